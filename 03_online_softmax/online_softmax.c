@@ -1,0 +1,34 @@
+/*
+ * Online softmax: one pass for both statistics, one to normalise.         2n loads + n stores
+ *
+ *     m_j = max(m_{j-1}, x_j)                                             m_0 = -inf
+ *     l_j = l_{j-1} e^{m_{j-1} - m_j} + e^{x_j - m_j}                     l_0 = 0
+ *
+ * After j steps m is the maximum of x_1 … x_j and l the sum of e^{x - m} over them. When the
+ * maximum moves, every term of l was taken relative to the old one: all of them are put right by
+ * one common factor, e^{m_old - m_new}.
+ *
+ * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 3 (their d
+ * is our l).
+ */
+#include "online_softmax.h"
+
+#include "softmax_state.h"
+#include "traffic.h"
+
+#include <math.h>
+
+void online_softmax(const float *x, float *y, size_t n)
+{
+    // BEGIN SOLUTION
+    float m = -INFINITY, l = 0.0f;
+    for (size_t j = 0; j < n; j++) {  // pass 1: both statistics
+        const float x_j = load(&x[j]);
+        const float m_new = fmaxf(m, x_j);
+        l = l * exp_minus(m, m_new) + exp_minus(x_j, m_new);
+        m = m_new;
+    }
+    for (size_t j = 0; j < n; j++)  // pass 2: normalise
+        store(&y[j], exp_minus(load(&x[j]), m) / l);
+    // END SOLUTION
+}

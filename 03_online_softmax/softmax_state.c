@@ -1,0 +1,36 @@
+/*
+ * The recurrence of online softmax, for blocks of any size instead of single elements:
+ *
+ *     m = max(m_a, m_b)
+ *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
+ *
+ * It does not matter which block comes first, nor how many are merged before which: merge is
+ * commutative and associative, and (-inf, 0) is its identity. That makes it a monoid, and it is why
+ * a row may be cut into tiles, threads, warps or machines and still come out the same.
+ */
+#include "softmax_state.h"
+
+struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state b)
+{
+    // BEGIN SOLUTION
+    const float m = fmaxf(a.m, b.m);
+    return (struct softmax_state){ m, a.l * exp_minus(a.m, m) + b.l * exp_minus(b.m, m) };
+    // END SOLUTION
+}
+
+struct softmax_state softmax_state_of(const float *x, size_t n)
+{
+    struct softmax_state state = SOFTMAX_EMPTY;
+    for (size_t j = 0; j < n; j++)
+        state = softmax_merge(state, (struct softmax_state){ x[j], 1.0f });  // one score: e^0 = 1
+    return state;
+}
+
+float softmax_share(struct softmax_state part, struct softmax_state whole)
+{
+    // BEGIN SOLUTION
+    if (part.l == 0.0f)
+        return 0.0f;  // nothing has no share, not even of nothing
+    return part.l * exp_minus(part.m, whole.m) / whole.l;
+    // END SOLUTION
+}

@@ -1,0 +1,221 @@
+# The commands of the course; `make help` lists them. Everything that is built goes to build/.
+# Written for GNU make 3.81 and later, and safe with -j.
+
+ifneq ($(words $(CURDIR)),1)
+$(error make cannot handle a space in a path: please move the course out of "$(CURDIR)")
+endif
+
+BUILD  ?= build
+export BUILD
+CFLAGS ?= -O2 -g
+STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
+            -Wstrict-prototypes -Wvla
+# What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
+FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(STRICT) -Icommon $(CFLAGS)
+
+# The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
+CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
+NUMBERS   := $(foreach c,$(CHAPTERS),$(firstword $(subst _, ,$c)))
+LESSON_03 := 03_online_softmax/online_softmax.c
+EARLIER_03 :=
+
+OBJ    := $(BUILD)/obj
+COMMON := $(BUILD)/common.a
+Q      := $(if $(V),,@)#   V=1 shows the commands
+SAY    = $(if $(or $(V),$(QUIET)),,@echo "  $(1)")
+SUBMAKE = +@$(MAKE) --no-print-directory
+# As many jobs as there are cores, unless -j says otherwise.
+CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+JOBS    = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+.PHONY: all
+all: $(CHAPTERS:%=$(BUILD)/%) $(BUILD)/compare
+	@:
+
+# ---- programs ----------------------------------------------------------------------------------
+
+$(OBJ)/%.o: %.c
+	$(call SAY,cc   $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+$(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/compare: $(OBJ)/common/tools/compare.o $(COMMON)
+	$(call SAY,link $@)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+
+# ---- tests -------------------------------------------------------------------------------------
+#
+# A result is a file of three numbers (passed, failed, skipped) that a script leaves in
+# build/results; the last line of `make test` adds them up. There are three kinds:
+#   NAME          the Criterion tests of a chapter, or of common
+#   NAME-witness  the counted accesses against those the machine makes (common/tests/witness.h)
+#   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
+
+SUITES ?= tests witness mutants
+ONLY   ?= common $(CHAPTERS)
+
+TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
+TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
+TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command) $(COMMON)
+RESULTS    := $(BUILD)/results
+RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
+
+$(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
+
+$(OBJ)/witnessed/%.o: %.c
+	$(call SAY,cc   $< (watched))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -O1 -fsanitize=thread $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/tests/%:
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
+
+$(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
+
+.PHONY: $(RESULTS)/common
+$(RESULTS)/common: $(BUILD)/tests/common
+	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
+
+RESULTS_tests     := $(RESULTS)/common
+RESULTS_witness   :=
+RESULTS_mutants   :=
+RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
+                       $(foreach s,$(SUITES),$(RESULTS_$s)))
+
+.PHONY: test tests
+test: setup-test
+	$(SUBMAKE) $(JOBS) tests
+
+tests:
+	@rm -f $(filter-out $(RESULTS_mutants),$(RESULTS_WANTED))
+	-$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED)
+	@sh common/tools/tally.sh $(RESULTS_WANTED)
+
+# ---- each chapter: its program, its tests, its mutants, its commands ---------------------------
+
+# $1 is the chapter's folder, $2 its number.
+define chapter
+ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(filter-out %/main.c,$$(wildcard $1/*.c)) \
+                                               $$(EARLIER_$2))
+
+$(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
+	$$(call SAY,link $$@)
+	$$(Q)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
+
+$(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
+                   $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+
+$(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $(OBJ)/$1/counted.o \
+                   $$(patsubst $(OBJ)/%,$(OBJ)/witnessed/%,\
+                     $$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2))) \
+                   $(OBJ)/common/tests/witness.o $(COMMON)
+
+.PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
+$(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
+	$$(RUN_TESTS) $$< $$@ $$(wildcard $1/tests/test_*.c)
+$(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
+	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
+
+MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
+$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch $$(wildcard $1/*.[ch] $1/tests/*.[ch]) \
+                    $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
+	$$(Q)CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
+	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
+	    WITNESS='$(OBJ)/common/tests/witness.o' \
+	    sh common/tools/mutant.sh $1 $$< $$@ $(BUILD)/mutants/$1.$$*
+
+RESULTS_tests   += $(RESULTS)/$1
+RESULTS_witness += $(RESULTS)/$1-witness
+RESULTS_mutants += $$(MUTANTS_$2)
+
+.PHONY: $2 test-$2 bench-$2 diff-$2
+$2 bench-$2: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
+	@$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
+test-$2: setup-test
+	$(SUBMAKE) $(JOBS) tests ONLY=$1
+diff-$2:
+	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)'
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
+
+.PHONY: build-tests
+build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
+
+# ---- the course as a whole ---------------------------------------------------------------------
+
+.PHONY: run compare plots docs docs-check format format-check lint fuzz clean help setup-run setup-test
+run: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/run.sh $(BUILD) $(CHAPTERS)
+
+plots: setup-run
+	@sh common/setup.sh plots
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/plots.sh $(BUILD)
+
+INPUT ?= common/data/scores.npy
+compare: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/compare.sh $(BUILD) $(INPUT) "$(MINE)" $(CHAPTERS)
+
+docs docs-check: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/docs.sh $@ README.md $(CHAPTERS:%=%/README.md)
+
+C_FILES = $(shell find common 0* -name '*.[ch]' | sort)
+CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
+CLANG_TIDY   ?= clang-tidy
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+format-check:
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+lint:
+	$(CLANG_TIDY) --quiet $(filter %.c,$(C_FILES)) -- $(FLAGS) $(TEST_FLAGS)
+
+# The .npy reader fed with random bytes, by clang's libFuzzer.
+SECONDS_OF_FUZZ ?= 600
+$(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(wildcard common/*.c)
+	@mkdir -p $(@D)
+	$(Q)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon $^ -o $@ -lm
+fuzz: $(BUILD)/fuzz_npy
+	@mkdir -p $(BUILD)/corpus
+	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/ $(BUILD)/corpus common/tests/corpus 2>&1 | tail -n 12
+
+clean:
+	rm -rf $(BUILD)
+
+setup-run setup-test:
+	@sh common/setup.sh $(@:setup-%=%)
+
+help:
+	@sed -n 's/^#? //p' Makefile
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
+
+#? make run          build everything, run every chapter on the real input, end with one table
+#? make test         set up, build, run every test and every mutant; ends with one line of counts
+#?
+#? make 03           build chapter 03 and let it tell its story     (any chapter: 01 … 07)
+#? make test-03      the tests and mutants of chapter 03
+#? make bench-03     how fast chapter 03 is on this machine
+#? make diff-03      what is new in chapter 03's lesson, against the chapter before
+#?
+#? make compare      all stages on one input: who differs from whom, and where
+#?                   INPUT=x.npy for another input, MINE=y.npy to see your own output among them
+#? make docs         fill the marked blocks of every README from real runs
+#? make plots        draw the pictures again
+#? make format       lay out the code; make lint looks for suspicious places
+#? make clean        remove build/

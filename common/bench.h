@@ -1,0 +1,55 @@
+/*
+ * Time, measured so that it can be believed: warm, repeated, best and median, and where several
+ * things are compared, taking turns in one run, so that a slow moment of the machine hits them all.
+ *
+ * What is being timed must not be optimised away: give it an output that the caller reads later.
+ */
+#ifndef COMMON_BENCH_H
+#define COMMON_BENCH_H
+
+#include <stddef.h>
+
+struct bench {
+    const char *name;
+    void (*work)(void *arg);  // one call of it is timed
+    void *arg;
+    double best, median;  // seconds for one call, filled in by bench_run
+};
+
+/*
+ * Times `count` candidates in turn (A B C A B C …), after one round that is not counted, for about
+ * `seconds` in all and at least five rounds. Where stderr is a terminal it shows how far it is.
+ */
+void bench_run(struct bench *candidates, size_t count, double seconds);
+
+/* Seconds since some fixed moment; never goes back. */
+double bench_now(void);
+
+/*
+ * What one core of this machine can do at most: float32 FLOP/s, a fused multiply-add being two.
+ * This measurement and the next take about half a second each.
+ */
+double bench_fma_peak(void);
+
+/* Bytes per second, read plus written, of one core copying arrays that no cache holds. */
+double bench_copy_bandwidth(void);
+
+/*
+ * The size of the level 1, 2 or 3 data cache in bytes, or a usual one where nobody tells; of any
+ * other level, 0.
+ */
+size_t bench_cache_bytes(int level);
+
+/* "AMD EPYC 9B45, 2 cores, Linux x86_64, gcc 12.2.0": what stands under a table of times. */
+const char *bench_machine(void);
+
+/*
+ * The parts that a test can feed with made-up times and machines. bench_run by another clock; the
+ * size of a data cache as Linux lists it under `folder`, 0 if it does not; a processor's name as
+ * its maker writes it, shortened in place.
+ */
+void bench_run_by(double (*now)(void), struct bench *candidates, size_t count, double seconds);
+size_t bench_listed_cache(const char *folder, int level);
+void bench_tidy_name(char *name);
+
+#endif

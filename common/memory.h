@@ -1,0 +1,18 @@
+/*
+ * Memory that is there, or the program says why not.
+ */
+#ifndef COMMON_MEMORY_H
+#define COMMON_MEMORY_H
+
+#include <stddef.h>
+
+/*
+ * Room for `count` elements of `size` bytes each, to be released with free(). `what` names it in
+ * the message. Where there is not that much memory: one line on standard error, and exit 2.
+ */
+void *allocate(size_t count, size_t size, const char *what);
+
+/* Says that there is no room for `count` elements of `size` bytes for `what`, and exits with 2. */
+_Noreturn void out_of_memory(const char *what, size_t count, size_t size);
+
+#endif

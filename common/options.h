@@ -1,0 +1,58 @@
+/*
+ * The command line, the same in every chapter. One table in options.c says which options there are,
+ * which chapters take them and what values they accept; parsing and --help both follow it.
+ *
+ * Numbers are read strictly. Whatever is wrong ends the program with one line on standard error
+ * that names the option or file and what was expected, and with exit status 2.
+ */
+#ifndef COMMON_OPTIONS_H
+#define COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum exit_status {
+    EXIT_VERIFIED = 0,   // done, and the result was found right
+    EXIT_DISAGREES = 1,  // the result differs from the reference or the previous stage
+    EXIT_USAGE = 2,      // the command line or a file cannot be used; nothing was written
+    EXIT_SKIPPED = 77,   // a GPU was demanded and there is none
+};
+
+struct options {
+    const char *input, *output;  // .npy files of 01 to 03
+    size_t rows, cols;           // 0: not given
+    uint64_t seed;
+    bool seed_given;
+    bool trace, traffic, bench, quiet;
+    const char *csv;
+};
+
+/* What a chapter says of itself in --help. */
+struct program {
+    int chapter;          // 3
+    const char *name;     // "03_online_softmax"
+    const char *summary;  // one line
+    const char *example;  // a command line worth trying, without the program's name
+};
+
+/* Reads the command line. --help prints the chapter's options and ends the program with 0. */
+struct options options_parse(const struct program *program, int argc, char **argv);
+
+/* Only says who is running, for programs that read their few arguments themselves. */
+void options_program(const struct program *program, const char *path);
+
+/*
+ * Prints "PROGRAM: WHAT: message" on standard error, where `what` is an option or a file, and ends
+ * the program with EXIT_USAGE.
+ */
+_Noreturn void options_fail(const char *what, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * Where the course's own input `name` lies: in common/data below the current folder or the one
+ * above, else beside the folder that the program is in. Ends the program if it is nowhere.
+ */
+const char *options_data(const char *name);
+
+#endif

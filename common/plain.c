@@ -1,0 +1,139 @@
+#include "plain.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void plain_softmax(const float *x, float *y, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const float *xi = x + i * cols;
+        float *yi = y + i * cols;
+        float m = -INFINITY, l = 0.0f;
+        for (size_t j = 0; j < cols; j++)
+            m = fmaxf(m, xi[j]);
+        for (size_t j = 0; j < cols; j++)
+            yi[j] = expf(xi[j] - m);
+        for (size_t j = 0; j < cols; j++)
+            l += yi[j];
+        for (size_t j = 0; j < cols; j++)
+            yi[j] /= l;
+    }
+}
+
+static float dot(const float *a, const float *b, size_t n)
+{
+    float sum = 0.0f;
+    for (size_t c = 0; c < n; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
+static size_t query_row(const struct attention *p, size_t b, size_t h, size_t i)
+{
+    return ((b * p->H + h) * p->Nq + i) * p->d;
+}
+
+static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
+{
+    return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
+}
+
+static float dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
+{
+    return dropout_keeps(p, b, h, i, j) ? (float)(1.0 / (1.0 - p->dropout)) : 0.0f;
+}
+
+/* One row of P, before dropout: 0 where nothing is seen. Returns the row's lse. */
+static float probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
+                           size_t h, size_t i, float *P)
+{
+    float m = -INFINITY, l = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = visible(p, b, h, i, j)
+                   ? p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d)
+                   : -INFINITY;
+    for (size_t j = 0; j < p->Nk; j++)
+        m = fmaxf(m, P[j]);
+    if (m == -INFINITY)
+        m = 0.0f;  // a row that sees no key: every weight becomes e^-inf = 0
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = expf(P[j] - m);
+    for (size_t j = 0; j < p->Nk; j++)
+        l += P[j];
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = l == 0.0f ? 0.0f : P[j] / l;
+    return m + logf(l);
+}
+
+void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
+                   float *O, float *lse)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++) {
+                const size_t row = query_row(p, b, h, i);
+                const float L = probabilities(p, Q, K, b, h, i, P);
+                if (lse)
+                    lse[row / p->d] = L;
+                for (size_t c = 0; c < p->d; c++)
+                    O[row + c] = 0.0f;
+                for (size_t j = 0; j < p->Nk; j++)
+                    if (visible(p, b, h, i, j))
+                        for (size_t c = 0; c < p->d; c++)
+                            O[row + c] +=
+                                P[j] * dropout_factor(p, b, h, i, j) * V[key_row(p, b, h, j) + c];
+            }
+    free(P);
+}
+
+/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
+static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
+                         float *dQ, float *dK, float *dV)
+{
+    const size_t row = query_row(p, b, h, i);
+    float D = 0.0f;
+    probabilities(p, Q, K, b, h, i, P);
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const size_t key = key_row(p, b, h, j);
+        const float Z = dropout_factor(p, b, h, i, j);
+        dP[j] = Z * dot(dO + row, V + key, p->d);
+        D += P[j] * dP[j];
+        for (size_t c = 0; c < p->d; c++)
+            dV[key + c] += P[j] * Z * dO[row + c];
+    }
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const size_t key = key_row(p, b, h, j);
+        const float dS = p->scale * P[j] * (dP[j] - D);
+        for (size_t c = 0; c < p->d; c++) {
+            dQ[row + c] += dS * K[key + c];
+            dK[key + c] += dS * Q[row + c];
+        }
+    }
+}
+
+void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
+                    const float *dO, float *dQ, float *dK, float *dV)
+{
+    const size_t queries = p->B * p->H * p->Nq * p->d, keys = p->B * p->Hkv * p->Nk * p->d;
+    for (size_t n = 0; n < queries; n++)
+        dQ[n] = 0.0f;
+    for (size_t n = 0; n < keys; n++)
+        dK[n] = dV[n] = 0.0f;
+
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    float *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++)
+                backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
+    free(dP);
+    free(P);
+}

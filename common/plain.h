@@ -1,0 +1,22 @@
+/*
+ * The yardstick: textbook softmax and attention in the kernels' own precision, float32. One formula
+ * a loop, S and P kept whole, sums in order. Its error against the reference is what honest float32
+ * arithmetic costs on that input, and so the unit in which tolerance.h allows errors.
+ */
+#ifndef COMMON_PLAIN_H
+#define COMMON_PLAIN_H
+
+#include "attention.h"
+
+/* As reference_softmax, in float32. y may be x. */
+void plain_softmax(const float *x, float *y, size_t rows, size_t cols);
+
+/* As reference_forward, in float32. */
+void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
+                   float *O, float *lse);
+
+/* As reference_backward, in float32. */
+void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
+                    const float *dO, float *dQ, float *dK, float *dV);
+
+#endif

@@ -1,0 +1,12 @@
+# The one style of the course's pictures: SVG that reads on white and on dark pages, Okabe-Ito colours,
+# labels beside the lines, no frame.
+set terminal svg size 760,460 dynamic enhanced font 'Helvetica,15' background '#ffffff'
+set encoding utf8
+ink = '#767e87'
+blue = '#0072B2'; orange = '#D55E00'; green = '#009E73'; pink = '#CC79A7'
+set border 3 linecolor rgb ink linewidth 1
+set tics nomirror textcolor rgb ink
+set xlabel textcolor rgb ink
+set ylabel textcolor rgb ink
+set grid linetype 0 linecolor rgb ink linewidth 0.6
+set key noenhanced textcolor rgb ink

@@ -1,0 +1,56 @@
+/*
+ * Random numbers that are a function of where they are used, the same on every machine.
+ *
+ * Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) turns a
+ * counter and a key into four random words and keeps no state. Whoever asks for number 17 gets
+ * number 17, in any order, from any thread: so the backward pass of attention can draw the
+ * forward's dropout mask again instead of storing it.
+ */
+#ifndef COMMON_RANDOM_H
+#define COMMON_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In CUDA sources, the functions of this header and of attention.h serve host and device. */
+#ifdef __CUDACC__
+#define HOST_DEVICE __host__ __device__
+#else
+#define HOST_DEVICE
+#endif
+
+struct philox {
+    uint32_t word[4];
+};
+
+/* The four random words that belong to `counter` under `key`. */
+HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64_t key)
+{
+    uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)0xD2511F53 * counter.word[0];
+        uint64_t b = (uint64_t)0xCD9E8D57 * counter.word[2];
+        counter.word[0] = (uint32_t)(b >> 32) ^ counter.word[1] ^ key_low;
+        counter.word[1] = (uint32_t)b;
+        counter.word[2] = (uint32_t)(a >> 32) ^ counter.word[3] ^ key_high;
+        counter.word[3] = (uint32_t)a;
+        key_low += 0x9E3779B9;
+        key_high += 0xBB67AE85;
+    }
+    return counter;
+}
+
+/*
+ * Number `index` of the sequence named by `seed` and `stream`. Different streams of one seed are
+ * independent: Q, K and V of one problem take one each.
+ */
+double random_uniform(uint64_t seed, uint32_t stream, uint64_t index);  // in [0, 1), 32 bits
+double random_normal(uint64_t seed, uint32_t stream, uint64_t index);   // mean 0, variance 1
+
+/* A whole number from `low` to `high`, both included. */
+size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low, size_t high);
+
+/* x[0 … n-1] = numbers 0 … n-1 of the normal sequence, as float32. */
+void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream);
+
+#endif

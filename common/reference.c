@@ -1,0 +1,157 @@
+#include "reference.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void reference_softmax(const float *x, double *y, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const float *xi = x + i * cols;
+        double *yi = y + i * cols;
+        double m = (double)-INFINITY, l = 0.0;
+        for (size_t j = 0; j < cols; j++)
+            m = fmax(m, (double)xi[j]);
+        for (size_t j = 0; j < cols; j++)
+            l += exp((double)xi[j] - m);
+        for (size_t j = 0; j < cols; j++)
+            yi[j] = exp((double)xi[j] - m) / l;
+    }
+}
+
+static double dot(const float *a, const float *b, size_t n)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < n; c++)
+        sum += (double)a[c] * (double)b[c];
+    return sum;
+}
+
+static const float *query_row(const struct attention *p, const float *Q, size_t b, size_t h,
+                              size_t i)
+{
+    return Q + ((b * p->H + h) * p->Nq + i) * p->d;
+}
+
+/* Where row j of K, or of V, begins for query head h. */
+static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
+{
+    return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
+}
+
+/*
+ * P[j] = softmax of the visible scores of query (b, h, i), 0 for the others. Returns the row's lse,
+ * -inf if the query sees no key.
+ */
+static double probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
+                            size_t h, size_t i, double *P)
+{
+    double m = (double)-INFINITY, l = 0.0;
+    for (size_t j = 0; j < p->Nk; j++) {
+        P[j] = (double)-INFINITY;
+        if (visible(p, b, h, i, j))
+            P[j] = (double)p->scale * dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d);
+        m = fmax(m, P[j]);
+    }
+    for (size_t j = 0; j < p->Nk; j++) {
+        P[j] = visible(p, b, h, i, j) ? exp(P[j] - m) : 0.0;
+        l += P[j];
+    }
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = visible(p, b, h, i, j) ? P[j] / l : 0.0;
+    return m + log(l);
+}
+
+/* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
+static double dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
+{
+    return dropout_keeps(p, b, h, i, j) ? 1.0 / (1.0 - p->dropout) : 0.0;
+}
+
+static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                        size_t b, size_t h, size_t i, double *P, double *O_i, double *lse_i)
+{
+    double lse = probabilities(p, Q, K, b, h, i, P);
+    if (lse_i)
+        *lse_i = lse;
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = 0.0;
+    for (size_t j = 0; j < p->Nk; j++) {
+        double weight = P[j] * dropout_factor(p, b, h, i, j);
+        if (!visible(p, b, h, i, j))
+            continue;
+        for (size_t c = 0; c < p->d; c++)
+            O_i[c] += weight * (double)V[key_row(p, b, h, j) + c];
+    }
+}
+
+void reference_forward_row(const struct attention *p, const float *Q, const float *K,
+                           const float *V, size_t b, size_t h, size_t i, double *O_i, double *lse_i)
+{
+    double *P = allocate(p->Nk, sizeof *P, "a row of the reference's P");
+    forward_row(p, Q, K, V, b, h, i, P, O_i, lse_i);
+    free(P);
+}
+
+void reference_forward(const struct attention *p, const float *Q, const float *K, const float *V,
+                       double *O, double *lse)
+{
+    double *P = allocate(p->Nk, sizeof *P, "a row of the reference's P");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++) {
+                size_t row = (b * p->H + h) * p->Nq + i;
+                forward_row(p, Q, K, V, b, h, i, P, O + row * p->d, lse ? lse + row : NULL);
+            }
+    free(P);
+}
+
+/* Adds what query (b, h, i) contributes to the three gradients; P and dP have room for Nk. */
+static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, size_t b, size_t h, size_t i, double *P, double *dP,
+                         double *dQ, double *dK, double *dV)
+{
+    const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
+    double D = 0.0;  // sum over j of P_ij dP_ij
+    probabilities(p, Q, K, b, h, i, P);
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const size_t key = key_row(p, b, h, j);
+        const double Z = dropout_factor(p, b, h, i, j);
+        dP[j] = Z * dot(dO + row, V + key, p->d);
+        D += P[j] * dP[j];
+        for (size_t c = 0; c < p->d; c++)
+            dV[key + c] += P[j] * Z * (double)dO[row + c];
+    }
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const size_t key = key_row(p, b, h, j);
+        const double dS = P[j] * (dP[j] - D);
+        for (size_t c = 0; c < p->d; c++) {
+            dQ[row + c] += (double)p->scale * dS * (double)K[key + c];
+            dK[key + c] += (double)p->scale * dS * (double)Q[row + c];
+        }
+    }
+}
+
+void reference_backward(const struct attention *p, const float *Q, const float *K, const float *V,
+                        const float *dO, double *dQ, double *dK, double *dV)
+{
+    const size_t queries = p->B * p->H * p->Nq * p->d, keys = p->B * p->Hkv * p->Nk * p->d;
+    for (size_t n = 0; n < queries; n++)
+        dQ[n] = 0.0;
+    for (size_t n = 0; n < keys; n++)
+        dK[n] = dV[n] = 0.0;
+
+    double *P = allocate(p->Nk, sizeof *P, "a row of the reference's P");
+    double *dP = allocate(p->Nk, sizeof *dP, "a row of the reference's dP");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++)
+                backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
+    free(dP);
+    free(P);
+}

@@ -1,0 +1,208 @@
+#define _POSIX_C_SOURCE 200809L
+#include "report.h"
+
+#include "options.h"
+#include "whole_file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LABEL_WIDTH = 18, TITLE_WIDTH = 47, NEIGHBOURS = 7 };
+
+static struct {
+    const char *chapter, *title;
+    const char *label;                       // of the part whose first line is to come, else ""
+    const char *bold, *green, *red, *reset;  // escape sequences, or "" where no colour is wanted
+    char verified_with[200];
+    bool quiet, wrong;
+} report = { .label = "", .bold = "", .green = "", .red = "", .reset = "" };
+
+static void choose_colours(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if (!isatty(STDOUT_FILENO) || (no_color && *no_color))
+        return;
+    report.bold = "\033[1m";
+    report.green = "\033[32m";
+    report.red = "\033[31m";
+    report.reset = "\033[0m";
+}
+
+void report_start(const char *chapter, const char *title, const char *idea, bool quiet)
+{
+    report.chapter = chapter;
+    report.title = title;
+    report.quiet = quiet;
+    choose_colours();
+    if (!quiet)
+        printf("%s%s  %s%s%*s%s\n", report.bold, chapter, title, report.reset,
+               TITLE_WIDTH - (int)strlen(chapter) - 2 - (int)strlen(title), "", idea);
+}
+
+void report_part(const char *label)
+{
+    report.label = label;
+    if (!report.quiet)
+        putchar('\n');
+}
+
+void report_line(const char *format, ...)
+{
+    if (report.quiet)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("%s%-*s%s", report.bold, LABEL_WIDTH, report.label, report.reset);
+    vprintf(format, arguments);
+    putchar('\n');
+    report.label = "";
+    va_end(arguments);
+}
+
+char *report_number(size_t number, char text[32])
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof digits, "%zu", number);
+    char *to = text;
+    for (int k = 0; k < n; k++) {
+        if (k > 0 && (n - k) % 3 == 0)
+            *to++ = ' ';
+        *to++ = digits[k];
+    }
+    *to = '\0';
+    return text;
+}
+
+char *report_row(const char *format, const float *x, size_t n, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (size_t j = 0; j < n && used < size; j++) {
+        char number[40];
+        snprintf(number, sizeof number, format, (double)x[j]);
+        used += (size_t)snprintf(text + used, size - used, j ? " %s" : "%s", number);
+    }
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+    return text;
+}
+
+void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit)
+{
+    char heading[40], count[32], predicted[32];
+    snprintf(heading, sizeof heading, "per %s", per);
+    report_part("Counted");
+    report_line("%-14s %11s %17s %10s", "slow memory", "counted", heading, "formula");
+    for (const struct counted *line = lines; line < lines + n; line++) {
+        const double each = (double)line->count / (double)unit;
+        report_line("%-14s %11s %15.2f N %10s     %s%s%s%s%s", line->what,
+                    report_number(line->count, count), each, line->formula,
+                    line->count == line->predicted ? report.green : report.red,
+                    line->count == line->predicted ? "ok" : "WRONG: the formula gives ",
+                    line->count == line->predicted ? "" : report_number(line->predicted, predicted),
+                    report.reset, line->note);
+        report.wrong |= line->count != line->predicted;
+    }
+}
+
+/* The elements around the worst one, along the last axis: where, got, expected. */
+static void show_neighbourhood(const struct comparison *c, struct axes axes)
+{
+    static const char *const what[] = {
+        [MATCHED] = "too far off",
+        [NEVER_WRITTEN] = "never written",
+        [NOT_A_NUMBER] = "NaN against a number",
+        [INFINITE] = "an infinity against a number",
+    };
+    const size_t length = axes.shape[axes.dims - 1];
+    const size_t column = c->difference.worst % length, row = c->difference.worst - column;
+    const size_t first = column < NEIGHBOURS / 2 ? 0 : column - NEIGHBOURS / 2;
+    const size_t last = first + NEIGHBOURS < length ? first + NEIGHBOURS : length;
+    char place[100];
+    char columns[NEIGHBOURS * 16 + 1] = "", got[sizeof columns] = "", right[sizeof columns] = "";
+    for (size_t j = first; j < last; j++) {
+        const size_t at = 12 * (j - first);
+        char name[24];
+        snprintf(name, sizeof name, j == column ? "[%zu]" : "%zu", j);
+        snprintf(columns + at, sizeof columns - at, "%12s", name);
+        snprintf(got + at, sizeof got - at, "%12.5g", (double)c->got[row + j]);
+        snprintf(right + at, sizeof right - at, "%12.5g", c->expected[row + j]);
+    }
+    report_line("  at %s = %s: %s", axes.names,
+                place_of(c->difference.worst, axes.dims, axes.shape, place, sizeof place),
+                what[c->difference.mismatch]);
+    report_line("    %-10s%s", "", columns);
+    report_line("    %-10s%s", "got", got);
+    report_line("    %-10s%s", "expected", right);
+}
+
+void report_compared(const struct comparison *comparisons, size_t n, struct axes axes)
+{
+    char place[100], heading[60];
+    snprintf(heading, sizeof heading, "at %s", axes.names);
+    report_part("Compared with");
+    report_line("%-20s %13s %12s     %s", "", "largest error", "allowed", heading);
+    for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
+        const bool right = within(c->difference, c->allowance);
+        report_line("%-20s %13.2e %12.2e     %-16s %s%s%s", c->with, c->difference.max_abs,
+                    c->allowance.max_abs,
+                    place_of(c->difference.worst, axes.dims, axes.shape, place, sizeof place),
+                    right ? report.green : report.red, right ? "ok" : "WRONG", report.reset);
+        if (!right)
+            show_neighbourhood(c, axes);
+        report.wrong |= !right;
+        const size_t used = strlen(report.verified_with);
+        snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %.1e",
+                 used ? ", " : "", c->with, c->difference.max_abs);
+    }
+}
+
+void report_next(const char *text)
+{
+    report_part("Next");
+    report_line("%s", text);
+}
+
+void report_wrong(const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report_line("%sWRONG%s %s", report.red, report.reset, text);
+    report.wrong = true;
+}
+
+void report_csv(const char *path, const char *text)
+{
+    struct file_error error;
+    const struct bytes piece = { text, strlen(text) };
+    if (!whole_file_write(path, &piece, 1, &error))
+        options_fail(path, "%s", error.text);
+}
+
+void report_summary(const char *path, const struct summary *s)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "chapter,accesses,counted,extra_bytes,milliseconds,error,previous,"
+             "previous_error,verified\n%s,%s,%zu,%zu,%.6f,%.3e,%s,%.3e,%s\n",
+             report.chapter, s->accesses, s->counted, s->extra_bytes, s->milliseconds, s->error,
+             s->previous, s->previous_error, report.wrong ? "no" : "yes");
+    report_csv(path, text);
+}
+
+int report_finish(void)
+{
+    if (report.quiet)
+        printf("%s  %-24s largest error against: %-48s %s%s%s\n", report.chapter, report.title,
+               report.verified_with, report.wrong ? report.red : report.green,
+               report.wrong ? "WRONG" : "ok", report.reset);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        options_fail("standard output",
+                     "expected to be able to write it; found no room or no reader");
+    return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
+}

@@ -1,0 +1,98 @@
+/*
+ * What a chapter prints: the same parts, in the same columns, in every chapter.
+ *
+ *     Label             text, and tables in columns, no wider than 100
+ *
+ * Everything goes to standard output; with --quiet only the verdict does. Colour only on a
+ * terminal, and never with NO_COLOR set.
+ */
+#ifndef COMMON_REPORT_H
+#define COMMON_REPORT_H
+
+#include "tolerance.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "03", "Online softmax", and the one idea of the chapter. */
+void report_start(const char *chapter, const char *title, const char *idea, bool quiet);
+
+/* Begins the part called `label`, which stands before its first line. */
+void report_part(const char *label);
+
+/* One line of the part, given without its newline. */
+void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "26 896": a number in groups of three digits; returns `text`. */
+char *report_number(size_t number, char text[32]);
+
+/* "[0.0900 0.6652 0.2447]": n numbers, each printed by `format`; returns `text`. */
+char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
+
+/* One line of the table of counted accesses: what the counter saw, and what the formula gives. */
+struct counted {
+    const char *what;  // "x loads"
+    size_t count;
+    size_t predicted;
+    const char *formula;  // "2 N"
+    const char *note;     // more for this line, or ""
+};
+
+/*
+ * The part "Counted". `per` names the number `unit` that the third column divides counts by: "row
+ * of N". A count that is not what the formula gives makes the verdict wrong.
+ */
+void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit);
+
+/* The shape of a result, and what its axes are called: "row, column". */
+struct axes {
+    int dims;
+    const size_t *shape;
+    const char *names;
+};
+
+/* A result and what it should be. */
+struct comparison {
+    const char *with;  // "double reference"
+    const float *got;
+    const double *expected;
+    struct difference difference;
+    struct allowance allowance;
+};
+
+/*
+ * The part "Compared with". Where a comparison fails, the neighbourhood of the worst element is
+ * shown, got and expected side by side, and the verdict is wrong.
+ */
+void report_compared(const struct comparison *comparisons, size_t n, struct axes axes);
+
+/* The part "Next": what to read after this. */
+void report_next(const char *text);
+
+/* Something else is wrong; it is said here, and the verdict is wrong. */
+void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A chapter's line in the table that `make run` ends with. */
+struct summary {
+    const char *accesses;  // "3 N a row"
+    size_t counted;        // accesses in this run
+    size_t extra_bytes;    // memory besides inputs and outputs
+    double milliseconds;
+    double error;           // the largest against the double reference
+    const char *previous;   // the previous stage, NULL if there is none …
+    double previous_error;  // … and the largest difference from it
+};
+
+/* Writes it to `path` as comma-separated values with a header. Exits with 2 if that fails. */
+void report_summary(const char *path, const struct summary *summary);
+
+/* Writes `text`, lines of comma-separated values, to `path`. Exits with 2 if that fails. */
+void report_csv(const char *path, const char *text);
+
+/*
+ * Ends the report and returns the program's exit status: verified, or not. With --quiet this prints
+ * the one line there is. If standard output could not be written the program ends with 2.
+ */
+int report_finish(void);
+
+#endif

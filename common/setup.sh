@@ -1,0 +1,111 @@
+#!/bin/sh
+# setup.sh run|test|plots|lint - installs what the course needs and this machine lacks.
+#
+#     run     a C17 compiler
+#     test    also Criterion, the test framework, and patch
+#     plots   gnuplot
+#     lint    clang, clang-format and clang-tidy
+#
+# Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
+# touches what is already there. Where it cannot install, it names the package and the command.
+need=$1
+
+compiles() {  # program text, libraries: does it build?
+    folder=$(mktemp -d) || exit 2
+    printf '%s\n' "$1" >"$folder/try.c"
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 $CRITERION_CFLAGS "$folder/try.c" -o "$folder/try" $CRITERION_LDFLAGS $2 \
+        >/dev/null 2>&1
+    found=$?
+    rm -rf "$folder"
+    return $found
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Each missing thing: its package for apt, dnf, pacman and brew, and why.
+missing='' reasons=''
+lacks() {  # apt dnf pacman brew reason
+    case $manager in
+    apt) package=$1 ;; dnf) package=$2 ;; pacman) package=$3 ;; brew) package=$4 ;; *) package=$1 ;;
+    esac
+    missing="$missing $package"
+    reasons="$reasons    $package: $5
+"
+}
+
+if has apt-get; then manager=apt
+elif has dnf; then manager=dnf
+elif has pacman; then manager=pacman
+elif has brew; then manager=brew
+else manager=none
+fi
+
+case $need in run | test)
+    compiles '#include <math.h>
+int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
+        lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
+    ;;
+esac
+case $need in test)
+    compiles '#include <criterion/criterion.h>
+Test(a, b) {}' -lcriterion ||
+        lacks 'libcriterion-dev' 'criterion-devel' criterion criterion \
+            'Criterion, which the tests are written in'
+    has patch || lacks patch patch patch gpatch 'patch, which makes the wrong versions to be rejected'
+    ;;
+esac
+case $need in plots)
+    has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
+esac
+case $need in lint)
+    has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'
+    has clang-format || lacks clang-format clang-tools-extra clang clang-format 'clang-format, the layout'
+    has clang-tidy || lacks clang-tidy clang-tools-extra clang llvm 'clang-tidy, the linter'
+    ;;
+esac
+[ -z "$missing" ] && exit 0
+
+case $manager in
+apt) install="apt-get install -y --no-install-recommends$missing" ;;
+dnf) install="dnf install -y$missing" ;;
+pacman) install="pacman -S --noconfirm$missing" ;;
+brew) install="brew install$missing" ;;
+*) install="" ;;
+esac
+
+printf 'This machine lacks:\n%s' "$reasons"
+if [ -z "$install" ]; then
+    echo "No package manager that setup.sh knows (apt, dnf, pacman, brew): please install them."
+    exit 2
+fi
+
+as_root=''
+if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
+    as_root=sudo
+    if ! has sudo; then
+        echo "It takes an administrator to run: $install"
+        exit 2
+    elif [ -t 0 ] && [ -t 1 ]; then
+        printf 'Run "sudo %s" now? [y/N] ' "$install"
+        read -r answer
+        case $answer in y | Y | yes) ;; *) echo "Nothing was installed."; exit 2 ;; esac
+    elif ! sudo -n true 2>/dev/null; then
+        echo "sudo wants a password, and there is no terminal to ask on. Please run: sudo $install"
+        exit 2
+    fi
+fi
+
+echo "Installing: $install"
+log=$(mktemp) || exit 2
+if [ "$manager" = apt ]; then
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get update >"$log" 2>&1
+    install="env DEBIAN_FRONTEND=noninteractive $install"
+fi
+# shellcheck disable=SC2086
+if ! $as_root $install >>"$log" 2>&1; then
+    tail -n 15 "$log"
+    rm -f "$log"
+    echo "That failed. Please run it yourself: ${as_root:+sudo }${install#env DEBIAN_FRONTEND=noninteractive }"
+    exit 2
+fi
+rm -f "$log"

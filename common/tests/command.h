@@ -1,0 +1,34 @@
+/*
+ * Running a chapter's program as a reader would, and looking at what it says.
+ */
+#ifndef COMMON_TESTS_COMMAND_H
+#define COMMON_TESTS_COMMAND_H
+
+#include <stdbool.h>
+
+struct command {
+    int status;       // exit status, or 128 + signal
+    char out[16000];  // standard output
+    char err[2000];   // standard error
+};
+
+/* A fresh folder for a test's files, without a slash at its end; it goes when the process does. */
+const char *command_folder(void);
+
+/*
+ * Runs `words` by the shell, in the current folder, with its standard input empty. "@" in `words`
+ * stands for the fresh folder.
+ */
+struct command command_run(const char *words);
+
+/* Is this one line, of printable characters, that holds `part`? */
+bool is_one_line_with(const char *text, const char *part);
+
+/* Writes `bytes` bytes to `name` in the fresh folder. */
+void command_file(const char *name, const void *content, unsigned bytes);
+
+/* Is there a file called `name` in the fresh folder? How many files are there? */
+bool command_made(const char *name);
+int command_files(void);
+
+#endif

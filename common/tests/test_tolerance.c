@@ -1,0 +1,146 @@
+/*
+ * The checkers themselves: what they let pass and what they must not.
+ */
+#include "tolerance.h"
+
+#include "test.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { N = 4 };
+static const double right[N] = { 1.0, -2.0, 0.5, 0.0 };
+static const struct allowance generous = { 1e3, 1e3 };
+
+/* The difference when element 2 of an otherwise right result is x. */
+static struct difference with(float x)
+{
+    const float got[N] = { 1.0f, -2.0f, x, 0.0f };
+    return difference_between(got, right, N);
+}
+
+TEST(tolerance, of_a_right_result_is_zero)
+{
+    const struct difference d = with(0.5f);
+    cr_assert(d.count == N && d.max_abs == 0.0 && d.max_rel == 0.0 && d.rms == 0.0 &&
+                  d.mismatch == MATCHED && d.mismatched == 0,
+              "max %g, rel %g, rms %g, %zu mismatched", d.max_abs, d.max_rel, d.rms, d.mismatched);
+    cr_assert(within(d, (struct allowance){ 0.0, 0.0 }), "a perfect result was rejected");
+}
+
+TEST(tolerance, measures_errors_and_says_where)
+{
+    const struct difference d = with(0.75f);
+    cr_assert(d.max_abs == 0.25 && d.max_rel == 0.5 && d.rms == 0.125, "max %g, rel %g, rms %g",
+              d.max_abs, d.max_rel, d.rms);
+    cr_assert(d.worst == 2 && d.got == 0.75 && d.expected == 0.5, "at %zu: got %g, expected %g",
+              d.worst, d.got, d.expected);
+}
+
+TEST(tolerance, rejects_an_error_over_either_allowance)
+{
+    const struct difference d = with(0.75f);
+    cr_assert(within(d, (struct allowance){ 0.25, 0.125 }), "an error just allowed was rejected");
+    cr_assert(!within(d, (struct allowance){ 0.24, 1.0 }), "the largest error was not looked at");
+    cr_assert(!within(d, (struct allowance){ 1.0, 0.12 }), "the rms error was not looked at");
+    cr_assert(!within(d, (struct allowance){ (double)NAN, (double)NAN }),
+              "an allowance of NaN let it pass");
+}
+
+TEST(tolerance, rejects_nan_however_generous)
+{
+    const struct difference d = with(NAN);
+    cr_assert(!within(d, generous) && d.mismatch == NOT_A_NUMBER && d.worst == 2, "NaN passed");
+}
+
+TEST(tolerance, rejects_infinities_that_do_not_match)
+{
+    cr_assert(!within(with(INFINITY), generous) && with(INFINITY).mismatch == INFINITE,
+              "+inf passed");
+    cr_assert(!within(with(-INFINITY), generous), "-inf passed");
+    const double infinite[1] = { (double)INFINITY };
+    cr_assert(within(difference_between((float[]){ INFINITY }, infinite, 1), generous),
+              "the infinity that was expected was rejected");
+    cr_assert(!within(difference_between((float[]){ -INFINITY }, infinite, 1), generous),
+              "the wrong infinity passed");
+    cr_assert(!within(difference_between((float[]){ 3e38f }, infinite, 1), generous),
+              "a number passed where an infinity was expected");
+}
+
+TEST(tolerance, takes_nan_where_nan_is_right)
+{
+    const double nan[1] = { (double)NAN };
+    cr_assert(within(difference_between((float[]){ NAN }, nan, 1), generous), "NaN was rejected");
+    cr_assert(!within(difference_between((float[]){ 1.0f }, nan, 1), generous),
+              "a number passed where NaN was expected");
+}
+
+TEST(tolerance, rejects_elements_never_written_even_where_nan_is_right)
+{
+    const double nan[1] = { (double)NAN };
+    float got[1];
+    tolerance_poison(got, 1);
+    const struct difference d = difference_between(got, nan, 1);
+    cr_assert(!within(d, generous) && d.mismatch == NEVER_WRITTEN, "the poison passed for NaN");
+    cr_assert(isnan(got[0] + 1.0f), "the poison is not NaN: %g", (double)got[0]);
+}
+
+TEST(tolerance, says_where_the_first_mismatch_is_and_how_many_there_are)
+{
+    const float got[N] = { 9.0f, NAN, INFINITY, 0.0f };
+    const struct difference d = difference_between(got, right, N);
+    cr_assert(d.worst == 1 && d.mismatch == NOT_A_NUMBER && d.mismatched == 2, "at %zu, %zu in all",
+              d.worst, d.mismatched);
+    cr_assert(d.max_abs == 8.0, "the largest error among the rest is %g, expected 8", d.max_abs);
+}
+
+TEST(tolerance, finds_the_worst_at_either_end)
+{
+    float got[N] = { 1.5f, -2.0f, 0.5f, 0.0f };
+    cr_assert(difference_between(got, right, N).worst == 0, "not found at the beginning");
+    got[0] = 1.0f;
+    got[N - 1] = 0.5f;
+    const struct difference d = difference_between(got, right, N);
+    cr_assert(d.worst == N - 1 && d.max_rel == 0.0, "at %zu, relative %g", d.worst, d.max_rel);
+}
+
+TEST(allowance, is_a_multiple_of_the_textbook_error_and_a_floor_of_8_ulp)
+{
+    const float plain[N] = { 1.0f, -2.0f, 0.5f, 0x1p-12f };  // off by 2^-12 in one of four
+    const double ulp = 0x1p-22;                              // of 2, the largest
+    const struct allowance f = allowance_for(plain, right, N, FORWARD);
+    const struct allowance g = allowance_for(plain, right, N, GRADIENT);
+    cr_assert(f.max_abs == 4 * 0x1p-12 + 8 * ulp && f.rms == 2 * 0x1p-13 + 8 * ulp,
+              "forward: max %g, rms %g", f.max_abs, f.rms);
+    cr_assert(g.max_abs == 6 * 0x1p-12 + 8 * ulp && g.rms == 3 * 0x1p-13 + 8 * ulp,
+              "gradient: max %g, rms %g", g.max_abs, g.rms);
+}
+
+TEST(allowance, ignores_infinities_and_survives_a_result_of_zeros)
+{
+    const double infinite[2] = { (double)-INFINITY, 1.0 }, zeros[2] = { 0.0, 0.0 };
+    const struct allowance a = allowance_for((float[]){ -INFINITY, 1.0f }, infinite, 2, FORWARD);
+    const struct allowance z = allowance_for((float[]){ 0.0f, 0.0f }, zeros, 2, FORWARD);
+    cr_assert(a.max_abs == 8 * 0x1p-23, "with an infinity: %g", a.max_abs);
+    cr_assert(z.max_abs == 8 * (double)FLT_TRUE_MIN, "for zeros: %g", z.max_abs);
+}
+
+TEST(allowance, between_two_stages_adds_what_the_other_was_off)
+{
+    const struct allowance a = allowance_between(
+        (struct allowance){ 3.0, 2.0 }, (struct difference){ .max_abs = 0.5, .rms = 0.25 });
+    cr_assert(a.max_abs == 3.5 && a.rms == 2.25, "max %g, rms %g", a.max_abs, a.rms);
+}
+
+TEST(place, is_the_coordinates_of_an_element)
+{
+    const size_t shape[4] = { 2, 3, 5, 7 };
+    char text[40];
+    cr_assert(strcmp(place_of(2 * 35 + 4 * 7 + 6, 4, shape, text, sizeof text), "0, 2, 4, 6") == 0,
+              "got %s", text);
+    cr_assert(strcmp(place_of(105, 4, shape, text, sizeof text), "1, 0, 0, 0") == 0, "got %s",
+              text);
+    cr_assert(strcmp(place_of(5, 2, shape, text, sizeof text), "1, 2") == 0, "got %s", text);
+    cr_assert(strlen(place_of(209, 4, shape, text, 4)) < 4, "wrote beyond the room it has");
+}

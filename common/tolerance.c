@@ -1,0 +1,114 @@
+#include "tolerance.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint32_t POISON =
+    0x7FC0DEAD;  // a quiet NaN; arithmetic makes 0x7FC00000 or 0xFFC00000
+
+void tolerance_poison(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(&x[i], &POISON, sizeof POISON);
+}
+
+static bool is_poison(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits == POISON;
+}
+
+static enum mismatch mismatch_of(float got, double expected)
+{
+    if (is_poison(got))
+        return NEVER_WRITTEN;
+    if (isnan(got) != isnan(expected))
+        return NOT_A_NUMBER;
+    if ((isinf(got) || isinf(expected)) && (double)got != expected)
+        return INFINITE;
+    return MATCHED;
+}
+
+/* Takes element i into account; `rms` holds the sum of squares for now. */
+static void take(struct difference *d, size_t i, float got, double expected)
+{
+    const enum mismatch mismatch = mismatch_of(got, expected);
+    const bool first_mismatch = mismatch && d->mismatched++ == 0;
+    double error = 0.0;
+    if (!mismatch && isfinite(expected)) {
+        error = fabs((double)got - expected);
+        d->rms += error * error;
+        if (expected != 0.0)
+            d->max_rel = fmax(d->max_rel, error / fabs(expected));
+    }
+    if (first_mismatch || (d->mismatched == 0 && (i == 0 || error > d->max_abs))) {
+        d->mismatch = mismatch;
+        d->worst = i;
+        d->got = (double)got;
+        d->expected = expected;
+    }
+    d->max_abs = fmax(d->max_abs, error);
+}
+
+struct difference difference_between(const float *got, const double *expected, size_t n)
+{
+    struct difference d = { .count = n };
+    for (size_t i = 0; i < n; i++)
+        take(&d, i, got[i], expected[i]);
+    d.rms = n > d.mismatched ? sqrt(d.rms / (double)(n - d.mismatched)) : 0.0;
+    return d;
+}
+
+/* The distance from |x| to the next float32 above it. */
+static double ulp(double x)
+{
+    return x < (double)FLT_MIN ? (double)FLT_TRUE_MIN : ldexp(1.0, ilogb(x) - (FLT_MANT_DIG - 1));
+}
+
+struct allowance allowance_for(const float *plain, const double *reference, size_t n,
+                               enum direction direction)
+{
+    const double of_max = direction == FORWARD ? 4.0 : 6.0;
+    const double of_rms = direction == FORWARD ? 2.0 : 3.0;
+    const struct difference textbook = difference_between(plain, reference, n);
+    double largest = 0.0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(reference[i]))
+            largest = fmax(largest, fabs(reference[i]));
+    const double floor = 8.0 * ulp(largest);
+    return (struct allowance){
+        .max_abs = of_max * textbook.max_abs + floor,
+        .rms = of_rms * textbook.rms + floor,
+    };
+}
+
+struct allowance allowance_between(struct allowance allowance, struct difference other)
+{
+    return (struct allowance){
+        .max_abs = allowance.max_abs + other.max_abs,
+        .rms = allowance.rms + other.rms,
+    };
+}
+
+bool within(struct difference difference, struct allowance allowance)
+{
+    return difference.mismatched == 0 && difference.max_abs <= allowance.max_abs &&
+           difference.rms <= allowance.rms;
+}
+
+char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size)
+{
+    size_t coordinate[8] = { 0 };
+    for (int k = dims - 1; k >= 0; k--) {
+        coordinate[k] = index % shape[k];
+        index /= shape[k];
+    }
+    size_t used = 0;
+    for (int k = 0; k < dims && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, k ? ", %zu" : "%zu", coordinate[k]);
+    return text;
+}

@@ -1,0 +1,62 @@
+/*
+ * How far from right is a result, where, and is that too far?
+ *
+ * The allowance is derived and not tuned. The textbook computation in the same precision
+ * (plain.h), on the same input, has an error too. An implementation's rms error may be twice that,
+ * its largest error four times that (gradients: three and six times), plus 8 ulp of the largest
+ * reference value, because a largest error of a few ulp is luck.
+ */
+#ifndef COMMON_TOLERANCE_H
+#define COMMON_TOLERANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Fills x with a NaN that no computation makes, so that an element which is never written shows.
+ * Do it before every run that is checked.
+ */
+void tolerance_poison(float *x, size_t n);
+
+enum mismatch {
+    MATCHED,        // a difference could be formed at every element
+    NEVER_WRITTEN,  // an element still holds the poison
+    NOT_A_NUMBER,   // NaN where a number was expected, or a number where NaN was
+    INFINITE,       // an infinity where none was expected, or the other way round
+};
+
+struct difference {
+    size_t count;                  // elements compared
+    double max_abs, max_rel, rms;  // over the elements that match; max_rel where expected != 0
+    enum mismatch mismatch;        // the first one that is none …
+    size_t mismatched;             // … and how many there are
+    size_t worst;                  // index of the first mismatch, else of the largest error
+    double got, expected;          // there
+};
+
+/* NaN equals NaN, and an infinity the same infinity; anything else that is not finite mismatches. */
+struct difference difference_between(const float *got, const double *expected, size_t n);
+
+struct allowance {
+    double max_abs, rms;
+};
+
+enum direction { FORWARD, GRADIENT };
+
+/* What an implementation is allowed, given what the textbook computation made of the same input. */
+struct allowance allowance_for(const float *plain, const double *reference, size_t n,
+                               enum direction direction);
+
+/*
+ * What two implementations of one thing may differ by: the allowance of the one under test plus
+ * the error that the other was seen to have (the triangle inequality).
+ */
+struct allowance allowance_between(struct allowance allowance, struct difference other);
+
+/* False for NaN, unmatched infinities, elements never written, and errors over the allowance. */
+bool within(struct difference difference, struct allowance allowance);
+
+/* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */
+char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size);
+
+#endif

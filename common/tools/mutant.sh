@@ -1,0 +1,57 @@
+#!/bin/sh
+# mutant.sh CHAPTER PATCH RESULT FOLDER - proves that the tests of CHAPTER reject a wrong version.
+#
+# Copies the chapter to FOLDER, applies PATCH, builds the chapter's tests there, and demands that
+# each test that the patch names in its "Caught by:" lines fails. CC, FLAGS, LIBS, TOOLS (objects to
+# link) and WITNESS come from the Makefile. Leaves "passed failed skipped" in RESULT.
+chapter=$1 patch=$2 result=$3 folder=$4
+copy=$folder/$chapter log=$folder/log
+name=$(basename "$result")
+rm -rf "$folder"
+mkdir -p "$folder" "$(dirname "$result")"
+
+verdict() {  # status, text
+    printf '%-48s %s\n' "$name" "$2"
+    [ "$1" -eq 0 ] && echo "1 0 0" >"$result"
+    [ "$1" -eq 0 ] || sed 's/^/    /' "$log" | tail -n 20
+    exit "$1"
+}
+
+# What the mutant's tests said: the names of those that failed.
+failing() {  # program
+    limit=$(command -v timeout || command -v gtimeout) && limit="$limit 300"
+    $limit "$1" --tap="$1.tap" >>"$log" 2>&1
+    sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$1.tap"
+}
+
+rm -f "$result"
+cp -R "$chapter" "$folder/"
+named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
+[ -n "$named" ] || verdict 1 "names no test that catches it"
+patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1 || verdict 1 "no longer applies"
+
+rm -f "$copy/tests/test_program.c"  # it looks at the built program, which is the right one
+algorithm=$(ls "$copy"/*.c | grep -v '/main\.c$')
+# shellcheck disable=SC2086  # lists of words
+$CC $FLAGS -I"$copy" "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
+    >>"$log" 2>&1 || verdict 1 "no longer compiles"
+failed=$(failing "$folder/tests")
+
+case $named in
+*witness::*)
+    # shellcheck disable=SC2086
+    {
+        for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
+            $CC $FLAGS -O1 -fsanitize=thread -c "$file" -o "${file%.c}.o" || exit 1
+        done
+        $CC $FLAGS -I"$copy" "$copy/tests/witness.c" "$copy/counted.c" "$copy"/*.o $WITNESS $TOOLS \
+            -o "$folder/witness" $LIBS
+    } >>"$log" 2>&1 || verdict 1 "no longer compiles with the witness"
+    failed="$failed $(failing "$folder/witness")"
+    ;;
+esac
+
+for test in $named; do
+    echo " $(echo $failed) " | grep -q " $test " || verdict 1 "SURVIVES $test; failed: ${failed:-nothing}"
+done
+verdict 0 "caught by $(echo $named)"

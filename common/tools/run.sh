@@ -1,0 +1,51 @@
+#!/bin/sh
+# run.sh BUILD CHAPTER... - runs the chapters in order on the real input, then the course in a table.
+build=$1
+shift
+mkdir -p "$build/run"
+bad=0 tables=''
+
+for chapter; do
+    csv=$build/run/$chapter.csv
+    rm -f "$csv"
+    "$build/$chapter" --quiet --csv "$csv"
+    status=$?
+    [ -f "$csv" ] && tables="$tables $csv"
+    [ "$status" -eq 0 ] || { bad=1; echo "    $chapter ended with status $status"; }
+done
+
+echo
+# shellcheck disable=SC2086
+awk -F, '
+    BEGIN {
+        row = "%-28s %12s %11s %10s %13s %13s %10s\n"
+        printf row, "", "accesses", "", "extra", "error against", "against the", ""
+        printf row, "chapter", "counted", "formula", "memory", "double", "stage before", "time"
+    }
+    function grouped(n,    text) {
+        for (text = ""; length(n) > 3; n = substr(n, 1, length(n) - 3))
+            text = " " substr(n, length(n) - 2) text
+        return n text
+    }
+    function bytes(n) {
+        if (n == 0) return "none"
+        if (n < 10000) return n " B"
+        if (n < 10000000) return sprintf("%.1f kB", n / 1000)
+        return sprintf("%.1f MB", n / 1000000)
+    }
+    FNR == 2 {
+        name = FILENAME
+        gsub(/.*\/|\.csv$/, "", name)
+        gsub(/_/, " ", name)
+        printf row, name, grouped($3), $2, bytes($4), $6, $7 == "" ? "-" : $8,
+            sprintf("%.3g ms", $5)
+    }' $tables
+
+cat <<TEXT
+
+Every stage computes the same numbers. What changes from one to the next is how often it goes to
+slow memory for them, and how much it has to keep there.
+
+Read first: $1/README.md.  Hear one chapter's story: make $(echo "$1" | cut -c1-2)
+TEXT
+exit $bad

@@ -1,0 +1,83 @@
+/*
+ * Counting accesses to slow memory, one element at a time.
+ *
+ * Slow memory is every array that the caller owns or that an algorithm stores whole: x and y; Q, K,
+ * V, O and lse; S and P where they exist; the gradients. Those are watched by name. Fast memory is
+ * what an algorithm keeps for the moment: tiles, a running maximum, a row of output. Its accesses
+ * are free and are not counted; its size is.
+ *
+ * An algorithm file reads slow memory with load(&x[j]) and writes it with store(&y[j], value). It
+ * is compiled twice. As it stands, load and store are plain accesses and cost nothing. Once more
+ * through the `counted.c` beside it, which defines COUNT_TRAFFIC and gives its functions the suffix
+ * _counted, they also count. A load is 1, a store is 1, a read-modify-write is 2.
+ *
+ * Counting is for one thread.
+ */
+#ifndef COMMON_TRAFFIC_H
+#define COMMON_TRAFFIC_H
+
+#include <stddef.h>
+
+enum { TRAFFIC_MAX_ARRAYS = 16 };
+
+struct traffic {
+    const char *name;
+    const void *begin, *end;  // the array's bytes
+    size_t loads, stores;     // of elements
+};
+
+/* Forgets all arrays and counts, and the peak of extra memory. */
+void traffic_reset(void);
+
+/* Watches the `count` elements of `array` under `name`; it must not overlap another. */
+void traffic_watch(const char *name, const float *array, size_t count);
+
+/* What has been counted: the array called `name` (it must be watched), or all of them together. */
+struct traffic traffic_of(const char *name);
+struct traffic traffic_total(void);
+
+/* The watched arrays, in the order in which they were first watched. */
+size_t traffic_arrays(const struct traffic **list);
+
+/*
+ * Memory that an algorithm needs besides its inputs and outputs, released with extra_free. An array
+ * that is stored whole, like S or P, is slow memory and watched under its name; a tile is fast
+ * memory. Where there is not enough: one line on standard error, and exit 2.
+ */
+float *extra_slow(const char *name, size_t count);
+float *extra_fast(const char *name, size_t count);
+void extra_free(float *array);
+
+/* The most bytes of extra memory that were held at one time since the last reset. */
+size_t extra_slow_peak(void);
+size_t extra_fast_peak(void);
+
+/* Counts one load or store at `element`; one that lies in no watched array ends the program. */
+void traffic_count_load(const float *element);
+void traffic_count_store(const float *element);
+
+#ifdef COUNT_TRAFFIC
+static inline float load(const float *element)
+{
+    traffic_count_load(element);
+    return *element;
+}
+
+static inline void store(float *element, float value)
+{
+    traffic_count_store(element);
+    *element = value;
+}
+#else
+static inline float load(const float *element)
+{
+    return *element;
+}
+
+static inline void store(float *element, float value)
+{
+    *element = value;
+}
+#endif
+
+#endif
