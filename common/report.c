@@ -191,7 +191,7 @@ void report_summary(const char *path, const struct summary *s)
              "chapter,accesses,counted,extra_bytes,milliseconds,error,previous,"
              "previous_error,verified\n%s,%s,%zu,%zu,%.6f,%.3e,%s,%.3e,%s\n",
              report.chapter, s->accesses, s->counted, s->extra_bytes, s->milliseconds, s->error,
-             s->previous, s->previous_error, report.wrong ? "no" : "yes");
+             s->previous ? s->previous : "", s->previous_error, report.wrong ? "no" : "yes");
     report_csv(path, text);
 }
 

@@ -19,7 +19,7 @@ static void fail(const char *what)
 
 static void remove_folder(void)
 {
-    char words[300];
+    char words[500];
     snprintf(words, sizeof words, "chmod -R u+rwx '%s'; rm -rf '%s'", folder, folder);
     if (getpid() == owner && system(words) != 0)
         fprintf(stderr, "could not remove %s\n", folder);

@@ -18,7 +18,7 @@ stale=0
 
 fill() {  # file -> its text with fresh blocks, on standard output
     awk -v mode="$mode" -v out="$work/out" -v today="$(date +%Y-%m-%d)" '
-        function block(kind, command,    fence, status, line) {
+        function block(kind, command,    fence, status, line, blank) {
             status = system("NO_COLOR=1 sh -c \047" quoted(command) "\047 >" out " 2>&1 </dev/null")
             if (status > 1) {
                 print FILENAME ": this command failed: " command >"/dev/stderr"
@@ -27,7 +27,13 @@ fill() {  # file -> its text with fresh blocks, on standard output
             }
             fence = kind == "table" ? "" : "```"
             if (fence) print fence (kind == "timed" ? "text" : kind)
-            while ((getline line < out) > 0) { sub(/[ \t]+$/, "", line); print line }
+            blank = 0  # blank lines wait until another line follows
+            while ((getline line < out) > 0) {
+                sub(/[ \t]+$/, "", line)
+                if (line == "") { blank++; continue }
+                for (; blank > 0; blank--) print ""
+                print line
+            }
             close(out)
             if (fence) print fence
             if (kind == "timed") print "\nMeasured on " today "."
