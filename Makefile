@@ -65,7 +65,8 @@ ONLY   ?= common $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command) $(COMMON)
+TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command softmax_rows softmax_program) $(COMMON)
+WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
 
@@ -119,7 +120,7 @@ $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 $(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $(OBJ)/$1/counted.o \
                    $$(patsubst $(OBJ)/%,$(OBJ)/witnessed/%,\
                      $$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2))) \
-                   $(OBJ)/common/tests/witness.o $(COMMON)
+                   $(WITNESS) $(COMMON)
 
 .PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
 $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
@@ -132,7 +133,7 @@ $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch $$(wildcard $1/*.[ch] $1/tes
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
 	$$(Q)CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
 	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
-	    WITNESS='$(OBJ)/common/tests/witness.o' \
+	    WITNESS='$(WITNESS)' \
 	    sh common/tools/mutant.sh $1 $$< $$@ $(BUILD)/mutants/$1.$$*
 
 RESULTS_tests   += $(RESULTS)/$1

@@ -1,26 +1,13 @@
 /*
- * Chapter 03 as a program: the recurrence by hand, blocks merged, the real scores, the count.
+ * Chapter 03 as a program: the recurrence by hand, blocks merged, and the real scores.
  */
-#include "memory.h"
 #include "online_softmax.h"
-#include "options.h"
 #include "report.h"
-#include "scores.h"
+#include "softmax_chapter.h"
 #include "softmax_state.h"
-#include "traffic.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static const struct program program = {
-    .chapter = 3,
-    .name = "03_online_softmax",
-    .summary = "softmax in two passes: maximum and sum together, then the division",
-    .example = "--rows 2 --cols 5 --trace",
-};
-
-enum { TRACE_LIMIT = 64 };
 
 /* "e^(2 - 3)" for e^{x - m}, with the signs as one would write them. */
 static const char *power(float x, float m, char text[40])
@@ -46,37 +33,19 @@ static void show_recurrence(const float *x, size_t n)
 
 static void show_row(const float *x, size_t n)
 {
-    float y[TRACE_LIMIT];
-    char text[16 * TRACE_LIMIT];
+    float y[SOFTMAX_TRACE_LIMIT];
+    char text[16 * SOFTMAX_TRACE_LIMIT];
     online_softmax(x, y, n);
     report_line("x = %s", report_row("%.4g", x, n, text, sizeof text));
     show_recurrence(x, n);
     report_line("y = %s", report_row("%.4f", y, n, text, sizeof text));
 }
 
-static void by_hand(void)
-{
-    report_part("By hand");
-    show_row((const float[]){ 1, 3, 2 }, 3);
-}
-
-static void trace(const struct scores *scores)
-{
-    if (scores->rows * scores->cols > TRACE_LIMIT)
-        options_fail("--trace", "expected an input of at most %d numbers, found %zu", TRACE_LIMIT,
-                     scores->rows * scores->cols);
-    for (size_t i = 0; i < scores->rows; i++) {
-        report_part(i ? "" : "Trace");
-        show_row(scores->x + i * scores->cols, scores->cols);
-    }
-}
-
 /* Three blocks of one row: the state of each, and of all so far. */
-static void merge_by_hand(void)
+static void merge_blocks(void)
 {
     static const float blocks[3][2] = { { 1, 3 }, { 2, 4 }, { 3, 2 } };
     struct softmax_state so_far = SOFTMAX_EMPTY;
-    report_part("Merging blocks");
     report_line("block           m        l      m so far  l so far");
     for (size_t k = 0; k < 3; k++) {
         const struct softmax_state block = softmax_state_of(blocks[k], 2);
@@ -88,12 +57,13 @@ static void merge_by_hand(void)
 }
 
 /* Two blocks with values: an average over the row is the blocks' averages, each times its share. */
-static void merge_values_by_hand(void)
+static void merge_averages(void)
 {
     static const float s[4] = { 0.1f, 0.3f, 0.5f, 0.7f }, v[4] = { 7, 8, 9, 10 };
-    const struct softmax_state row = softmax_state_of(s, 4);
+    struct softmax_state so_far = SOFTMAX_EMPTY;
+    const struct softmax_state row =
+        softmax_merge(softmax_state_of(s, 2), softmax_state_of(s + 2, 2));
     float merged = 0.0f;
-    report_part("");
     report_line("the average of v = [7 8 | 9 10], weighted by softmax of s = [0.1 0.3 | 0.5 0.7]");
     report_line("block           m        l     share   average of v");
     for (size_t k = 0; k < 4; k += 2) {
@@ -105,12 +75,23 @@ static void merge_values_by_hand(void)
         merged += share * average;
         report_line("[%g %g] %8g %8.4f  %8.4f       %8.4f", (double)s[k], (double)s[k + 1],
                     (double)block.m, (double)block.l, (double)share, (double)average);
+        so_far = softmax_merge(so_far, block);
     }
-    report_line("row       %8g %8.4f  %8.4f       %8.4f", (double)row.m, (double)row.l, 1.0,
-                (double)merged);
+    report_line("both      %8g %8.4f  %8.4f       %8.4f", (double)so_far.m, (double)so_far.l,
+                (double)softmax_share(so_far, row), (double)merged);
 }
 
-/* Where the scores come from, and how often the recurrence has to rescale. */
+static void by_hand(void)
+{
+    report_part("By hand");
+    show_row((const float[]){ 1, 3, 2 }, 3);
+    report_part("Merging blocks");
+    merge_blocks();
+    report_part("");
+    merge_averages();
+}
+
+/* How often the recurrence has to rescale. */
 static void describe(const struct scores *scores)
 {
     size_t moves = 0;
@@ -122,61 +103,33 @@ static void describe(const struct scores *scores)
             m = fmaxf(m, x_j);
         }
     }
-    report_part("Input");
-    report_line("%s", scores->origin);
     report_line("the maximum moves %.1f times a row; in %.1f %% of the steps l is multiplied by 1",
                 (double)moves / (double)scores->rows,
                 100.0 - 100.0 * (double)moves / (double)(scores->rows * scores->cols));
 }
 
-static size_t count(const struct scores *scores, float *y)
-{
-    const size_t elements = scores->rows * scores->cols;
-    traffic_reset();
-    traffic_watch("x", scores->x, elements);
-    traffic_watch("y", y, elements);
-    scores_each_row(scores, online_softmax_counted, y);
-    const struct traffic x = traffic_of("x"), of_y = traffic_of("y"), all = traffic_total();
-    const struct counted lines[] = {
-        { "x loads", x.loads, 2 * elements, "2 N", "" },
-        { "y stores", of_y.stores, elements, "N", "" },
-        { "all", all.loads + all.stores, 3 * elements, "3 N", "     02 safe softmax: 4 N" },
-    };
-    report_counted(lines, 3, "row of N", elements);
-    return all.loads + all.stores;
-}
-
 int main(int argc, char **argv)
 {
-    const struct options options = options_parse(&program, argc, argv);
-    struct scores scores = scores_load(&options);
-    float *y = allocate(scores.rows * scores.cols, sizeof *y, "y");
-    const bool own_input = options.input || options.rows || options.cols || options.seed_given;
-    const bool story = !own_input && !options.trace && !options.traffic && !options.bench;
-
-    report_start("03", "Online softmax", "one pass for both statistics, one to normalise",
-                 options.quiet);
-    if (options.trace)
-        trace(&scores);
-    if (story) {
-        by_hand();
-        merge_by_hand();
-        merge_values_by_hand();
-    }
-    describe(&scores);
-    const size_t accesses = count(&scores, y);
-    scores_each_row(&scores, online_softmax, y);
-    const struct compared compared = scores_compare(&scores, y, NULL, NULL);
-    if (options.bench)
-        scores_bench(online_softmax, 3, options.csv);
-    else if (options.csv)
-        scores_summary(&scores, online_softmax, options.csv,
-                       (struct summary){ .accesses = "3 N a row", .counted = accesses }, compared);
-    scores_write(&options, &scores, y);
-    if (story)
-        report_next("04_flash_no_tiling: the same recurrence carries a whole row of output");
-
-    free(y);
-    scores_free(&scores);
-    return report_finish();
+    static const struct softmax_chapter chapter = {
+        .program = {
+            .chapter = 3,
+            .name = "03_online_softmax",
+            .summary = "softmax in two passes: maximum and sum together, then the division",
+            .example = "--rows 2 --cols 5 --trace",
+        },
+        .number = "03",
+        .title = "Online softmax",
+        .idea = "one pass for both statistics, one to normalise",
+        .softmax = online_softmax,
+        .counted = online_softmax_counted,
+        .loads = 2,
+        .formula = "2 N",
+        .formula_all = "3 N",
+        .formula_note = "     02: 4 N",
+        .by_hand = by_hand,
+        .show_row = show_row,
+        .describe = describe,
+        .next = "04_flash_no_tiling: the same recurrence carries a whole row of output",
+    };
+    return softmax_chapter_main(&chapter, argc, argv);
 }

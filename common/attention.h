@@ -59,10 +59,11 @@ struct attention_band {
 HOST_DEVICE static inline struct attention_band attention_band(const struct attention *p)
 {
     const ptrdiff_t offset = p->top_left ? 0 : (ptrdiff_t)p->Nk - (ptrdiff_t)p->Nq;
-    struct attention_band band = { -(ptrdiff_t)p->Nq, (ptrdiff_t)p->Nk };  // every key there is
-    if (p->window_left >= 0)
+    const ptrdiff_t all = (ptrdiff_t)p->Nq + (ptrdiff_t)p->Nk;  // no window need be wider
+    struct attention_band band = { -all, all };
+    if (p->window_left >= 0 && p->window_left < all)
         band.low = offset - p->window_left;
-    if (p->window_right >= 0)
+    if (p->window_right >= 0 && p->window_right < all)
         band.high = offset + p->window_right;
     if (p->causal && band.high > offset)
         band.high = offset;
@@ -81,7 +82,7 @@ HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size
     if (p->key_mask && !p->key_mask[b * p->Nk + j])
         return false;
     if (p->block_mask) {
-        const size_t columns = (p->Nk + p->mask_cols - 1) / p->mask_cols;
+        const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
         return p->block_mask[i / p->mask_rows * columns + j / p->mask_cols];
     }
     return true;
@@ -118,7 +119,7 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
         all = all && seen == j1 - j0;
     }
     if (p->block_mask) {
-        const size_t columns = (p->Nk + p->mask_cols - 1) / p->mask_cols;
+        const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
         size_t seen = 0, blocks = 0;
         for (size_t r = i0 / p->mask_rows; r <= (i1 - 1) / p->mask_rows; r++)
             for (size_t c = j0 / p->mask_cols; c <= (j1 - 1) / p->mask_cols; c++, blocks++)

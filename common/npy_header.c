@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "npy_header.h"
 
 #include <errno.h>
@@ -32,24 +31,26 @@ bool npy_refuse(struct file_error *error, const char *format, ...)
     return false;
 }
 
+static const char blanks[] = " \t\n\r\f";
+
 /* Refuses what stands at `at` in the header, and shows the beginning of it. */
 static bool unexpected(struct file_error *error, const char *expected, const char *at)
 {
     char found[44];
-    const size_t all = *at == '(' ? strcspn(at, ")") + 1 : strlen(at), most = sizeof found - 1;
-    size_t length = strnlen(at, all < most ? all : most);
-    for (size_t k = 0; k < length; k++)
-        found[k] = at[k] < ' ' ? ' ' : at[k];
-    while (length > 0 && found[length - 1] == ' ')
+    const size_t most = sizeof found - 1;
+    size_t length = *at == '(' && strchr(at, ')') ? strcspn(at, ")") + 1 : strlen(at);
+    while (length > 0 && strchr(blanks, at[length - 1]))
         length--;
-    found[length] = '\0';
+    snprintf(found, sizeof found, "%.*s", (int)length, at);
+    for (char *c = found; *c; c++)
+        *c = *c < ' ' ? ' ' : *c;
     return npy_refuse(error, "expected %s, found %s%s", expected,
-                      length > 0 ? found : "the end of the header", length == most ? "..." : "");
+                      length > 0 ? found : "the end of the header", length > most ? "..." : "");
 }
 
 static const char *skip_blanks(const char *at)
 {
-    return at + strspn(at, " \t\n\r\f");
+    return at + strspn(at, blanks);
 }
 
 /* Steps past the string literal at `*at`. Returns what is between its quotes; NULL if none is. */
@@ -253,10 +254,10 @@ size_t npy_header_format(enum npy_type type, int dims, const size_t *shape, char
     const int length =
         snprintf(text, NPY_HEADER_ROOM, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
                  types[type].descr, npy_shape_text(dims, shape, list, sizeof list));
-    // NumPy leaves the first dimension room to grow to 21 digits, and aligns the data.
+    // NumPy leaves the first dimension room to grow to 21 digits, and pads by 1 to 64 blanks.
     const int digits = snprintf(first, sizeof first, "%zu", shape[0]);
     const size_t least = (size_t)(BEFORE + length + GROWTH - digits + 1);
-    const size_t padded = (least + ALIGN - 1) / ALIGN * ALIGN - BEFORE;
+    const size_t padded = (least / ALIGN + 1) * ALIGN - BEFORE;
     memset(text + length, ' ', padded - (size_t)length - 1);
     text[padded - 1] = '\n';
     return padded;

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report.h"
 
+#include "bench.h"
 #include "options.h"
 #include "whole_file.h"
 
@@ -156,6 +157,27 @@ void report_compared(const struct comparison *comparisons, size_t n, struct axes
         const size_t used = strlen(report.verified_with);
         snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %.1e",
                  used ? ", " : "", c->with, c->difference.max_abs);
+    }
+}
+
+void report_progress(const char *what, size_t done, size_t total)
+{
+    static double last;
+    static bool shown;
+    if (!isatty(STDERR_FILENO))
+        return;
+    const double now = bench_now();
+    if (done == total) {
+        if (shown)
+            fputs("\r\033[K", stderr);
+        shown = false;
+        last = 0.0;
+    } else if (last == 0.0) {
+        last = now;
+    } else if (now - last > 0.2) {
+        fprintf(stderr, "\r%s: %.0f %%", what, 100.0 * (double)done / (double)total);
+        last = now;
+        shown = true;
     }
 }
 

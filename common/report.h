@@ -66,6 +66,12 @@ struct comparison {
  */
 void report_compared(const struct comparison *comparisons, size_t n, struct axes axes);
 
+/*
+ * How far a long run is: so many of `total` `what`s. Shown on standard error if that is a terminal,
+ * now and then, and wiped out when all are done.
+ */
+void report_progress(const char *what, size_t done, size_t total);
+
 /* The part "Next": what to read after this. */
 void report_next(const char *text);
 

@@ -2,9 +2,7 @@
 
 #include "memory.h"
 #include "npy.h"
-#include "plain.h"
 #include "random.h"
-#include "reference.h"
 #include "report.h"
 #include "tolerance.h"
 
@@ -78,54 +76,11 @@ void scores_free(struct scores *scores)
 void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y)
 {
     tolerance_poison(y, scores->rows * scores->cols);
-    for (size_t i = 0; i < scores->rows; i++)
+    for (size_t i = 0; i < scores->rows; i++) {
+        report_progress("rows", i, scores->rows);
         softmax(scores->x + i * scores->cols, y + i * scores->cols, scores->cols);
-}
-
-static double *widened(const float *x, size_t n)
-{
-    double *wide = allocate(n, sizeof *wide, "the previous stage's output");
-    for (size_t i = 0; i < n; i++)
-        wide[i] = (double)x[i];
-    return wide;
-}
-
-struct compared scores_compare(const struct scores *scores, const float *y, const char *name,
-                               const float *previous)
-{
-    const size_t n = scores->rows * scores->cols, shape[2] = { scores->rows, scores->cols };
-    const struct axes axes = { 2, shape, "row, column" };
-    double *right = allocate(n, sizeof *right, "the reference"), *before = NULL;
-    float *plain = allocate(n, sizeof *plain, "the textbook softmax");
-    reference_softmax(scores->x, right, scores->rows, scores->cols);
-    plain_softmax(scores->x, plain, scores->rows, scores->cols);
-
-    struct comparison comparisons[2] = { {
-        .with = "double reference",
-        .got = y,
-        .expected = right,
-        .difference = difference_between(y, right, n),
-        .allowance = allowance_for(plain, right, n, FORWARD),
-    } };
-    if (previous) {
-        before = widened(previous, n);
-        comparisons[1] = (struct comparison){
-            .with = name,
-            .got = y,
-            .expected = before,
-            .difference = difference_between(y, before, n),
-            .allowance =
-                allowance_between(comparisons[0].allowance, difference_between(previous, right, n)),
-        };
     }
-    report_compared(comparisons, previous ? 2 : 1, axes);
-    free(right);
-    free(before);
-    free(plain);
-    return (struct compared){
-        .error = comparisons[0].difference.max_abs,
-        .previous_error = comparisons[1].difference.max_abs,
-    };
+    report_progress("rows", scores->rows, scores->rows);
 }
 
 void scores_write(const struct options *options, const struct scores *scores, const float *y)

@@ -6,7 +6,6 @@
 #define COMMON_SCORES_H
 
 #include "options.h"
-#include "report.h"
 
 #include <stddef.h>
 
@@ -25,34 +24,11 @@ struct scores scores_load(const struct options *options);
 struct scores scores_random(size_t rows, size_t cols, uint64_t seed);
 void scores_free(struct scores *scores);
 
-/* A softmax of one row: y = softmax(x), n elements. */
+/* A softmax of one row: y = softmax(x), n elements each. */
 typedef void softmax_row(const float *x, float *y, size_t n);
 
 /* Poisons y (rows, cols) and puts `softmax` to every row. */
 void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y);
-
-/* How far a result was from the reference, and from the previous stage. */
-struct compared {
-    double error, previous_error;
-};
-
-/*
- * Prints the part "Compared with" of the report: y against softmax in double, and against `previous`
- * (rows, cols), the output of the stage called `name`, unless that is NULL.
- */
-struct compared scores_compare(const struct scores *scores, const float *y, const char *name,
-                               const float *previous);
-
-/*
- * The part "Speed": `softmax` and the textbook one taking turns at rows that fit each level of the
- * memory hierarchy, and none. `accesses` is the chapter's count for each element, from which the
- * rate in GB/s follows. The same figures go to `csv`, unless that is NULL.
- */
-void scores_bench(softmax_row *softmax, int accesses, const char *csv);
-
-/* Completes `summary` with the time `softmax` takes for the scores, and writes it to `csv`. */
-void scores_summary(const struct scores *scores, softmax_row *softmax, const char *csv,
-                    struct summary summary, struct compared compared);
 
 /* Writes y to --output, if there is one, in the shape of the input. */
 void scores_write(const struct options *options, const struct scores *scores, const float *y);

@@ -99,6 +99,18 @@ void command_file(const char *name, const void *content, unsigned bytes)
         fail(path);
 }
 
+void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
+                   const void *data)
+{
+    char path[300];
+    struct file_error error;
+    path_of(name, path, sizeof path);
+    if (!npy_write(path, type, dims, shape, data, &error)) {
+        fprintf(stderr, "%s: %s\n", path, error.text);
+        exit(3);
+    }
+}
+
 bool command_made(const char *name)
 {
     char path[300];

@@ -4,6 +4,8 @@
 #ifndef COMMON_TESTS_COMMAND_H
 #define COMMON_TESTS_COMMAND_H
 
+#include "npy.h"
+
 #include <stdbool.h>
 
 struct command {
@@ -26,6 +28,10 @@ bool is_one_line_with(const char *text, const char *part);
 
 /* Writes `bytes` bytes to `name` in the fresh folder. */
 void command_file(const char *name, const void *content, unsigned bytes);
+
+/* Writes an array there, as a .npy file. */
+void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
+                   const void *data);
 
 /* Is there a file called `name` in the fresh folder? How many files are there? */
 bool command_made(const char *name);

@@ -95,6 +95,15 @@ TEST(visible, window_stands_around_the_same_place_as_causal)
     assert_seen(&p, "#....\n.#...\n..#..\n");
 }
 
+TEST(visible, windows_wider_than_any_problem_hide_nothing)
+{
+    struct attention few = attention_of(1, 1, 1, 2, 3, 1), many = attention_of(1, 1, 1, 3, 2, 1);
+    few.window_left = many.window_left = PTRDIFF_MAX;
+    few.window_right = many.window_right = PTRDIFF_MAX;
+    assert_seen(&few, "###\n###\n");
+    assert_seen(&many, "##\n##\n##\n");
+}
+
 TEST(visible, masks_show_what_is_not_zero)
 {
     const uint8_t keys[] = { 0, 1, 2, 255, 0 }, blocks[] = { 0, 128, 1, 0 };

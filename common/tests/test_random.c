@@ -89,8 +89,8 @@ TEST(random, uniform_numbers_fill_the_interval_evenly)
         bin[(size_t)(x * BINS)]++;
     }
     for (size_t b = 0; b < BINS; b++)
-        cr_assert(fabs((double)bin[b] - N / BINS) <= 5 * sqrt(N * 0.09), "bin %zu holds %zu of %d",
-                  b, bin[b], N);
+        cr_assert(fabs((double)bin[b] - (double)N / BINS) <= 5 * sqrt(N * 0.09),
+                  "bin %zu holds %zu of %d", b, bin[b], N);
 }
 
 TEST(random, whole_numbers_reach_both_ends_and_no_further)

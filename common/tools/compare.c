@@ -10,6 +10,7 @@
 #include "plain.h"
 #include "reference.h"
 #include "scores.h"
+#include "tolerance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,76 @@
+#include "softmax_rows.h"
+
+#include "memory.h"
+#include "plain.h"
+#include "random.h"
+#include "reference.h"
+#include "test.h"
+#include "tolerance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void assert_softmax(softmax_row *softmax, const char *what, const float *x, size_t n)
+{
+    float *y = allocate(n, sizeof *y, "y"), *plain = allocate(n, sizeof *plain, "plain");
+    double *right = allocate(n, sizeof *right, "reference");
+    tolerance_poison(y, n);
+    softmax(x, y, n);
+    reference_softmax(x, right, 1, n);
+    plain_softmax(x, plain, 1, n);
+    const struct difference d = difference_between(y, right, n);
+    const struct allowance a = allowance_for(plain, right, n, FORWARD);
+    cr_assert(within(d, a), "%s, N = %zu, column %zu: got %.9g, expected %.9g (allowed %.2g)", what,
+              n, d.worst, d.got, d.expected, a.max_abs);
+    free(y);
+    free(plain);
+    free(right);
+}
+
+void assert_softmax_random(softmax_row *softmax, size_t n, float spread, float shift)
+{
+    char what[100];
+    float *x = allocate(n, sizeof *x, "x");
+    random_normals(x, n, 3, (uint32_t)n);
+    for (size_t j = 0; j < n; j++)
+        x[j] = x[j] * spread + shift;
+    snprintf(what, sizeof what, "normal scores times %g plus %g", (double)spread, (double)shift);
+    assert_softmax(softmax, what, x, n);
+    free(x);
+}
+
+void assert_softmax_at_every_size(softmax_row *softmax, float spread)
+{
+    const size_t sizes[] = { 1,   2,   7,   63,   64,   65,   100,  127,   129,
+                             200, 511, 513, 1000, 1023, 1025, 2047, 100000 };
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+        assert_softmax_random(softmax, sizes[k], spread, 0.0f);
+}
+
+void assert_softmax_in_place(softmax_row *softmax)
+{
+    float x[] = { 1, 3, 2, -1 }, y[4];
+    softmax(x, y, 4);
+    softmax(x, x, 4);
+    for (size_t j = 0; j < 4; j++)
+        cr_assert(x[j] == y[j], "column %zu: %g in place, %g apart", j, (double)x[j], (double)y[j]);
+}
+
+void assert_softmax_stays_in_its_row(softmax_row *softmax)
+{
+    float y[5] = { 77, 0, 0, 0, 77 };
+    softmax((const float[]){ 1, 2, 3 }, y + 1, 3);
+    cr_assert(y[0] == 77.0f && y[4] == 77.0f, "the neighbours became %g and %g", (double)y[0],
+              (double)y[4]);
+}
+
+void assert_softmax_worked_numbers(softmax_row *softmax)
+{
+    const float right[4] = { 0.0321f, 0.0871f, 0.2369f, 0.6439f };
+    float y[4] = { NAN, NAN, NAN, NAN };
+    softmax((const float[]){ 1, 2, 3, 4 }, y, 4);
+    for (size_t j = 0; j < 4; j++)
+        cr_assert(fabsf(y[j] - right[j]) <= 0.00005f, "column %zu: got %g, expected %g", j,
+                  (double)y[j], (double)right[j]);
+}
