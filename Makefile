@@ -17,8 +17,11 @@ FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(STRICT) -Icommon $(CFLAGS)
 # The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
 CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
 NUMBERS   := $(foreach c,$(CHAPTERS),$(firstword $(subst _, ,$c)))
+LESSON_01 := 01_standard_softmax/standard_softmax.c
+LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
-EARLIER_03 :=
+EARLIER_02 := $(LESSON_01)
+EARLIER_03 := $(LESSON_02)
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a

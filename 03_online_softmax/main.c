@@ -1,6 +1,7 @@
 /*
  * Chapter 03 as a program: the recurrence by hand, blocks merged, and the real scores.
  */
+#include "../02_safe_softmax/safe_softmax.h"
 #include "online_softmax.h"
 #include "report.h"
 #include "softmax_chapter.h"
@@ -126,6 +127,8 @@ int main(int argc, char **argv)
         .formula = "2 N",
         .formula_all = "3 N",
         .formula_note = "     02: 4 N",
+        .previous_name = "02 safe softmax",
+        .previous = safe_softmax,
         .by_hand = by_hand,
         .show_row = show_row,
         .describe = describe,

@@ -1,6 +1,5 @@
 #include "npy_header.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -147,9 +146,8 @@ static bool take_size(const char **at, size_t *size, struct file_error *error)
     const size_t digits = strspn(*at, "0123456789");
     if (digits == 0 || (digits > 1 && **at == '0'))
         return unexpected(error, "a whole number in the shape", *at);
-    errno = 0;
-    const unsigned long long value = strtoull(*at, NULL, 10);
-    if (errno == ERANGE || value > PTRDIFF_MAX)
+    const unsigned long long value = strtoull(*at, NULL, 10);  // the largest, if there is no room
+    if (value > PTRDIFF_MAX)
         return unexpected(error, "an array that fits in memory", *at);
     *size = (size_t)value;
     *at += digits;

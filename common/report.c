@@ -5,6 +5,7 @@
 #include "options.h"
 #include "whole_file.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,10 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
     size_t used = (size_t)snprintf(text, size, "[");
     for (size_t j = 0; j < n && used < size; j++) {
         char number[40];
-        snprintf(number, sizeof number, format, (double)x[j]);
+        if (isnan(x[j]))
+            snprintf(number, sizeof number, "NaN");  // printf would add a sign that means nothing
+        else
+            snprintf(number, sizeof number, format, (double)x[j]);
         used += (size_t)snprintf(text + used, size - used, j ? " %s" : "%s", number);
     }
     if (used < size)
@@ -220,7 +224,7 @@ void report_summary(const char *path, const struct summary *s)
 int report_finish(void)
 {
     if (report.quiet)
-        printf("%s  %-24s largest error against: %-48s %s%s%s\n", report.chapter, report.title,
+        printf("%s  %-20s off by at most: %-54s %s%s%s\n", report.chapter, report.title,
                report.verified_with, report.wrong ? report.red : report.green,
                report.wrong ? "WRONG" : "ok", report.reset);
     if (fflush(stdout) != 0 || ferror(stdout))

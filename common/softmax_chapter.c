@@ -89,8 +89,8 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
                     (struct axes){ 2, shape, "row, column" });
     if (other.mismatched) {
         char place[64];
-        report_line("  %s has no number at %zu places, the first at row, column %s:",
-                    chapter->previous_name, other.mismatched,
+        report_line("  %s has no number at %zu place%s, the first at row, column %s:",
+                    chapter->previous_name, other.mismatched, other.mismatched == 1 ? "" : "s",
                     place_of(other.worst, 2, shape, place, sizeof place));
         report_line("  there the reference stands in for it");
     }

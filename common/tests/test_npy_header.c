@@ -250,9 +250,9 @@ TEST(npy_header, shows_shapes_as_python_does)
         size_t shape[4], size;
         const char *text;
     } cases[] = {
-        { 1, { 164 }, 100, "(164,)" },
-        { 2, { 0, 7 }, 100, "(0, 7)" },
-        { 4, { 2, 4, 164, 32 }, 100, "(2, 4, 164, 32)" },
+        { 1, { 164 }, 50, "(164,)" },
+        { 2, { 0, 7 }, 50, "(0, 7)" },
+        { 4, { 2, 4, 164, 32 }, 50, "(2, 4, 164, 32)" },
         { 4, { 2, 4, 164, 32 }, 16, "(2, 4, 164, 32)" },
         { 4, { 2, 4, 164, 32 }, 15, "(2, 4, 164, 32" },
         { 4, { 2, 4, 164, 32 }, 9, "(2, 4, 1" },
@@ -261,9 +261,12 @@ TEST(npy_header, shows_shapes_as_python_does)
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         char text[100];
-        memset(text, '#', sizeof text);
+        memset(text, '#', sizeof text - 1);
+        text[sizeof text - 1] = '\0';
         cr_assert(npy_shape_text(cases[k].dims, cases[k].shape, text, cases[k].size) == text,
                   "returned something else");
         cr_assert(strcmp(text, cases[k].text) == 0, "found %s, expected %s", text, cases[k].text);
+        cr_assert(strspn(text + cases[k].size, "#") == sizeof text - cases[k].size - 1,
+                  "%s: wrote past the %zu bytes it was given", cases[k].text, cases[k].size);
     }
 }

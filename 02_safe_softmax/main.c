@@ -1,0 +1,128 @@
+/*
+ * Chapter 02 as a program: what subtracting the maximum does, by hand and on the real scores.
+ */
+#include "../01_standard_softmax/standard_softmax.h"
+#include "memory.h"
+#include "report.h"
+#include "safe_softmax.h"
+#include "softmax_chapter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void show_row(const float *x, size_t n)
+{
+    float e[SOFTMAX_TRACE_LIMIT], y[SOFTMAX_TRACE_LIMIT], m = -INFINITY, l = 0.0f;
+    char text[16 * SOFTMAX_TRACE_LIMIT];
+    for (size_t j = 0; j < n; j++)
+        m = fmaxf(m, x[j]);
+    for (size_t j = 0; j < n; j++) {
+        e[j] = expf(x[j] - m);
+        l += e[j];
+    }
+    safe_softmax(x, y, n);
+    report_line("x             = %s       m = %.4g", report_row("%.4g", x, n, text, sizeof text),
+                (double)m);
+    report_line("e^(x - m)     = %s       l = %.4g", report_row("%.4g", e, n, text, sizeof text),
+                (double)l);
+    report_line("e^(x - m) / l = %s", report_row("%.4f", y, n, text, sizeof text));
+}
+
+static void by_hand(void)
+{
+    report_part("By hand");
+    show_row((const float[]){ 1, 2, 3, 4 }, 4);
+    report_part("Overflow");
+    show_row((const float[]){ 1, 2, 300 }, 3);
+    report_part("Underflow");
+    show_row((const float[]){ -200, -201, -202 }, 3);
+}
+
+/* Where the row sums lie: between 1 and N, whatever the scores. */
+static void describe(const struct scores *scores)
+{
+    float least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < scores->rows; i++) {
+        const float *x = scores->x + i * scores->cols;
+        float m = -INFINITY, l = 0.0f;
+        for (size_t j = 0; j < scores->cols; j++)
+            m = fmaxf(m, x[j]);
+        for (size_t j = 0; j < scores->cols; j++)
+            l += expf(x[j] - m);
+        least = fminf(least, l);
+        most = fmaxf(most, l);
+    }
+    report_line("the row sums l lie between %.4g and %.4g; nothing can leave 1 to N", (double)least,
+                (double)most);
+}
+
+/* The largest difference that a change of the scores makes to this softmax, and to chapter 01's. */
+static void compare_changed(const struct scores *scores, const char *what, float factor,
+                            float shift)
+{
+    const size_t n = scores->cols;
+    float *x = allocate(n, sizeof *x, "a row"), *safe = allocate(n, sizeof *safe, "a row");
+    float *standard = allocate(n, sizeof *standard, "a row");
+    size_t without_numbers = 0, finite_rows = 0;
+    double difference = 0.0;
+    for (size_t i = 0; i < scores->rows; i++) {
+        bool finite = true;
+        for (size_t j = 0; j < n; j++)
+            x[j] = factor * scores->x[i * n + j] + shift;
+        safe_softmax(x, safe, n);
+        standard_softmax(x, standard, n);
+        for (size_t j = 0; j < n; j++) {
+            finite = finite && isfinite(standard[j]);
+            without_numbers += isfinite(safe[j]) ? 0 : 1;
+        }
+        for (size_t j = 0; j < n && finite; j++)
+            difference = fmax(difference, fabs((double)safe[j] - (double)standard[j]));
+        finite_rows += finite;
+    }
+    if (without_numbers)
+        report_wrong("%zu elements have no number", without_numbers);
+    report_line("%-12s%9zu of %zu%15zu of %zu%16.2e", what, finite_rows, scores->rows, scores->rows,
+                scores->rows, difference);
+    free(x);
+    free(safe);
+    free(standard);
+}
+
+static void mend_the_scores(const struct scores *scores)
+{
+    report_part("Mended");
+    report_line("real scores     01 has numbers      02 has numbers      they differ by at most");
+    compare_changed(scores, "as they are", 1.0f, 0.0f);
+    compare_changed(scores, "times 9.27", 9.27f, 0.0f);
+    compare_changed(scores, "times 100", 100.0f, 0.0f);
+    compare_changed(scores, "minus 200", 1.0f, -200.0f);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct softmax_chapter chapter = {
+        .program = {
+            .chapter = 2,
+            .name = "02_safe_softmax",
+            .summary = "softmax with the maximum subtracted: safe, and one pass more",
+            .example = "--rows 2 --cols 5 --trace",
+        },
+        .number = "02",
+        .title = "Safe softmax",
+        .idea = "subtract the maximum: safe, and one pass more",
+        .softmax = safe_softmax,
+        .counted = safe_softmax_counted,
+        .loads = 3,
+        .formula = "3 N",
+        .formula_all = "4 N",
+        .formula_note = "     01: 3 N",
+        .previous_name = "01 standard softmax",
+        .previous = standard_softmax,
+        .by_hand = by_hand,
+        .show_row = show_row,
+        .describe = describe,
+        .shown_on_scores = mend_the_scores,
+        .next = "03_online_softmax: maximum and sum in the same pass",
+    };
+    return softmax_chapter_main(&chapter, argc, argv);
+}

@@ -1,0 +1,30 @@
+/*
+ * Safe softmax: the maximum first, then the sum, then normalise.          3n loads + n stores
+ *
+ *     m   = max over j of x_j
+ *     l   = sum over j of e^{x_j - m}
+ *     y_j = e^{x_j - m} / l
+ *
+ * Subtracting m changes nothing in exact arithmetic: numerator and sum are both divided by e^m. In
+ * float32 it changes everything: no exponent is above 0, and l lies between 1 and n.
+ *
+ * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 2.
+ */
+#include "safe_softmax.h"
+
+#include "traffic.h"
+
+#include <math.h>
+
+void safe_softmax(const float *x, float *y, size_t n)
+{
+    // BEGIN SOLUTION
+    float m = -INFINITY, l = 0.0f;
+    for (size_t j = 0; j < n; j++)  // pass 1: the maximum
+        m = fmaxf(m, load(&x[j]));
+    for (size_t j = 0; j < n; j++)  // pass 2: the sum
+        l += expf(load(&x[j]) - m);
+    for (size_t j = 0; j < n; j++)  // pass 3: normalise
+        store(&y[j], expf(load(&x[j]) - m) / l);
+    // END SOLUTION
+}

@@ -1,0 +1,58 @@
+/*
+ * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
+ */
+#include "command.h"
+#include "softmax_program.h"
+#include "test.h"
+
+#include <string.h>
+
+#define PROGRAM "02_safe_softmax"
+
+TEST(program, tells_its_story_and_verifies_it)
+{
+    const char *const parts[] = { "By hand",  "0.6439",  "m = 300", "Mended",
+                                  "0 of 164", "107 584", "4 N",     "01 standard" };
+    assert_program_tells(PROGRAM, parts, sizeof parts / sizeof parts[0]);
+}
+
+TEST(program, takes_its_options)
+{
+    assert_program_takes_its_options(PROGRAM);
+}
+
+TEST(program, writes_what_numpy_reads)
+{
+    assert_program_writes_what_numpy_reads(PROGRAM);
+}
+
+TEST(program, says_where_chapter_01_has_no_numbers_and_lets_the_reference_stand_in)
+{
+    const float x[6] = { 1, 2, 3, 1, 2, 300 };
+    command_array("x.npy", NPY_F4, 2, (size_t[]){ 2, 3 }, x);
+    const struct command c = command_run("${BUILD:-build}/" PROGRAM " --input @/x.npy");
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+    cr_assert(strstr(c.out, "01 standard softmax has no number at 1 place, the first at row, "
+                            "column 1, 2"),
+              "it printed: %s", c.out);
+}
+
+TEST(program, refuses_bad_options)
+{
+    assert_program_refuses_bad_options(PROGRAM);
+}
+
+TEST(program, refuses_bad_files)
+{
+    assert_program_refuses_bad_files(PROGRAM);
+}
+
+TEST(program, refuses_bad_outputs_and_leaves_what_was_there)
+{
+    assert_program_refuses_bad_outputs(PROGRAM);
+}
+
+TEST(program, says_so_when_there_is_not_enough_memory)
+{
+    assert_program_refuses_too_much(PROGRAM);
+}
