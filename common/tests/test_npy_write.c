@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGE = 1 << 18 };  // elements: more than a pipe holds
+enum { LARGE = 1 << 18, ORPHAN_SECONDS = 20 };  // LARGE elements are more than a pipe holds
 static const float zeros[LARGE];
 
 static const char *path_of(const char *name)
@@ -167,6 +167,7 @@ static pid_t reader_of(const char *path, size_t most)
     const pid_t child = fork();
     if (child == 0) {
         char byte;
+        alarm(ORPHAN_SECONDS);
         const int end = open(path, O_RDONLY);
         size_t found = 0;
         while (found < most && read(end, &byte, 1) == 1)
@@ -199,23 +200,22 @@ TEST(npy_write, writes_into_a_pipe_until_its_reader_goes)
 TEST(npy_write, leaves_nothing_behind_when_it_is_ended)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+    char path[300];
+    struct file_error error;
+    snprintf(path, sizeof path, "%s/y.npy", command_folder());
+    cr_assert(write_zeros(path, LARGE, &error), "%s", error.text);
     for (int round = 0; round < 30; round++) {
-        char path[300];
-        snprintf(path, sizeof path, "%s/y.npy", command_folder());
         const pid_t child = fork();
         if (child == 0) {
-            struct file_error error;
             for (size_t k = 0; k < 3; k++)
                 signal(signals[k], SIG_DFL);
+            alarm(ORPHAN_SECONDS);
             while (write_zeros(path, LARGE, &error))
                 ;
             _exit(1);
         }
         int status;
         struct npy array;
-        struct file_error error;
-        while (access(path, F_OK) != 0)
-            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
         nanosleep(&(struct timespec){ .tv_nsec = 300000 * (round + 1) }, NULL);
         kill(child, signals[round % 3]);
         cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status),
