@@ -20,8 +20,10 @@ NUMBERS   := $(foreach c,$(CHAPTERS),$(firstword $(subst _, ,$c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
+LESSON_04 := 04_flash_no_tiling/flash_row.c
 EARLIER_02 := $(LESSON_01)
 EARLIER_03 := $(LESSON_02)
+EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -62,14 +64,15 @@ $(BUILD)/compare: $(OBJ)/common/tools/compare.o $(COMMON)
 #   NAME          the Criterion tests of a chapter, or of common
 #   NAME-witness  the counted accesses against those the machine makes (common/tests/witness.h)
 #   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
+#                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
 
 SUITES ?= tests witness mutants
 ONLY   ?= common $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command softmax_rows softmax_program) $(COMMON)
-WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness)
+TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command forward softmax_rows softmax_program) $(COMMON)
+WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
 
@@ -120,10 +123,10 @@ $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
                    $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 
-$(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $(OBJ)/$1/counted.o \
-                   $$(patsubst $(OBJ)/%,$(OBJ)/witnessed/%,\
-                     $$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2))) \
-                   $(WITNESS) $(COMMON)
+# The counted build as it is, all else with every access reported.
+WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(ALGORITHM_OBJ_$2)) $$(patsubst $(OBJ)/%,\
+                    $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2)))
+$(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)
 
 .PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
 $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
@@ -132,16 +135,18 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
 
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
-$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch $$(wildcard $1/*.[ch] $1/tests/*.[ch]) \
+$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/tests/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
 	$$(Q)CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
 	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
-	    WITNESS='$(WITNESS)' \
-	    sh common/tools/mutant.sh $1 $$< $$@ $(BUILD)/mutants/$1.$$*
+	    WITNESS='$$(filter-out $(OBJ)/$1/% $(OBJ)/witnessed/$1/%,$$(WITNESSED_OBJ_$2)) \
+	             $(WITNESS) $(COMMON)' \
+	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 
 RESULTS_tests   += $(RESULTS)/$1
 RESULTS_witness += $(RESULTS)/$1-witness
-RESULTS_mutants += $$(MUTANTS_$2)
+RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 
 .PHONY: $2 test-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ATTENTION_MAX_D = 256 };  // elements of a row, for the chapters on the CPU
+
 struct attention {
     size_t B, H, Hkv;  // batch entries, query heads, key/value heads; Hkv divides H
     size_t Nq, Nk, d;  // queries, keys, elements of a row

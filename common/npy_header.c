@@ -83,7 +83,8 @@ static bool refuse_type(const char *descr, int length, struct file_error *error)
     char text[20], name[32] = "the type";
     snprintf(text, sizeof text, "%.*s", length, descr);
     const char *const kind = text + (*text && strchr("<>=|", *text));
-    const int bytes = *kind && strspn(kind + 1, "0123456789") <= 2 ? atoi(kind + 1) : 0;
+    const int bytes =
+        *kind && strspn(kind + 1, "0123456789") <= 2 ? (int)strtol(kind + 1, NULL, 10) : 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (*kind == kinds[k].letter && (bytes > 0 || !kinds[k].sized))
             snprintf(name, sizeof name, kinds[k].sized ? "%s%d" : "%s", kinds[k].name, 8 * bytes);
@@ -254,7 +255,7 @@ size_t npy_header_format(enum npy_type type, int dims, const size_t *shape, char
                  types[type].descr, npy_shape_text(dims, shape, list, sizeof list));
     // NumPy leaves the first dimension room to grow to 21 digits, and pads by 1 to 64 blanks.
     const int digits = snprintf(first, sizeof first, "%zu", shape[0]);
-    const size_t least = (size_t)(BEFORE + length + GROWTH - digits + 1);
+    const size_t least = BEFORE + (size_t)length + GROWTH - (size_t)digits + 1;
     const size_t padded = (least / ALIGN + 1) * ALIGN - BEFORE;
     memset(text + length, ' ', padded - (size_t)length - 1);
     text[padded - 1] = '\n';

@@ -1,21 +1,28 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
+#include "attention.h"
 #include "whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum kind { FLAG, INPUT, OUTPUT, COUNT, SEED };
+enum kind { FLAG, INPUT, OUTPUT, COUNT, SEED, SCALE, CAUSAL, WINDOW, VERIFY };
 
 /* Chapters are bits of a set, so that a row can say which of them take it. */
-enum { SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3, ALL = ~0 };
+enum {
+    SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3,
+    ATTENTION = 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7,
+    ALL = SOFTMAX | ATTENTION,
+};
+enum { MOST = 1000000000 };
 
 static const struct row {
     const char *name, *argument;
@@ -29,16 +36,48 @@ static const struct row {
       "scores of shape (N) or (R, N), float16, 32 or 64; default: the course's real scores" },
     { "output", "Y.npy", OUTPUT, SOFTMAX, offsetof(struct options, output), 0,
       "write the result there, float32, in the input's shape" },
-    { "rows", "R", COUNT, SOFTMAX, offsetof(struct options, rows), 1000000000,
+    { "rows", "R", COUNT, SOFTMAX, offsetof(struct options, rows), MOST,
       "instead of --input: R rows of random normal numbers (default 164)" },
-    { "cols", "N", COUNT, SOFTMAX, offsetof(struct options, cols), 1000000000,
+    { "cols", "N", COUNT, SOFTMAX, offsetof(struct options, cols), MOST,
       "… of N each (default 164)" },
+    { "q", "Q.npy", INPUT, ATTENTION, offsetof(struct options, q), 0,
+      "queries (N, d), (H, N, d) or (B, H, N, d), with --k and --v; default: real ones" },
+    { "k", "K.npy", INPUT, ATTENTION, offsetof(struct options, k), 0,
+      "keys, in as many dimensions" },
+    { "v", "V.npy", INPUT, ATTENTION, offsetof(struct options, v), 0,
+      "values, shaped like the keys" },
+    { "output", "O.npy", OUTPUT, ATTENTION, offsetof(struct options, output), 0,
+      "write the result there, float32, in the shape of the queries" },
+    { "lse", "L.npy", OUTPUT, ATTENTION, offsetof(struct options, lse), 0,
+      "write the log-sum-exp of each row of scores there, (B, H, Nq)" },
+    { "batch", "B", COUNT, ATTENTION, offsetof(struct options, batch), MOST,
+      "instead of --q, --k, --v: normal numbers for B texts (default 1)" },
+    { "heads", "H", COUNT, ATTENTION, offsetof(struct options, heads), MOST,
+      "… with H query heads (default 1)" },
+    { "kv-heads", "H", COUNT, ATTENTION, offsetof(struct options, kv_heads), MOST,
+      "… and fewer key/value heads, each shared by several (default: as many)" },
+    { "n-q", "N", COUNT, ATTENTION, offsetof(struct options, n_q), MOST,
+      "… of N queries (default 128)" },
+    { "n-k", "N", COUNT, ATTENTION, offsetof(struct options, n_k), MOST,
+      "… of N keys (default: as many as queries)" },
+    { "d", "D", COUNT, ATTENTION, offsetof(struct options, d), ATTENTION_MAX_D,
+      "… of D elements each, at most 256 (default 64)" },
     { "seed", "S", SEED, ALL, offsetof(struct options, seed), 0,
       "… drawn with this seed (default 1)" },
+    { "scale", "S", SCALE, ATTENTION, offsetof(struct options, scale), 0,
+      "what scores are multiplied by (default 1/sqrt(d))" },
+    { "causal", "[WHERE]", CAUSAL, ATTENTION, offsetof(struct options, causal), 0,
+      "no query sees a later key; aligned bottom-right (default) or top-left" },
+    { "window", "L,R", WINDOW, ATTENTION, 0, 0,
+      "a query sees L keys to the left of its place and R to the right; -1: all" },
+    { "key-mask", "M.npy", INPUT, ATTENTION, offsetof(struct options, key_mask), 0,
+      "bool (B, Nk): keys that count" },
+    { "verify", "[all]", VERIFY, ATTENTION, offsetof(struct options, verify_all), 0,
+      "check every row of a large problem, not 64 of them" },
     { "trace", NULL, FLAG, ALL, offsetof(struct options, trace), 0,
-      "print the state after every step, for inputs of at most 64 numbers" },
+      "print the state after every step, for small inputs" },
     { "traffic", NULL, FLAG, ALL, offsetof(struct options, traffic), 0,
-      "print the counted accesses to slow memory and nothing else" },
+      "leave the story out: the counted accesses, and the verdict" },
     { "bench", NULL, FLAG, ALL, offsetof(struct options, bench), 0,
       "measure the speed, with this machine's peak beside it" },
     { "csv", "FILE", OUTPUT, ALL, offsetof(struct options, csv), 0,
@@ -76,8 +115,9 @@ static void print_help(const struct program *program)
     printf("usage: build/%s [options]\n\n", program->name);
     for (const struct row *row = rows; row < rows + ROWS; row++) {
         char left[40];
-        snprintf(left, sizeof left, "--%s%s%s", row->name, row->argument ? " " : "",
-                 row->argument ? row->argument : "");
+        const char *const argument = row->argument ? row->argument : "";
+        snprintf(left, sizeof left, *argument == '[' ? "--%s[=%s" : "--%s %s", row->name,
+                 argument + (*argument == '['));
         if (takes(program, row))
             printf("  %-16s %s\n", left, row->help);
     }
@@ -96,6 +136,32 @@ static uint64_t whole_number(const char *option, const char *text, uint64_t leas
         options_fail(option, "expected a whole number from %llu to %llu, found '%s'",
                      (unsigned long long)least, (unsigned long long)most, text);
     return value;
+}
+
+static float finite_number(const char *option, const char *text)
+{
+    char *end;
+    const float value = strtof(text, &end);
+    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value))
+        options_fail(option, "expected a finite number, found '%s'", text);
+    return value;
+}
+
+/* "LEFT,RIGHT", each a number of keys or -1. */
+static void take_window(struct options *options, const char *option, const char *text)
+{
+    char side[2][24];
+    ptrdiff_t width[2];
+    const size_t left = strcspn(text, ",");
+    if (text[left] != ',' || left >= sizeof side[0] || strlen(text + left + 1) >= sizeof side[1])
+        options_fail(option, "expected LEFT,RIGHT, two numbers of keys or -1, found '%s'", text);
+    snprintf(side[0], sizeof side[0], "%.*s", (int)left, text);
+    snprintf(side[1], sizeof side[1], "%s", text + left + 1);
+    for (int k = 0; k < 2; k++)
+        width[k] =
+            strcmp(side[k], "-1") == 0 ? -1 : (ptrdiff_t)whole_number(option, side[k], 0, MOST);
+    options->window_left = width[0];
+    options->window_right = width[1];
 }
 
 static void take(struct options *options, const struct row *row, const char *text)
@@ -120,26 +186,47 @@ static void take(struct options *options, const struct row *row, const char *tex
         *(uint64_t *)field = whole_number(option, text, 0, UINT64_MAX);
         options->seed_given = true;
         break;
+    case SCALE:
+        options->scale = finite_number(option, text);
+        options->scale_given = true;
+        break;
+    case CAUSAL:
+        if (text && strcmp(text, "bottom-right") != 0 && strcmp(text, "top-left") != 0)
+            options_fail(option, "expected bottom-right or top-left, found '%s'", text);
+        options->causal = true;
+        options->top_left = text && strcmp(text, "top-left") == 0;
+        break;
+    case WINDOW:
+        take_window(options, option, text);
+        break;
+    case VERIFY:
+        if (text && strcmp(text, "all") != 0)
+            options_fail(option, "expected all, found '%s'", text);
+        options->verify_all = true;
+        break;
     }
 }
 
-/* The file that a row's option was given, or NULL. */
-static const char *file_of(const struct options *options, const struct row *row, enum kind kind)
+/* The file that was given to the option of this row, which the chapter takes; else NULL. */
+static const char *file_of(const struct program *program, const struct options *options,
+                           const struct row *row, enum kind kind)
 {
-    return row->kind == kind ? *(const char *const *)((const char *)options + row->field) : NULL;
+    return row->kind == kind && takes(program, row)
+               ? *(const char *const *)((const char *)options + row->field)
+               : NULL;
 }
 
 /* Every output can be written, and is neither an input nor another output. */
-static void check_files(const struct options *options)
+static void check_files(const struct program *program, const struct options *options)
 {
     for (const struct row *out = rows; out < rows + ROWS; out++) {
-        const char *output = file_of(options, out, OUTPUT);
+        const char *output = file_of(program, options, out, OUTPUT);
         struct file_error error;
         if (output && !whole_file_writable(output, &error))
             options_fail(output, "%s", error.text);
         for (const struct row *row = rows; row < rows + ROWS && output; row++) {
-            const char *input = file_of(options, row, INPUT);
-            const char *other = row < out ? file_of(options, row, OUTPUT) : NULL;
+            const char *input = file_of(program, options, row, INPUT);
+            const char *other = row < out ? file_of(program, options, row, OUTPUT) : NULL;
             if (input && same_file(output, input))
                 options_fail(output, "expected an output that is not the input --%s", row->name);
             if (other && same_file(output, other))
@@ -158,6 +245,22 @@ static void check_combinations(const struct options *options)
                                              : NULL;
     if (options->input && made)
         options_fail(made, "makes an input of its own, so it does not go with --input");
+
+    const char *shaped = options->batch      ? "--batch"
+                         : options->heads    ? "--heads"
+                         : options->kv_heads ? "--kv-heads"
+                         : options->n_q      ? "--n-q"
+                         : options->n_k      ? "--n-k"
+                         : options->d        ? "--d"
+                                             : made;
+    const int files = (options->q != NULL) + (options->k != NULL) + (options->v != NULL);
+    if (files > 0 && files < 3)
+        options_fail(!options->q   ? "--q"
+                     : !options->k ? "--k"
+                                   : "--v",
+                     "expected all of --q, --k and --v, or none of them");
+    if (files && shaped)
+        options_fail(shaped, "makes an input of its own, so it does not go with --q, --k and --v");
 }
 
 void options_program(const struct program *program, const char *path)
@@ -168,7 +271,7 @@ void options_program(const struct program *program, const char *path)
 
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
-    struct options options = { .seed = 1 };
+    struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
     struct option names[ROWS + 1] = { { 0 } };
     const struct row *row_of[ROWS];
     int count = 0;
@@ -178,7 +281,9 @@ struct options options_parse(const struct program *program, int argc, char **arg
         row_of[count] = row;
         names[count++] = (struct option){
             .name = row->name,
-            .has_arg = row->argument ? required_argument : no_argument,
+            .has_arg = !row->argument          ? no_argument
+                       : *row->argument == '[' ? optional_argument
+                                               : required_argument,
         };
     }
 
@@ -203,7 +308,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     if (optind < argc)
         options_fail(argv[optind], "expected an option, which begins with --");
     check_combinations(&options);
-    check_files(&options);
+    check_files(program, &options);
     return options;
 }
 

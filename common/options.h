@@ -20,12 +20,18 @@ enum exit_status {
 };
 
 struct options {
-    const char *input, *output;  // .npy files of 01 to 03
-    size_t rows, cols;           // 0: not given
+    const char *output, *csv;
     uint64_t seed;
-    bool seed_given;
-    bool trace, traffic, bench, quiet;
-    const char *csv;
+    bool seed_given, trace, traffic, bench, quiet;
+
+    const char *input;  // 01 to 03: scores from a file, or made up
+    size_t rows, cols;  // 0: not given
+
+    const char *q, *k, *v, *lse, *key_mask;  // 04 to 07: attention from files, or made up
+    size_t batch, heads, kv_heads, n_q, n_k, d;
+    float scale;
+    bool scale_given, causal, top_left, verify_all;
+    ptrdiff_t window_left, window_right;  // -1: unbounded
 };
 
 /* What a chapter says of itself in --help. */

@@ -67,6 +67,31 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     return m + logf(l);
 }
 
+static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+{
+    const float L = probabilities(p, Q, K, b, h, i, P);
+    if (lse_i)
+        *lse_i = L;
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const float weight = P[j] * dropout_factor(p, b, h, i, j);
+        for (size_t c = 0; c < p->d; c++)
+            O_i[c] += weight * V[key_row(p, b, h, j) + c];
+    }
+}
+
+void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                       size_t b, size_t h, size_t i, float *O_i, float *lse_i)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    forward_row(p, Q, K, V, b, h, i, P, O_i, lse_i);
+    free(P);
+}
+
 void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
                    float *O, float *lse)
 {
@@ -74,17 +99,8 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     for (size_t b = 0; b < p->B; b++)
         for (size_t h = 0; h < p->H; h++)
             for (size_t i = 0; i < p->Nq; i++) {
-                const size_t row = query_row(p, b, h, i);
-                const float L = probabilities(p, Q, K, b, h, i, P);
-                if (lse)
-                    lse[row / p->d] = L;
-                for (size_t c = 0; c < p->d; c++)
-                    O[row + c] = 0.0f;
-                for (size_t j = 0; j < p->Nk; j++)
-                    if (visible(p, b, h, i, j))
-                        for (size_t c = 0; c < p->d; c++)
-                            O[row + c] +=
-                                P[j] * dropout_factor(p, b, h, i, j) * V[key_row(p, b, h, j) + c];
+                const size_t row = (b * p->H + h) * p->Nq + i;
+                forward_row(p, Q, K, V, b, h, i, P, O + row * p->d, lse ? lse + row : NULL);
             }
     free(P);
 }

@@ -15,6 +15,10 @@ void plain_softmax(const float *x, float *y, size_t rows, size_t cols);
 void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
                    float *O, float *lse);
 
+/* The same for the one query (b, h, i), as reference_forward_row. */
+void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                       size_t b, size_t h, size_t i, float *O_i, float *lse_i);
+
 /* As reference_backward, in float32. */
 void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                     const float *dO, float *dQ, float *dK, float *dV);

@@ -94,16 +94,17 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
     return text;
 }
 
-void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit)
+void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
+                    size_t unit, const char *suffix)
 {
     char heading[40], count[32], predicted[32];
     snprintf(heading, sizeof heading, "per %s", per);
-    report_part("Counted");
-    report_line("%-14s %11s %17s %10s", "slow memory", "counted", heading, "formula");
+    report_part(label);
+    report_line("%-12s %13s %17s %14s", "slow memory", "counted", heading, "formula");
     for (const struct counted *line = lines; line < lines + n; line++) {
         const double each = (double)line->count / (double)unit;
-        report_line("%-14s %11s %15.2f N %10s     %s%s%s%s%s", line->what,
-                    report_number(line->count, count), each, line->formula,
+        report_line("%-12s %13s %15.2f%-2s %14s   %s%s%s%s%s", line->what,
+                    report_number(line->count, count), each, suffix, line->formula,
                     line->count == line->predicted ? report.green : report.red,
                     line->count == line->predicted ? "ok" : "WRONG: the formula gives ",
                     line->count == line->predicted ? "" : report_number(line->predicted, predicted),
@@ -112,16 +113,25 @@ void report_counted(const struct counted *lines, size_t n, const char *per, size
     }
 }
 
-/* The elements around the worst one, along the last axis: where, got, expected. */
-static void show_neighbourhood(const struct comparison *c, struct axes axes)
+/* The coordinates of the element at `index` of what is at hand, in the whole result. */
+static const char *place_in(struct axes axes, size_t index, char *text, size_t size)
 {
+    if (axes.rows)
+        index = axes.rows[index / axes.row_length] * axes.row_length + index % axes.row_length;
+    return place_of(index, axes.dims, axes.shape, text, size);
+}
+
+/* The elements around the worst one, along the last axis: where, got, expected. */
+static void show_neighbourhood(const struct comparison *c)
+{
+    const struct axes axes = c->axes;
     static const char *const what[] = {
         [MATCHED] = "too far off",
         [NEVER_WRITTEN] = "never written",
         [NOT_A_NUMBER] = "NaN against a number",
         [INFINITE] = "an infinity against a number",
     };
-    const size_t length = axes.shape[axes.dims - 1];
+    const size_t length = axes.rows ? axes.row_length : axes.shape[axes.dims - 1];
     const size_t column = c->difference.worst % length, row = c->difference.worst - column;
     const size_t first = column < NEIGHBOURS / 2 ? 0 : column - NEIGHBOURS / 2;
     const size_t last = first + NEIGHBOURS < length ? first + NEIGHBOURS : length;
@@ -136,27 +146,27 @@ static void show_neighbourhood(const struct comparison *c, struct axes axes)
         snprintf(right + at, sizeof right - at, "%12.5g", c->expected[row + j]);
     }
     report_line("  at %s = %s: %s", axes.names,
-                place_of(c->difference.worst, axes.dims, axes.shape, place, sizeof place),
+                place_in(axes, c->difference.worst, place, sizeof place),
                 what[c->difference.mismatch]);
     report_line("    %-10s%s", "", columns);
     report_line("    %-10s%s", "got", got);
     report_line("    %-10s%s", "expected", right);
 }
 
-void report_compared(const struct comparison *comparisons, size_t n, struct axes axes)
+void report_compared(const struct comparison *comparisons, size_t n)
 {
     char place[100], heading[60];
-    snprintf(heading, sizeof heading, "at %s", axes.names);
+    snprintf(heading, sizeof heading, "at %s", comparisons->axes.names);
     report_part("Compared with");
     report_line("%-20s %13s %12s     %s", "", "largest error", "allowed", heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = within(c->difference, c->allowance);
         report_line("%-20s %13.2e %12.2e     %-16s %s%s%s", c->with, c->difference.max_abs,
                     c->allowance.max_abs,
-                    place_of(c->difference.worst, axes.dims, axes.shape, place, sizeof place),
+                    place_in(c->axes, c->difference.worst, place, sizeof place),
                     right ? report.green : report.red, right ? "ok" : "WRONG", report.reset);
         if (!right)
-            show_neighbourhood(c, axes);
+            show_neighbourhood(c);
         report.wrong |= !right;
         const size_t used = strlen(report.verified_with);
         snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %.1e",

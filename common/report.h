@@ -39,16 +39,23 @@ struct counted {
 };
 
 /*
- * The part "Counted". `per` names the number `unit` that the third column divides counts by: "row
- * of N". A count that is not what the formula gives makes the verdict wrong.
+ * A part with counted accesses. The third column has the counts divided by `unit`, a number called `per` ("row
+ * of N"), in units of `suffix` (" N"). A count that the formula does not give makes the verdict
+ * wrong.
  */
-void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit);
+void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
+                    size_t unit, const char *suffix);
 
-/* The shape of a result, and what its axes are called: "row, column". */
+/*
+ * The shape of a result, and what its axes are called: "row, column". Where only some rows of it
+ * are at hand, one after the other, `rows` has their numbers and `row_length` their elements.
+ */
 struct axes {
     int dims;
     const size_t *shape;
     const char *names;
+    const size_t *rows;  // or NULL: all of it is there
+    size_t row_length;
 };
 
 /* A result and what it should be. */
@@ -58,13 +65,14 @@ struct comparison {
     const double *expected;
     struct difference difference;
     struct allowance allowance;
+    struct axes axes;
 };
 
 /*
  * The part "Compared with". Where a comparison fails, the neighbourhood of the worst element is
  * shown, got and expected side by side, and the verdict is wrong.
  */
-void report_compared(const struct comparison *comparisons, size_t n, struct axes axes);
+void report_compared(const struct comparison *comparisons, size_t n);
 
 /*
  * How far a long run is: so many of `total` `what`s. Shown on standard error if that is a terminal,

@@ -35,7 +35,7 @@ static size_t count(const struct softmax_chapter *chapter, const struct scores *
         { "y stores", of_y.stores, n, "N", "" },
         { "all", accesses, (chapter->loads + 1) * n, chapter->formula_all, chapter->formula_note },
     };
-    report_counted(lines, 3, "row of N", n);
+    report_counted("Counted", lines, 3, "row of N", n, " N");
     return accesses;
 }
 
@@ -67,12 +67,14 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
     reference_softmax(scores->x, right, scores->rows, scores->cols);
     plain_softmax(scores->x, plain, scores->rows, scores->cols);
 
+    const struct axes axes = { .dims = 2, .shape = shape, .names = "row, column" };
     struct comparison comparisons[2] = { {
         .with = "double reference",
         .got = y,
         .expected = right,
         .difference = difference_between(y, right, n),
         .allowance = allowance_for(plain, right, n, FORWARD),
+        .axes = axes,
     } };
     struct difference other = { 0 };
     if (chapter->previous) {
@@ -83,10 +85,10 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
             .expected = before,
             .difference = difference_between(y, before, n),
             .allowance = allowance_between(comparisons[0].allowance, other),
+            .axes = axes,
         };
     }
-    report_compared(comparisons, chapter->previous ? 2 : 1,
-                    (struct axes){ 2, shape, "row, column" });
+    report_compared(comparisons, chapter->previous ? 2 : 1);
     if (other.mismatched) {
         char place[64];
         report_line("  %s has no number at %zu place%s, the first at row, column %s:",

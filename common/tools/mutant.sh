@@ -2,8 +2,10 @@
 # mutant.sh CHAPTER PATCH RESULT FOLDER - proves that the tests of CHAPTER reject a wrong version.
 #
 # Copies the chapter to FOLDER, applies PATCH, builds the chapter's tests there, and demands that
-# each test that the patch names in its "Caught by:" lines fails. CC, FLAGS, LIBS, TOOLS (objects to
-# link) and WITNESS come from the Makefile. Leaves "passed failed skipped" in RESULT.
+# each test that the patch names in its "Caught by:" lines fails. Without a patch ("") it demands that
+# none fails, so that a copy is not rejected for being a copy. CC, FLAGS, LIBS and what to link the
+# tests (TOOLS) and the witness (WITNESS) with come from the Makefile. Leaves "passed failed skipped"
+# in RESULT.
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
@@ -26,14 +28,17 @@ failing() {  # program
 
 rm -f "$result"
 cp -R "$chapter" "$folder/"
-named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
-[ -n "$named" ] || verdict 1 "names no test that catches it"
-patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1 || verdict 1 "no longer applies"
+named=witness::
+if [ -n "$patch" ]; then
+    named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
+    [ -n "$named" ] || verdict 1 "names no test that catches it"
+    patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1 || verdict 1 "no longer applies"
+fi
 
 rm -f "$copy/tests/test_program.c"  # it looks at the built program, which is the right one
 algorithm=$(ls "$copy"/*.c | grep -v '/main\.c$')
 # shellcheck disable=SC2086  # lists of words
-$CC $FLAGS -I"$copy" "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
+$CC $FLAGS -I"$chapter" "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
     >>"$log" 2>&1 || verdict 1 "no longer compiles"
 failed=$(failing "$folder/tests")
 
@@ -42,15 +47,19 @@ case $named in
     # shellcheck disable=SC2086
     {
         for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
-            $CC $FLAGS -O1 -fsanitize=thread -c "$file" -o "${file%.c}.o" || exit 1
+            $CC $FLAGS -I"$chapter" -O1 -fsanitize=thread -c "$file" -o "${file%.c}.o" || exit 1
         done
-        $CC $FLAGS -I"$copy" "$copy/tests/witness.c" "$copy/counted.c" "$copy"/*.o $WITNESS $TOOLS \
+        $CC $FLAGS -I"$chapter" "$copy/tests/witness.c" "$copy/counted.c" "$copy"/*.o $WITNESS \
             -o "$folder/witness" $LIBS
     } >>"$log" 2>&1 || verdict 1 "no longer compiles with the witness"
     failed="$failed $(failing "$folder/witness")"
     ;;
 esac
 
+if [ -z "$patch" ]; then
+    [ -z "$(echo $failed)" ] || verdict 1 "a copy of the chapter fails: $failed"
+    verdict 0 "a copy with nothing wrong in it is not rejected"
+fi
 for test in $named; do
     echo " $(echo $failed) " | grep -q " $test " || verdict 1 "SURVIVES $test; failed: ${failed:-nothing}"
 done

@@ -1,0 +1,22 @@
+/*
+ * What chapter 04's program tells besides its result.
+ */
+#ifndef FLASH_NO_TILING_STORY_H
+#define FLASH_NO_TILING_STORY_H
+
+#include "attention_check.h"
+
+/* One row by hand, fusion, standard attention's S and P counted, and an S that would not fit. */
+void tell_story(void);
+
+/* m, l and o after every key of every row. Ends the program if the problem is not small. */
+void trace_rows(const struct attention_input *input);
+
+/* The part "Speed": one pass against three, N = 256 to 8192. */
+void bench_against_standard(const char *csv);
+
+/* The chapter's line in the table of `make run`. */
+void write_summary(const char *csv, const struct attention_input *input, size_t accesses,
+                   struct attention_errors errors);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * The whole forward pass: every size, every option of the chapter, and the two forms of attention
+ * against each other.
+ */
+#include "../flash_no_tiling.h"
+#include "../standard_attention.h"
+#include "forward.h"
+#include "memory.h"
+#include "npy.h"
+#include "test.h"
+#include "tolerance.h"
+
+#include <math.h>
+
+enum {
+    OPTIONS = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT |
+              WITH_WINDOW | WITH_KEY_MASK | WITH_BLOCK_MASK
+};
+
+TEST(flash_no_tiling, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(flash_no_tiling);
+}
+
+TEST(flash_no_tiling, agrees_with_the_reference_under_every_option)
+{
+    assert_forward_with_options(flash_no_tiling, OPTIONS);
+}
+
+TEST(flash_no_tiling, does_not_read_keys_that_no_query_sees)
+{
+    assert_forward_ignores_unseen_keys(flash_no_tiling, WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_forward_ignores_unseen_keys(flash_no_tiling, WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW |
+                                                            WITH_UNEQUAL_LENGTHS);
+}
+
+TEST(flash_no_tiling, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
+{
+    struct attention p = attention_of(1, 1, 1, 6, 6, 4);
+    p.causal = true;
+    struct test_problem t = problem_of(p, 0, 1);
+    float O[24], lse[6];
+    t.K[5 * 4] = t.V[5 * 4] = NAN;  // only the last query sees the last key
+    flash_no_tiling(&p, t.Q, t.K, t.V, O, lse);
+    for (size_t n = 0; n < 24; n++)
+        cr_assert(isnan(O[n]) ? n >= 20 : n < 20, "element %zu is %g", n, (double)O[n]);
+    problem_free(&t);
+}
+
+TEST(flash_no_tiling, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
+{
+    struct attention p = attention_of(1, 1, 1, 5, 2, 3);
+    p.causal = true;  // the first three of five queries stand before the first key
+    struct test_problem t = problem_of(p, 0, 1);
+    float O[15], lse[5];
+    tolerance_poison(O, 15);
+    flash_no_tiling(&p, t.Q, t.K, t.V, O, lse);
+    for (size_t n = 0; n < 9; n++)
+        cr_assert(O[n] == 0.0f && lse[n / 3] == -INFINITY, "row %zu: O %g, lse %g", n / 3,
+                  (double)O[n], (double)lse[n / 3]);
+    cr_assert(isfinite(lse[3]) && O[9] != 0.0f, "row 3 sees a key: O %g, lse %g", (double)O[9],
+              (double)lse[3]);
+    problem_free(&t);
+}
+
+static void standard_of_all_heads(const struct attention *p, const float *Q, const float *K,
+                                  const float *V, float *O)
+{
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const size_t kv = (n / p->H * p->Hkv + kv_head(p, n % p->H)) * p->Nk * p->d;
+        const size_t head = n * p->Nq * p->d;
+        standard_attention(Q + head, K + kv, V + kv, O + head, p->Nq, p->Nk, p->d, p->scale);
+    }
+}
+
+TEST(standard_attention, agrees_with_the_reference_and_with_one_pass)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct test_problem t = random_problem(
+            seed, attention_of(2, 4, 4, 70, 70, 40),
+            random_options(seed, WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS));
+        const size_t n = query_elements(&t.p);
+        float *O = allocate(n, sizeof *O, "O"), *one_pass = allocate(n, sizeof *O, "O");
+        struct reference_results right = reference_results_of(&t);
+        tolerance_poison(O, n);
+        standard_of_all_heads(&t.p, t.Q, t.K, t.V, O);
+        flash_no_tiling(&t.p, t.Q, t.K, t.V, one_pass, NULL);
+        struct difference d = difference_between(O, right.O, n);
+        cr_assert(within(d, (struct allowance){ 1e-5, 1e-5 }), "%s: element %zu is %g, expected %g",
+                  problem_text(&t), d.worst, d.got, d.expected);
+        for (size_t k = 0; k < n; k++)
+            cr_assert(fabsf(O[k] - one_pass[k]) <= 1e-5f, "%s: element %zu: %g, one pass has %g",
+                      problem_text(&t), k, (double)O[k], (double)one_pass[k]);
+        reference_results_free(&right);
+        free(O);
+        free(one_pass);
+        problem_free(&t);
+    }
+}
+
+static struct npy course_array(const char *path)
+{
+    struct npy a;
+    struct file_error error;
+    cr_assert(npy_read(path, &a, &error), "%s: %s", path, error.text);
+    return a;
+}
+
+TEST(flash_no_tiling, gives_the_output_that_came_with_the_real_input)
+{
+    struct npy Q = course_array("common/data/q.npy"), K = course_array("common/data/k.npy");
+    struct npy V = course_array("common/data/v.npy"), right = course_array("common/data/o.npy");
+    struct npy mask = course_array("common/data/key_mask.npy");
+    struct attention p = attention_of(2, 4, 4, 164, 164, 32);
+    float *O = allocate(right.count, sizeof *O, "O");
+    p.key_mask = mask.data;
+    tolerance_poison(O, right.count);
+    flash_no_tiling(&p, Q.data, K.data, V.data, O, NULL);
+    for (size_t k = 0; k < right.count; k++)
+        cr_assert(fabsf(O[k] - ((float *)right.data)[k]) <= 5e-6f, "element %zu is %.9g, not %.9g",
+                  k, (double)O[k], (double)((float *)right.data)[k]);
+    free(O);
+    npy_free(&Q);
+    npy_free(&K);
+    npy_free(&V);
+    npy_free(&right);
+    npy_free(&mask);
+}

@@ -1,0 +1,46 @@
+/*
+ * Is the output of an attention right? It is held against the double precision reference and
+ * against the stage before, all of it or, where that would take too long, 64 rows drawn by seed.
+ */
+#ifndef COMMON_ATTENTION_CHECK_H
+#define COMMON_ATTENTION_CHECK_H
+
+#include "attention_input.h"
+
+/* Some rows of a result: which, and what the reference and the textbook have for them. */
+struct attention_check {
+    size_t count;              // of rows
+    size_t *rows;              // (b H + h) Nq + i of each
+    double *right, *lse;       // (count, d) and (count): the reference
+    float *plain, *plain_lse;  // the same from the textbook in float32
+};
+
+/* How many rows a large problem is checked at, unless all are asked for. */
+enum { ATTENTION_CHECK_ROWS = 64 };
+
+/* Above this many multiply-adds not every row is checked. */
+static const double ATTENTION_CHECK_ALL = 4e9;
+
+/* Works out what is right: for all rows if they are few or `all` is true, else for some. */
+struct attention_check attention_check_begin(const struct attention_input *input, bool all);
+void attention_check_end(struct attention_check *check);
+
+/* The largest errors of a result. */
+struct attention_errors {
+    double reference, previous;
+};
+
+/*
+ * The part "Compared with". O and lse are the checked rows, in their order: (count, d), (count).
+ * `before`, unless it is NULL, has them from the stage called `name`; NaN in a row's first element
+ * means that this stage cannot do the row, which is then left out of that comparison.
+ */
+struct attention_errors attention_check_report(const struct attention_check *check,
+                                               const struct attention *p, const float *O,
+                                               const float *lse, const char *name,
+                                               const float *before);
+
+/* The checked rows of a whole result with `length` elements a row; free() them. */
+float *attention_check_rows(const struct attention_check *check, const float *whole, size_t length);
+
+#endif

@@ -1,0 +1,225 @@
+#include "attention_input.h"
+
+#include "memory.h"
+#include "npy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_N = 128, USUAL_D = 64 };
+
+size_t attention_query_elements(const struct attention *p)
+{
+    return p->B * p->H * p->Nq * p->d;
+}
+
+size_t attention_key_elements(const struct attention *p)
+{
+    return p->B * p->Hkv * p->Nk * p->d;
+}
+
+size_t attention_rows(const struct attention *p)
+{
+    return p->B * p->H * p->Nq;
+}
+
+size_t attention_pairs(const struct attention *p)
+{
+    const size_t rows = attention_rows(p);
+    if (!p->causal && p->window_left < 0 && p->window_right < 0 && !p->key_mask && !p->block_mask)
+        return rows * p->Nk;
+    size_t pairs = 0;
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++)
+                for (size_t j = 0; j < p->Nk; j++)
+                    pairs += visible(p, b, h, i, j) ? 1 : 0;
+    return pairs;
+}
+
+// ---- from files ---------------------------------------------------------------------------------
+
+/* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
+struct array {
+    const char *path;
+    int dims;
+    size_t shape[4];
+    float *x;
+};
+
+static struct array read_array(const char *path)
+{
+    struct npy npy;
+    struct file_error error;
+    char shape[100];
+    if (!npy_read(path, &npy, &error))
+        options_fail(path, "%s", error.text);
+    if (npy.dims < 2 || npy.dims > 4)
+        options_fail(path, "expected shape (N, d), (H, N, d) or (B, H, N, d), found %s",
+                     npy_shape_text(npy.dims, npy.shape, shape, sizeof shape));
+    if (npy.type == NPY_B1 || npy.type == NPY_U1)
+        options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
+    struct array a = { .path = path, .dims = npy.dims, .shape = { 1, 1, 1, 1 } };
+    for (int k = 0; k < npy.dims; k++)
+        a.shape[4 - npy.dims + k] = npy.shape[k];
+    a.x = npy_floats(&npy);
+    npy_free(&npy);
+    return a;
+}
+
+/* Ends the program unless a and b have the same size along `axis`, which is called `name`. */
+static void same_size(const struct array *a, const struct array *b, int axis, const char *name)
+{
+    if (a->shape[axis] != b->shape[axis])
+        options_fail(b->path, "expected the %s of %s, %zu, found %zu", name, a->path,
+                     a->shape[axis], b->shape[axis]);
+}
+
+static struct attention_input from_files(const char *q, const char *k, const char *v)
+{
+    const struct array Q = read_array(q), K = read_array(k), V = read_array(v);
+    if (K.dims != Q.dims || V.dims != Q.dims)
+        options_fail(K.dims != Q.dims ? k : v, "expected as many dimensions as %s, %d, found %d", q,
+                     Q.dims, K.dims != Q.dims ? K.dims : V.dims);
+    same_size(&Q, &K, 0, "batch size");
+    same_size(&Q, &K, 3, "row length d");
+    same_size(&K, &V, 0, "batch size");
+    same_size(&K, &V, 1, "number of heads");
+    same_size(&K, &V, 2, "number of keys");
+    same_size(&K, &V, 3, "row length d");
+    if (Q.shape[1] % K.shape[1] != 0)
+        options_fail(k, "expected a number of heads that divides the %zu of %s, found %zu",
+                     Q.shape[1], q, K.shape[1]);
+    if (Q.shape[3] > ATTENTION_MAX_D)
+        options_fail(q, "expected rows of at most %d elements, found %zu", ATTENTION_MAX_D,
+                     Q.shape[3]);
+    return (struct attention_input){
+        .p = attention_of(Q.shape[0], Q.shape[1], K.shape[1], Q.shape[2], K.shape[2], Q.shape[3]),
+        .Q = Q.x,
+        .K = K.x,
+        .V = V.x,
+        .dims = Q.dims,
+    };
+}
+
+static void take_key_mask(struct attention_input *input, const char *path)
+{
+    struct npy npy;
+    struct file_error error;
+    char found[100], wanted[100];
+    const size_t shape[2] = { input->p.B, input->p.Nk };
+    if (!npy_read(path, &npy, &error))
+        options_fail(path, "%s", error.text);
+    if (npy.type != NPY_B1 && npy.type != NPY_U1)
+        options_fail(path, "expected a mask of bool or uint8, found numbers");
+    if (npy.dims != 2 || npy.shape[0] != shape[0] || npy.shape[1] != shape[1])
+        options_fail(path, "expected shape (B, Nk) = %s, found %s",
+                     npy_shape_text(2, shape, wanted, sizeof wanted),
+                     npy_shape_text(npy.dims, npy.shape, found, sizeof found));
+    input->key_mask = npy.data;
+    input->p.key_mask = npy.data;
+}
+
+// ---- made up ------------------------------------------------------------------------------------
+
+static float *numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
+{
+    if (a > SIZE_MAX / b || a * b > SIZE_MAX / c || a * b * c > SIZE_MAX / d)
+        out_of_memory("the input", SIZE_MAX, sizeof(float));
+    const size_t n = a * b * c * d;
+    float *x = allocate(n, sizeof *x, "the input");
+    random_normals(x, n, seed, stream);
+    return x;
+}
+
+struct attention_input attention_input_random(struct attention p, uint64_t seed)
+{
+    struct attention_input input = {
+        .p = p,
+        .Q = numbers(p.B, p.H, p.Nq, p.d, seed, 0),
+        .K = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 1),
+        .V = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 2),
+        .dims = 4,
+    };
+    snprintf(input.origin, sizeof input.origin, "normal numbers, seed %llu",
+             (unsigned long long)seed);
+    return input;
+}
+
+static size_t or_else(size_t given, size_t usual)
+{
+    return given ? given : usual;
+}
+
+static struct attention_input from_shape(const struct options *o)
+{
+    const size_t H = or_else(o->heads, or_else(o->kv_heads, 1)), Hkv = or_else(o->kv_heads, H);
+    const size_t Nq = or_else(o->n_q, or_else(o->n_k, USUAL_N));
+    if (H % Hkv != 0)
+        options_fail("--kv-heads", "expected a number that divides the %zu query heads, found %zu",
+                     H, Hkv);
+    return attention_input_random(
+        attention_of(or_else(o->batch, 1), H, Hkv, Nq, or_else(o->n_k, Nq), or_else(o->d, USUAL_D)),
+        o->seed);
+}
+
+// ---- the problem asked for ----------------------------------------------------------------------
+
+static struct attention_input usual(void)
+{
+    char q[4096], k[4096];  // options_data keeps one path at a time
+    snprintf(q, sizeof q, "%s", options_data("q.npy"));
+    snprintf(k, sizeof k, "%s", options_data("k.npy"));
+    struct attention_input input = from_files(q, k, options_data("v.npy"));
+    take_key_mask(&input, options_data("key_mask.npy"));
+    snprintf(input.origin, sizeof input.origin, "common/data/{q,k,v,key_mask}.npy");
+    return input;
+}
+
+struct attention_input attention_input_load(const struct options *options)
+{
+    const bool shaped = options->batch || options->heads || options->kv_heads || options->n_q ||
+                        options->n_k || options->d || options->seed_given;
+    struct attention_input input;
+    if (options->q) {
+        input = from_files(options->q, options->k, options->v);
+        snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
+                 options->k, options->v);
+    } else {
+        input = shaped ? from_shape(options) : usual();
+    }
+    if (options->key_mask) {
+        free(input.key_mask);
+        take_key_mask(&input, options->key_mask);
+    }
+    if (options->scale_given)
+        input.p.scale = options->scale;
+    input.p.causal = options->causal;
+    input.p.top_left = options->top_left;
+    input.p.window_left = options->window_left;
+    input.p.window_right = options->window_right;
+    return input;
+}
+
+void attention_input_free(struct attention_input *input)
+{
+    free(input->Q);
+    free(input->K);
+    free(input->V);
+    free(input->key_mask);
+    *input = (struct attention_input){ 0 };
+}
+
+void attention_write(const struct options *options, const struct attention_input *input,
+                     const float *O, const float *lse)
+{
+    const struct attention *p = &input->p;
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
+    struct file_error error;
+    if (options->output &&
+        !npy_write(options->output, NPY_F4, input->dims, shape + 4 - input->dims, O, &error))
+        options_fail(options->output, "%s", error.text);
+    if (options->lse && !npy_write(options->lse, NPY_F4, 3, shape, lse, &error))
+        options_fail(options->lse, "%s", error.text);
+}
