@@ -83,8 +83,10 @@ static bool refuse_type(const char *descr, int length, struct file_error *error)
     char text[20], name[32] = "the type";
     snprintf(text, sizeof text, "%.*s", length, descr);
     const char *const kind = text + (*text && strchr("<>=|", *text));
-    const int bytes =
-        *kind && strspn(kind + 1, "0123456789") <= 2 ? (int)strtol(kind + 1, NULL, 10) : 0;
+    const char *const number = kind + (*kind != '\0');
+    const size_t digits = strspn(number, "0123456789");
+    const bool plain = digits >= 1 && digits <= 2 && number[digits] == '\0';
+    const int bytes = plain ? (int)strtol(number, NULL, 10) : 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (*kind == kinds[k].letter && (bytes > 0 || !kinds[k].sized))
             snprintf(name, sizeof name, kinds[k].sized ? "%s%d" : "%s", kinds[k].name, 8 * bytes);

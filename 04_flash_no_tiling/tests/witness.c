@@ -4,6 +4,7 @@
 #include "witness.h"
 
 #include "../flash_no_tiling.h"
+#include "../flash_row.h"
 #include "../fusion.h"
 #include "../standard_attention.h"
 #include "memory.h"
@@ -62,6 +63,27 @@ TEST(witness, one_pass_makes_the_accesses_of_its_formula)
         free(lse);
         problem_free(&t);
     }
+}
+
+TEST(witness, the_lesson_makes_the_accesses_of_its_formula)
+{
+    enum { N = 30, D = 7 };
+    static float q[D], K[N * D], V[N * D], o[D];
+    random_normals(q, D, 1, 0);
+    random_normals(K, N * D, 1, 1);
+    random_normals(V, N * D, 1, 2);
+    traffic_reset();
+    traffic_watch("q", q, D);
+    traffic_watch("K", K, N * D);
+    traffic_watch("V", V, N * D);
+    traffic_watch("o", o, D);
+    flash_row_counted(q, K, V, o, N, D, 1.0f);
+    witness_start();
+    flash_row(q, K, V, o, N, D, 1.0f);
+    assert_array("q", D, 0, traffic_of("q"), "one row");
+    assert_array("K", N * D, 0, traffic_of("K"), "one row");
+    assert_array("V", N * D, 0, traffic_of("V"), "one row");
+    assert_array("o", 0, D, traffic_of("o"), "one row");
 }
 
 TEST(witness, standard_attention_makes_the_accesses_of_its_formula_and_keeps_s_and_p)

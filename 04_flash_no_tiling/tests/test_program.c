@@ -1,0 +1,190 @@
+/*
+ * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
+ */
+#include "command.h"
+#include "memory.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "${BUILD:-build}/04_flash_no_tiling "
+
+/* Bad arguments: status 2, one line that holds `part`, and nothing new in the folder. */
+static void refuses(const char *arguments, const char *part)
+{
+    char words[1000];
+    const int before = command_files();
+    snprintf(words, sizeof words, PROGRAM "%s", arguments);
+    const struct command c = command_run(words);
+    cr_assert(c.status == 2, "%s: status %d, expected 2; it said: %s", arguments, c.status, c.err);
+    cr_assert(is_one_line_with(c.err, part), "%s: expected one line with \"%s\", it said: %s",
+              arguments, part, c.err);
+    cr_assert(command_files() == before, "%s: left a file behind", arguments);
+}
+
+/* A file of zeros in this shape. */
+static void zeros(const char *name, enum npy_type type, int dims, const size_t *shape)
+{
+    size_t n = 1;
+    for (int k = 0; k < dims; k++)
+        n *= shape[k];
+    void *x = calloc(n, sizeof(double));
+    cr_assert(x, "out of memory");
+    command_array(name, type, dims, shape, x);
+    free(x);
+}
+
+TEST(program, tells_its_story_and_verifies_it)
+{
+    const struct command c = command_run(PROGRAM);
+    const char *const parts[] = {
+        "By hand", "7.5498",   "8.7472",  "6000",    "2000",
+        "S loads", "Standard", "17.2 GB", "pairs d", "standard attention"
+    };
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+    for (unsigned k = 0; k < sizeof parts / sizeof parts[0]; k++)
+        cr_assert(strstr(c.out, parts[k]), "expected \"%s\" in what it prints", parts[k]);
+    const char *line = c.out;
+    for (const char *end; (end = strchr(line, '\n')); line = end + 1)
+        cr_assert(end - line <= 100, "wider than 100: %.*s", (int)(end - line), line);
+}
+
+TEST(program, does_every_option_together)
+{
+    unsigned char mask[2 * 113];
+    for (size_t k = 0; k < sizeof mask; k++)
+        mask[k] = k % 7 != 0 && k < 150;
+    command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 113 }, mask);
+    const char *const sets[] = {
+        "--causal --key-mask @/m.npy",
+        "--causal=top-left --window 20,3 --scale -0.5",
+        "--window 0,0 --causal=bottom-right --key-mask @/m.npy --scale 0",
+        "--window -1,2 --quiet",
+    };
+    for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        char words[400];
+        snprintf(words, sizeof words,
+                 PROGRAM "--batch 2 --heads 4 --kv-heads 2 --n-q 203 --n-k 113 --d 40 %s", sets[k]);
+        const struct command c = command_run(words);
+        cr_assert(c.status == 0 && !strstr(c.out, "WRONG"), "%s: status %d: %s%s", sets[k],
+                  c.status, c.out, c.err);
+    }
+}
+
+TEST(program, writes_o_and_lse_in_their_shapes)
+{
+    zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
+    zeros("k.npy", NPY_F2, 3, (size_t[]){ 2, 6, 3 });
+    zeros("v.npy", NPY_F8, 3, (size_t[]){ 2, 6, 3 });
+    const struct command c =
+        command_run(PROGRAM "--q @/q.npy --k @/k.npy --v @/v.npy --output @/o.npy --lse @/lse.npy");
+    char path[300];
+    struct npy O, lse;
+    struct file_error error;
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+    snprintf(path, sizeof path, "%s/o.npy", command_folder());
+    cr_assert(npy_read(path, &O, &error), "%s", error.text);
+    snprintf(path, sizeof path, "%s/lse.npy", command_folder());
+    cr_assert(npy_read(path, &lse, &error), "%s", error.text);
+    cr_assert(O.dims == 3 && O.shape[0] == 4 && O.shape[1] == 5 && O.shape[2] == 3, "O is %d-d",
+              O.dims);
+    cr_assert(lse.dims == 3 && lse.shape[0] == 1 && lse.shape[1] == 4 && lse.shape[2] == 5,
+              "lse is %d-d", lse.dims);
+    npy_free(&O);
+    npy_free(&lse);
+}
+
+TEST(program, traces_a_small_problem)
+{
+    const struct command c = command_run(PROGRAM "--n-q 2 --n-k 3 --d 2 --causal --trace");
+    cr_assert(c.status == 0 && strstr(c.out, "Trace") && strstr(c.out, "i 1"), "it printed: %s",
+              c.out);
+    refuses("--trace", "--trace: expected at most 64 pairs");
+}
+
+TEST(program, refuses_shapes_that_do_not_fit_together)
+{
+    zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
+    zeros("k.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
+    zeros("v.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
+    zeros("heads.npy", NPY_F4, 3, (size_t[]){ 3, 6, 3 });
+    zeros("d.npy", NPY_F4, 3, (size_t[]){ 2, 6, 4 });
+    zeros("n.npy", NPY_F4, 3, (size_t[]){ 2, 7, 3 });
+    zeros("flat.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    zeros("line.npy", NPY_F4, 1, (size_t[]){ 6 });
+    zeros("mask.npy", NPY_B1, 3, (size_t[]){ 2, 6, 3 });
+    zeros("wide.npy", NPY_F4, 2, (size_t[]){ 2, 257 });
+    const struct {
+        const char *arguments, *part;
+    } bad[] = {
+        { "--q @/q.npy --k @/heads.npy --v @/heads.npy",
+          "heads.npy: expected a number of heads that divides" },
+        { "--q @/q.npy --k @/d.npy --v @/v.npy", "d.npy: expected the row length d" },
+        { "--q @/q.npy --k @/k.npy --v @/n.npy", "n.npy: expected the number of keys" },
+        { "--q @/q.npy --k @/k.npy --v @/d.npy", "d.npy: expected the row length d" },
+        { "--q @/q.npy --k @/k.npy --v @/heads.npy", "heads.npy: expected the number of heads" },
+        { "--q @/q.npy --k @/flat.npy --v @/v.npy", "flat.npy: expected as many dimensions" },
+        { "--q @/line.npy --k @/k.npy --v @/v.npy", "line.npy: expected shape (N, d)" },
+        { "--q @/mask.npy --k @/k.npy --v @/v.npy",
+          "mask.npy: expected float16, float32 or float64" },
+        { "--q @/wide.npy --k @/wide.npy --v @/wide.npy",
+          "wide.npy: expected rows of at most 256" },
+        { "--q @/q.npy --k @/k.npy", "--v: expected all of --q, --k and --v" },
+        { "--q @/q.npy --k @/k.npy --v @/v.npy --d 3", "--d: makes an input of its own" },
+        { "--heads 4 --kv-heads 3", "--kv-heads: expected a number that divides" },
+        { "--d 257", "--d: expected a whole number from 1 to 256" },
+    };
+    for (unsigned k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        refuses(bad[k].arguments, bad[k].part);
+}
+
+TEST(program, refuses_bad_masks)
+{
+    zeros("floats.npy", NPY_F4, 2, (size_t[]){ 1, 128 });
+    zeros("short.npy", NPY_B1, 2, (size_t[]){ 1, 127 });
+    zeros("line.npy", NPY_B1, 1, (size_t[]){ 128 });
+    zeros("batch.npy", NPY_B1, 2, (size_t[]){ 2, 128 });
+    refuses("--n-q 128 --key-mask @/floats.npy", "floats.npy: expected a mask of bool or uint8");
+    refuses("--n-q 128 --key-mask @/short.npy",
+            "short.npy: expected shape (B, Nk) = (1, 128), found (1, 127)");
+    refuses("--n-q 128 --key-mask @/line.npy", "line.npy: expected shape (B, Nk)");
+    refuses("--n-q 128 --key-mask @/batch.npy", "batch.npy: expected shape (B, Nk)");
+    refuses("--n-q 128 --key-mask @/none.npy", "none.npy: ");
+}
+
+TEST(program, refuses_bad_numbers)
+{
+    const char *const scales[] = { "nan", "inf", "-inf", "1e99", "abc", "''", "1x", "' 1'" };
+    for (unsigned k = 0; k < sizeof scales / sizeof scales[0]; k++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "--scale %s --output @/o.npy", scales[k]);
+        refuses(arguments, "--scale: expected a finite number");
+    }
+    refuses("--causal=sideways", "--causal: expected bottom-right or top-left");
+    refuses("--window 3", "--window: expected LEFT,RIGHT");
+    refuses("--window 3,-2", "--window: expected a whole number");
+    refuses("--window 3,", "--window: expected a whole number");
+    refuses("--window 99999999999,1", "--window: expected a whole number");
+    refuses("--verify=some", "--verify: expected all");
+    refuses("--n-q 0", "--n-q: expected a whole number from 1");
+    refuses("--dropout 0.1", "--dropout: expected an option of this chapter");
+    refuses("--rows 3", "--rows: expected an option of this chapter");
+}
+
+TEST(program, refuses_outputs_that_cannot_be_written)
+{
+    zeros("q.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    refuses("--q @/q.npy --k @/q.npy --v @/q.npy --output @/q.npy",
+            "q.npy: expected an output that is not the input");
+    refuses("--output @/o.npy --lse @/o.npy", "o.npy: expected one output a file");
+    refuses("--lse @/no/such/lse.npy", "lse.npy: expected");
+    refuses("--output /dev/full", "/dev/full: ");
+}
+
+TEST(program, says_so_when_there_is_not_enough_memory)
+{
+    refuses("--n-q 1000000000 --d 256 --heads 1000", "out of memory");
+    refuses("--n-q 1000000000 --d 256 --heads 1000000000 --batch 1000000000", "out of memory");
+}
