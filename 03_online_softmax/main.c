@@ -23,7 +23,7 @@ static void show_recurrence(const float *x, size_t n)
     struct softmax_state old = SOFTMAX_EMPTY;
     report_line("   j      x_j        m        l");
     for (size_t j = 0; j < n; j++) {
-        const struct softmax_state state = softmax_state_of(x, j + 1);
+        const struct softmax_state state = online_statistics(x, j + 1);
         char factor[40], term[40];
         report_line("%4zu %8.4g %8.4g %8.4g      l = %.4g %s + %s", j + 1, (double)x[j],
                     (double)state.m, (double)state.l, (double)old.l, power(old.m, state.m, factor),
@@ -49,7 +49,7 @@ static void merge_blocks(void)
     struct softmax_state so_far = SOFTMAX_EMPTY;
     report_line("block           m        l      m so far  l so far");
     for (size_t k = 0; k < 3; k++) {
-        const struct softmax_state block = softmax_state_of(blocks[k], 2);
+        const struct softmax_state block = online_statistics(blocks[k], 2);
         so_far = softmax_merge(so_far, block);
         report_line("[%g %g]   %8g %8.4f      %8g  %8.4f", (double)blocks[k][0],
                     (double)blocks[k][1], (double)block.m, (double)block.l, (double)so_far.m,
@@ -61,25 +61,26 @@ static void merge_blocks(void)
 static void merge_averages(void)
 {
     static const float s[4] = { 0.1f, 0.3f, 0.5f, 0.7f }, v[4] = { 7, 8, 9, 10 };
-    struct softmax_state so_far = SOFTMAX_EMPTY;
     const struct softmax_state row =
-        softmax_merge(softmax_state_of(s, 2), softmax_state_of(s + 2, 2));
-    float merged = 0.0f;
+        softmax_merge(online_statistics(s, 2), online_statistics(s + 2, 2));
+    float merged = 0.0f, p[4];
     report_line("the average of v = [7 8 | 9 10], weighted by softmax of s = [0.1 0.3 | 0.5 0.7]");
     report_line("block           m        l     share   average of v");
     for (size_t k = 0; k < 4; k += 2) {
-        const struct softmax_state block = softmax_state_of(s + k, 2);
+        const struct softmax_state block = online_statistics(s + k, 2);
         const float share = softmax_share(block, row);
-        float p[2];
         online_softmax(s + k, p, 2);
         const float average = p[0] * v[k] + p[1] * v[k + 1];
         merged += share * average;
         report_line("[%g %g] %8g %8.4f  %8.4f       %8.4f", (double)s[k], (double)s[k + 1],
                     (double)block.m, (double)block.l, (double)share, (double)average);
-        so_far = softmax_merge(so_far, block);
     }
-    report_line("both      %8g %8.4f  %8.4f       %8.4f", (double)so_far.m, (double)so_far.l,
-                (double)softmax_share(so_far, row), (double)merged);
+    report_line("both      %8g %8.4f  %8.4f       %8.4f", (double)row.m, (double)row.l,
+                (double)softmax_share(row, row), (double)merged);
+    online_softmax(s, p, 4);
+    const float whole = p[0] * v[0] + p[1] * v[1] + p[2] * v[2] + p[3] * v[3];
+    if (!(fabsf(merged - whole) <= 1e-5f))
+        report_wrong("the blocks give %g, the whole row %g", (double)merged, (double)whole);
 }
 
 static void by_hand(void)
@@ -90,6 +91,33 @@ static void by_hand(void)
     merge_blocks();
     report_part("");
     merge_averages();
+}
+
+/* Every row once more, cut into blocks: their states, merged, must be the state of the row. */
+static void check_merging(const struct scores *scores)
+{
+    enum { BLOCK = 10 };
+    double difference = 0.0;
+    for (size_t i = 0; i < scores->rows; i++) {
+        const float *x = scores->x + i * scores->cols;
+        const struct softmax_state row = online_statistics(x, scores->cols);
+        struct softmax_state merged = SOFTMAX_EMPTY;
+        for (size_t j = 0; j < scores->cols; j += BLOCK)
+            merged = softmax_merge(
+                merged,
+                online_statistics(x + j, j + BLOCK < scores->cols ? BLOCK : scores->cols - j));
+        if (isnan(row.l) && isnan(merged.l))
+            continue;  // a row with NaN or +inf
+        const double error = fabs((double)merged.l - (double)row.l) / fmax(1.0, (double)row.l);
+        difference = fmax(difference, error);
+        if (!(merged.m == row.m && error <= 1e-4)) {
+            report_wrong("row %zu: its blocks merged give m %g, l %g; the whole row m %g, l %g", i,
+                         (double)merged.m, (double)merged.l, (double)row.m, (double)row.l);
+            return;
+        }
+    }
+    report_line("cut into blocks of %d and merged, each row has the same m, and l to %.1e", BLOCK,
+                difference);
 }
 
 /* How often the recurrence has to rescale. */
@@ -107,6 +135,7 @@ static void describe(const struct scores *scores)
     report_line("the maximum moves %.1f times a row; in %.1f %% of the steps l is multiplied by 1",
                 (double)moves / (double)scores->rows,
                 100.0 - 100.0 * (double)moves / (double)(scores->rows * scores->cols));
+    check_merging(scores);
 }
 
 int main(int argc, char **argv)

@@ -24,15 +24,13 @@ static inline float exp_minus(float x, float m)
     return x == -INFINITY ? 0.0f : expf(x - m);
 }
 
-/* The state of the n scores x, by the recurrence of online_softmax.c. */
-struct softmax_state softmax_state_of(const float *x, size_t n);
-
 /* The state of the scores of a and b together. */
 struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state b);
 
 /*
- * The weight that the scores of `part` have among all those of `whole`, between 0 and 1. A softmax
- * over the part, or an average weighted by it, takes its place in the whole times this share.
+ * The weight that the scores of `part` have among all those of `whole`, between 0 and 1; nothing
+ * has none, also of nothing. A softmax over the part, or an average weighted by it, takes its place
+ * in the whole times this share.
  */
 float softmax_share(struct softmax_state part, struct softmax_state whole);
 

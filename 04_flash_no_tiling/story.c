@@ -72,9 +72,8 @@ static void fusion(void)
         accesses[fuse] = traffic_total().loads + traffic_total().stores;
     }
     report_part("Fusion");
-    report_line(
-        "max(2x + 1, 0) of %d numbers: three kernels make %zu accesses, one fused makes %zu", N,
-        accesses[0], accesses[1]);
+    report_line("max(2x + 1, 0) of %d numbers: %zu accesses in three kernels, %zu in one fused", N,
+                accesses[0], accesses[1]);
     if (memcmp(y, z, sizeof y) != 0)
         report_wrong("the fused kernel has another result");
 }

@@ -217,6 +217,7 @@ void attention_write(const struct options *options, const struct attention_input
     const struct attention *p = &input->p;
     const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
     struct file_error error;
+    options_flush();
     if (options->output &&
         !npy_write(options->output, NPY_F4, input->dims, shape + 4 - input->dims, O, &error))
         options_fail(options->output, "%s", error.text);

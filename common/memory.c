@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *program = "course";
+
+void memory_program(const char *name)
+{
+    program = name;
+}
+
 void *allocate(size_t count, size_t size, const char *what)
 {
     void *room = NULL;
@@ -16,6 +23,7 @@ void *allocate(size_t count, size_t size, const char *what)
 
 void out_of_memory(const char *what, size_t count, size_t size)
 {
-    fprintf(stderr, "out of memory: %s needs %.3g GB\n", what, 1e-9 * (double)count * (double)size);
+    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program, what,
+            1e-9 * (double)count * (double)size);
     exit(2);
 }

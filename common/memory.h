@@ -12,6 +12,9 @@
  */
 void *allocate(size_t count, size_t size, const char *what);
 
+/* The name to say it under. */
+void memory_program(const char *name);
+
 /* Says that there is no room for `count` elements of `size` bytes for `what`, and exits with 2. */
 _Noreturn void out_of_memory(const char *what, size_t count, size_t size);
 

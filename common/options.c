@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "attention.h"
+#include "memory.h"
 #include "whole_file.h"
 
 #include <ctype.h>
@@ -97,11 +98,21 @@ void options_fail(const char *what, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     fflush(stdout);
-    fprintf(stderr, "%s: %s: ", program_name, what);
+    fprintf(stderr, "%s: ", program_name);
+    for (const char *c = what; *c; c++)  // a file's name may hold anything
+        fputc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    fputs(": ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
     exit(EXIT_USAGE);
+}
+
+void options_flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        options_fail("standard output", "expected to be able to write it, found: %s",
+                     errno ? strerror(errno) : "an error");
 }
 
 static bool takes(const struct program *program, const struct row *row)
@@ -175,8 +186,8 @@ static void take(struct options *options, const struct row *row, const char *tex
         break;
     case INPUT:
     case OUTPUT:
-        if (!*text)
-            options_fail(option, "expected a file's name, found nothing");
+        if (!*text || strncmp(text, "--", 2) == 0)
+            options_fail(option, "expected a file's name, found '%s'", text);
         *(const char **)field = text;
         break;
     case COUNT:
@@ -267,6 +278,7 @@ void options_program(const struct program *program, const char *path)
 {
     program_name = program->name;
     program_path = path;
+    memory_program(program->name);
 }
 
 struct options options_parse(const struct program *program, int argc, char **argv)
@@ -274,6 +286,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
     struct option names[ROWS + 1] = { { 0 } };
     const struct row *row_of[ROWS];
+    bool seen[ROWS] = { false };
     int count = 0;
     for (const struct row *row = rows; row < rows + ROWS; row++) {
         if (!takes(program, row))
@@ -301,8 +314,12 @@ struct options options_parse(const struct program *program, int argc, char **arg
             options_fail(word, "expected an option of this chapter; --help lists them");
         if (strcmp(names[which].name, "help") == 0) {
             print_help(program);
+            options_flush();
             exit(EXIT_VERIFIED);
         }
+        if (seen[which])
+            options_fail(word, "expected each option once, found it again");
+        seen[which] = true;
         take(&options, row_of[which], optarg);
     }
     if (optind < argc)
@@ -328,5 +345,5 @@ const char *options_data(const char *name)
     if (access(path, R_OK) == 0)
         return path;
     snprintf(path, sizeof path, "common/data/%s", name);
-    options_fail(path, "expected it below the current folder, the course's; found nothing");
+    options_fail(path, "expected the course's input there: run the program in the course's folder");
 }

@@ -56,8 +56,15 @@ _Noreturn void options_fail(const char *what, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
+ * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails.
+ * Called before any file is written, so that a program that cannot speak writes nothing.
+ */
+void options_flush(void);
+
+/*
  * Where the course's own input `name` lies: in common/data below the current folder or the one
- * above, else beside the folder that the program is in. Ends the program if it is nowhere.
+ * above, else beside the folder that the program is in. Ends the program if it is nowhere. The text
+ * is good until the next call.
  */
 const char *options_data(const char *name);
 

@@ -78,13 +78,23 @@ char *report_number(size_t number, char text[32])
     return text;
 }
 
+/* "0.25", "NaN": printf would give NaN a sign that means nothing. */
+static const char *number_text(double x, char text[24])
+{
+    if (isnan(x))
+        snprintf(text, 24, "NaN");
+    else
+        snprintf(text, 24, "%.5g", x);
+    return text;
+}
+
 char *report_row(const char *format, const float *x, size_t n, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "[");
     for (size_t j = 0; j < n && used < size; j++) {
         char number[40];
         if (isnan(x[j]))
-            snprintf(number, sizeof number, "NaN");  // printf would add a sign that means nothing
+            snprintf(number, sizeof number, "NaN");
         else
             snprintf(number, sizeof number, format, (double)x[j]);
         used += (size_t)snprintf(text + used, size - used, j ? " %s" : "%s", number);
@@ -121,33 +131,59 @@ static const char *place_in(struct axes axes, size_t index, char *text, size_t s
     return place_of(index, axes.dims, axes.shape, text, size);
 }
 
-/* The elements around the worst one, along the last axis: where, got, expected. */
-static void show_neighbourhood(const struct comparison *c)
+static const char *what_is_wrong(const struct comparison *c, char *text, size_t size)
 {
-    const struct axes axes = c->axes;
     static const char *const what[] = {
         [MATCHED] = "too far off",
         [NEVER_WRITTEN] = "never written",
         [NOT_A_NUMBER] = "NaN against a number",
         [INFINITE] = "an infinity against a number",
     };
+    const struct difference *d = &c->difference;
+    if (d->mismatched)
+        snprintf(text, size, "%s (%zu such)", what[d->mismatch], d->mismatched);
+    else if (d->max_abs <= c->allowance.max_abs)
+        snprintf(text, size, "all together too far off: rms %.2e, allowed %.2e", d->rms,
+                 c->allowance.rms);
+    else
+        snprintf(text, size, "%s", what[MATCHED]);
+    return text;
+}
+
+/* The largest error as it is printed: a number, unless there is something worse than a number. */
+static const char *error_text(const struct difference *d, char *text, size_t size)
+{
+    static const char *const worse[] = {
+        [NEVER_WRITTEN] = "never written", [NOT_A_NUMBER] = "NaN", [INFINITE] = "infinite"
+    };
+    if (d->mismatched)
+        snprintf(text, size, "%s", worse[d->mismatch]);
+    else
+        snprintf(text, size, "%.2e", d->max_abs);
+    return text;
+}
+
+/* The elements around the worst one, along the last axis: where, got, expected. */
+static void show_neighbourhood(const struct comparison *c)
+{
+    const struct axes axes = c->axes;
     const size_t length = axes.rows ? axes.row_length : axes.shape[axes.dims - 1];
     const size_t column = c->difference.worst % length, row = c->difference.worst - column;
     const size_t first = column < NEIGHBOURS / 2 ? 0 : column - NEIGHBOURS / 2;
     const size_t last = first + NEIGHBOURS < length ? first + NEIGHBOURS : length;
-    char place[100];
+    char place[100], wrong[100];
     char columns[NEIGHBOURS * 16 + 1] = "", got[sizeof columns] = "", right[sizeof columns] = "";
     for (size_t j = first; j < last; j++) {
         const size_t at = 12 * (j - first);
         char name[24];
         snprintf(name, sizeof name, j == column ? "[%zu]" : "%zu", j);
         snprintf(columns + at, sizeof columns - at, "%12s", name);
-        snprintf(got + at, sizeof got - at, "%12.5g", (double)c->got[row + j]);
-        snprintf(right + at, sizeof right - at, "%12.5g", c->expected[row + j]);
+        snprintf(got + at, sizeof got - at, "%12s", number_text((double)c->got[row + j], name));
+        snprintf(right + at, sizeof right - at, "%12s", number_text(c->expected[row + j], name));
     }
     report_line("  at %s = %s: %s", axes.names,
                 place_in(axes, c->difference.worst, place, sizeof place),
-                what[c->difference.mismatch]);
+                what_is_wrong(c, wrong, sizeof wrong));
     report_line("    %-10s%s", "", columns);
     report_line("    %-10s%s", "got", got);
     report_line("    %-10s%s", "expected", right);
@@ -155,22 +191,22 @@ static void show_neighbourhood(const struct comparison *c)
 
 void report_compared(const struct comparison *comparisons, size_t n)
 {
-    char place[100], heading[60];
+    char place[100], heading[60], error[32];
     snprintf(heading, sizeof heading, "at %s", comparisons->axes.names);
     report_part("Compared with");
     report_line("%-20s %13s %12s     %s", "", "largest error", "allowed", heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = within(c->difference, c->allowance);
-        report_line("%-20s %13.2e %12.2e     %-16s %s%s%s", c->with, c->difference.max_abs,
-                    c->allowance.max_abs,
+        report_line("%-20s %13s %12.2e     %-16s %s%s%s", c->with,
+                    error_text(&c->difference, error, sizeof error), c->allowance.max_abs,
                     place_in(c->axes, c->difference.worst, place, sizeof place),
                     right ? report.green : report.red, right ? "ok" : "WRONG", report.reset);
         if (!right)
             show_neighbourhood(c);
         report.wrong |= !right;
         const size_t used = strlen(report.verified_with);
-        snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %.1e",
-                 used ? ", " : "", c->with, c->difference.max_abs);
+        snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
+                 used ? ", " : "", c->with, error);
     }
 }
 
@@ -216,6 +252,7 @@ void report_csv(const char *path, const char *text)
 {
     struct file_error error;
     const struct bytes piece = { text, strlen(text) };
+    options_flush();
     if (!whole_file_write(path, &piece, 1, &error))
         options_fail(path, "%s", error.text);
 }
@@ -237,8 +274,6 @@ int report_finish(void)
         printf("%s  %-20s off by at most: %-54s %s%s%s\n", report.chapter, report.title,
                report.verified_with, report.wrong ? report.red : report.green,
                report.wrong ? "WRONG" : "ok", report.reset);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        options_fail("standard output",
-                     "expected to be able to write it; found no room or no reader");
+    options_flush();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -87,6 +87,7 @@ void scores_write(const struct options *options, const struct scores *scores, co
 {
     const size_t shape[2] = { scores->rows, scores->cols };
     struct file_error error;
+    options_flush();
     if (options->output && !npy_write(options->output, NPY_F4, scores->dims,
                                       scores->dims == 2 ? shape : shape + 1, y, &error))
         options_fail(options->output, "%s", error.text);

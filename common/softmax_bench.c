@@ -63,8 +63,11 @@ void softmax_bench(const struct softmax_chapter *chapter, const char *csv)
     static const char *const fits[LEVELS] = { "L1", "L2", "L3", "no cache" };
     char text[CSV_ROOM] = "chapter,fits,n,nanoseconds,gigabytes_per_second,times_previous\n";
     report_part("Speed");
-    report_line("%-10s %12s %16s %12s %20s", "a row fits", "N", "ns an element", "GB/s",
-                "times the one before");
+    char ratio[32] = "";
+    if (chapter->previous)
+        snprintf(ratio, sizeof ratio, "time %.2s / time %s", chapter->previous_name,
+                 chapter->number);
+    report_line("%-10s %12s %16s %12s %20s", "a row fits", "N", "ns an element", "GB/s", ratio);
     for (int level = 1; level <= LEVELS; level++) {
         const size_t bytes =
             level < LEVELS ? bench_cache_bytes(level) / 2 : 4 * bench_cache_bytes(3);

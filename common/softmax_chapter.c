@@ -39,20 +39,38 @@ static size_t count(const struct softmax_chapter *chapter, const struct scores *
     return accesses;
 }
 
-/*
- * The previous stage's output in double. Where that stage failed although the reference did not,
- * the reference takes its place, and a line says so.
- */
+/* Has a row of n numbers one that is not finite? */
+static bool broken(const float *y, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        if (!isfinite(y[j]))
+            return true;
+    return false;
+}
+
+/* Rows in which the previous stage fails, so that the reference stands in for it. */
+struct stand_in {
+    size_t rows, first;
+};
+
+/* The previous stage's output in double, and how far off it is where it has numbers. */
 static double *previous_output(const struct softmax_chapter *chapter, const struct scores *scores,
-                               const double *right, struct difference *error)
+                               const double *right, struct difference *error,
+                               struct stand_in *stand_in)
 {
     const size_t n = scores->rows * scores->cols;
     float *y = allocate(n, sizeof *y, "the previous stage's output");
     double *wide = allocate(n, sizeof *wide, "the previous stage's output");
     scores_each_row(scores, chapter->previous, y);
     *error = difference_between(y, right, n);
-    for (size_t i = 0; i < n; i++)
-        wide[i] = isfinite(y[i]) || !isfinite(right[i]) ? (double)y[i] : right[i];
+    for (size_t i = 0; i < scores->rows; i++) {
+        const size_t row = i * scores->cols;
+        const bool fails = broken(y + row, scores->cols);
+        for (size_t j = row; j < row + scores->cols; j++)
+            wide[j] = fails ? right[j] : (double)y[j];
+        if (fails && stand_in->rows++ == 0)
+            stand_in->first = i;
+    }
     free(y);
     return wide;
 }
@@ -77,8 +95,9 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
         .axes = axes,
     } };
     struct difference other = { 0 };
+    struct stand_in stand_in = { 0 };
     if (chapter->previous) {
-        before = previous_output(chapter, scores, right, &other);
+        before = previous_output(chapter, scores, right, &other, &stand_in);
         comparisons[1] = (struct comparison){
             .with = chapter->previous_name,
             .got = y,
@@ -89,13 +108,10 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
         };
     }
     report_compared(comparisons, chapter->previous ? 2 : 1);
-    if (other.mismatched) {
-        char place[64];
-        report_line("  %s has no number at %zu place%s, the first at row, column %s:",
-                    chapter->previous_name, other.mismatched, other.mismatched == 1 ? "" : "s",
-                    place_of(other.worst, 2, shape, place, sizeof place));
-        report_line("  there the reference stands in for it");
-    }
+    if (stand_in.rows)
+        report_line("  %s has no numbers in %zu row%s, the first is %zu: the reference stands in",
+                    chapter->previous_name, stand_in.rows, stand_in.rows == 1 ? "" : "s",
+                    stand_in.first);
     free(right);
     free(before);
     free(plain);
@@ -135,6 +151,7 @@ int softmax_chapter_main(const struct softmax_chapter *chapter, int argc, char *
         snprintf(a_row, sizeof a_row, "%s a row", chapter->formula_all);
         summary.accesses = a_row;
         summary.counted = accesses;
+        summary.extra_bytes = extra_slow_peak() + extra_fast_peak();
         summary.milliseconds = softmax_milliseconds(chapter, &scores, y);
         report_summary(options.csv, &summary);
     }

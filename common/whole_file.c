@@ -52,8 +52,12 @@ bool whole_file_writable(const char *path, struct file_error *error)
         errno = EISDIR;
         return fail(error, "a file to write");
     }
+    if (stat(path, &there) == 0 && access(path, W_OK) != 0)
+        return fail(error, "a file that may be written");
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return access(path, W_OK) == 0 || fail(error, "something that can be written");
+        return true;
+    if (stat(path, &there) != 0 && lstat(path, &there) == 0)
+        return fail(error, "a link that leads somewhere");
     if (!folder_of(path, folder, sizeof folder)) {
         errno = ENAMETOOLONG;
         return fail(error, "a file to write");
@@ -113,8 +117,9 @@ static bool write_beside(char *beside, const char *target, const struct bytes *p
 /* The same with signals that end a program held back, for it must not leave the other name there. */
 static bool replace(const char *target, const struct bytes *pieces, size_t count)
 {
-    char beside[PATH_MAX + 16];
-    snprintf(beside, sizeof beside, "%s.XXXXXX", target);
+    char folder[PATH_MAX], beside[PATH_MAX + 16];
+    folder_of(target, folder, sizeof folder);
+    snprintf(beside, sizeof beside, "%s.course.XXXXXX", folder);
     sigset_t ending, before;
     sigemptyset(&ending);
     sigaddset(&ending, SIGINT);

@@ -25,13 +25,13 @@ static struct softmax_state random_state(uint64_t k)
     const size_t n = random_between(SEED, 0, k, 0, 40);
     for (size_t j = 0; j < n; j++)
         x[j] = 10.0f * (float)random_normal(SEED, 1, 64 * k + j);
-    return softmax_state_of(x, n);
+    return online_statistics(x, n);
 }
 
-TEST(softmax_state, of_a_block_gives_the_worked_numbers)
+TEST(online_statistics, of_a_block_give_the_worked_numbers)
 {
-    const struct softmax_state a = softmax_state_of((const float[]){ 1, 3 }, 2);
-    const struct softmax_state b = softmax_state_of((const float[]){ 3, 2 }, 2);
+    const struct softmax_state a = online_statistics((const float[]){ 1, 3 }, 2);
+    const struct softmax_state b = online_statistics((const float[]){ 3, 2 }, 2);
     cr_assert(a.m == 3.0f && fabsf(a.l - 1.13534f) <= 1e-5f,
               "[1 3]: m %g, l %.6g, expected 3, 1.13534", (double)a.m, (double)a.l);
     cr_assert(b.m == 3.0f && fabsf(b.l - 1.36788f) <= 1e-5f,
@@ -43,7 +43,7 @@ TEST(merge, of_three_blocks_gives_the_worked_numbers)
     static const float blocks[3][2] = { { 1, 3 }, { 2, 4 }, { 3, 2 } };
     struct softmax_state row = SOFTMAX_EMPTY;
     for (size_t k = 0; k < 3; k++)
-        row = softmax_merge(row, softmax_state_of(blocks[k], 2));
+        row = softmax_merge(row, online_statistics(blocks[k], 2));
     // e^-3 + e^-1 + e^-2 + e^0 + e^-1 + e^-2
     cr_assert(row.m == 4.0f && fabsf(row.l - 2.05622f) <= 1e-5f,
               "m %g, l %.6g, expected 4, 2.05622", (double)row.m, (double)row.l);
@@ -52,7 +52,7 @@ TEST(merge, of_three_blocks_gives_the_worked_numbers)
 TEST(merge, of_1_2_and_3_4_is_the_softmax_of_1_2_3_4)
 {
     const float x[4] = { 1, 2, 3, 4 };
-    const struct softmax_state left = softmax_state_of(x, 2), right = softmax_state_of(x + 2, 2);
+    const struct softmax_state left = online_statistics(x, 2), right = online_statistics(x + 2, 2);
     const struct softmax_state row = softmax_merge(left, right);
     float whole[4], blocks[4];
     online_softmax(x, whole, 4);
@@ -68,7 +68,7 @@ TEST(merge, of_1_2_and_3_4_is_the_softmax_of_1_2_3_4)
 TEST(merge, carries_values_along)
 {
     const float s[4] = { 0.1f, 0.3f, 0.5f, 0.7f };
-    const struct softmax_state a = softmax_state_of(s, 2), b = softmax_state_of(s + 2, 2);
+    const struct softmax_state a = online_statistics(s, 2), b = online_statistics(s + 2, 2);
     const struct softmax_state row = softmax_merge(a, b);
     const float merged = 7.5498f * softmax_share(a, row) + 9.5498f * softmax_share(b, row);
     cr_assert(fabsf(a.l - 1.8187f) <= 1e-4f && fabsf(b.l - 1.8187f) <= 1e-4f,
@@ -97,7 +97,7 @@ TEST(merge, of_two_empty_blocks_is_empty)
 
 TEST(merge, of_masked_scores_is_empty)
 {
-    const struct softmax_state none = softmax_state_of((const float[]){ -INFINITY, -INFINITY }, 2);
+    const struct softmax_state none = online_statistics((const float[]){ -INFINITY, -INFINITY }, 2);
     cr_assert(none.m == -INFINITY && none.l == 0.0f, "got (%g, %g), expected (-inf, 0)",
               (double)none.m, (double)none.l);
 }
@@ -152,7 +152,7 @@ TEST(merge, by_any_cuts_and_any_tree_gives_the_whole_row)
         size_t count = 0;
         for (size_t from = 0; from < N && count <= BLOCKS; count++) {
             const size_t to = count == BLOCKS ? N : from + random_between(seed, 3, from, 0, 60);
-            blocks[count] = softmax_state_of(x + from, (to < N ? to : N) - from);
+            blocks[count] = online_statistics(x + from, (to < N ? to : N) - from);
             from = to;
         }
         const struct softmax_state row = tree(blocks, 0, count, seed);
@@ -167,7 +167,7 @@ TEST(merge, keeps_nan_and_infinity_visible)
     const float bad[] = { NAN, INFINITY };
     for (size_t k = 0; k < 2; k++) {
         const struct softmax_state row = softmax_merge(
-            softmax_state_of(&bad[k], 1), softmax_state_of((const float[]){ 1, 2 }, 2));
+            online_statistics(&bad[k], 1), online_statistics((const float[]){ 1, 2 }, 2));
         cr_assert(isnan(row.l), "with %g in a block, l became %g, expected NaN", (double)bad[k],
                   (double)row.l);
     }

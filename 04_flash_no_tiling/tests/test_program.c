@@ -180,7 +180,8 @@ TEST(program, refuses_outputs_that_cannot_be_written)
             "q.npy: expected an output that is not the input");
     refuses("--output @/o.npy --lse @/o.npy", "o.npy: expected one output a file");
     refuses("--lse @/no/such/lse.npy", "lse.npy: expected");
-    refuses("--output /dev/full", "/dev/full: ");
+    if (command_run("test -c /dev/full").status == 0)
+        refuses("--output /dev/full", "/dev/full: ");
 }
 
 TEST(program, says_so_when_there_is_not_enough_memory)

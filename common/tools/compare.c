@@ -39,6 +39,16 @@ static float *output_for(const struct scores *scores, const char *path)
     return y;
 }
 
+/* The largest error, or that there is something worse than a number. */
+static const char *text_of(const struct difference *d, char text[32])
+{
+    if (d->mismatched)
+        snprintf(text, 32, "NaN or inf");
+    else
+        snprintf(text, 32, "%.2e", d->max_abs);
+    return text;
+}
+
 int main(int argc, char **argv)
 {
     static const struct program program = { .name = "compare" };
@@ -65,10 +75,9 @@ int main(int argc, char **argv)
         const struct difference error = difference_between(y, right, n);
         const struct difference step = difference_between(y, before, n);
         const struct difference *where = k == 3 || error.mismatched ? &error : &step;
-        char place[100], from_before[32] = "-";
-        if (k > 3)
-            snprintf(from_before, sizeof from_before, "%.2e", step.max_abs);
-        printf("%-44s %14.2e %17s     %-14s %s\n", argv[k], error.max_abs, from_before,
+        char place[100], against[32], from_before[32];
+        printf("%-44s %14s %17s     %-14s %s\n", argv[k], text_of(&error, against),
+               k == 3 ? "-" : text_of(&step, from_before),
                place_of(where->worst, 2, shape, place, sizeof place),
                within(error, allowance) ? "ok" : "WRONG");
         if (!within(error, allowance))
@@ -83,5 +92,6 @@ int main(int argc, char **argv)
     free(before);
     free(plain);
     scores_free(&scores);
+    options_flush();
     return all_right ? EXIT_VERIFIED : EXIT_DISAGREES;
 }

@@ -9,16 +9,14 @@ bad=0
 
 grep -h '^cc ' "$@" | sort -u >"$work/lines"
 [ -s "$work/lines" ] || { echo "no compile line in: $*"; exit 1; }
-while read -r line; do
-    program=${line##*-o }
-    for compiler in gcc clang; do
-        mkdir "$work/bin"
-        printf '#!/bin/sh\nexec %s -Wall -Wextra -Werror "$@"\n' "$compiler" >"$work/bin/cc"
-        chmod +x "$work/bin/cc"
+mkdir "$work/bin"
+for compiler in gcc clang; do
+    printf '#!/bin/sh\nexec %s -Wall -Wextra -Werror -o %s "$@"\n' "$compiler" "$work/program" \
+        >"$work/bin/cc"
+    chmod +x "$work/bin/cc"
+    while read -r line; do
         echo "$compiler: $line"
-        (PATH=$work/bin:$PATH sh -c "${line% -o *} -o $work/$program") &&
-            "$work/$program" --quiet || bad=1
-        rm -rf "$work/bin"
-    done
-done <"$work/lines"
+        (PATH=$work/bin:$PATH sh -c "$line") && "$work/program" --quiet || bad=1
+    done <"$work/lines"
+done
 exit $bad

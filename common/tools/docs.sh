@@ -4,7 +4,7 @@
 #     <!-- text: build/03_online_softmax -->      the command's output, fenced as ```text
 #     <!-- c: sed -n '/^void/,/^}/p' FILE -->     the same, fenced as ```c
 #     <!-- table: COMMAND -->                     the same, as it is: Markdown
-#     <!-- timed: COMMAND -->                     times: with the date, and never compared
+#     <!-- timed: COMMAND -->                     times: with the date, renewed only with TIMES=1
 #     …
 #     <!-- end -->
 #
@@ -43,7 +43,7 @@ fill() {  # file -> its text with fresh blocks, on standard output
             kind = $2; sub(/:$/, "", kind)
             command = $0; sub(/^<!-- [a-z]+: /, "", command); sub(/ -->$/, "", command)
             print
-            keep = kind == "timed" && mode == "docs-check"
+            keep = kind == "timed" && !(mode == "docs" && ENVIRON["TIMES"])
             if (!keep) block(kind, command)
             inside = 1
             next

@@ -5,7 +5,7 @@
 # each test that the patch names in its "Caught by:" lines fails. Without a patch ("") it demands that
 # none fails, so that a copy is not rejected for being a copy. CC, FLAGS, LIBS and what to link the
 # tests (TOOLS) and the witness (WITNESS) with come from the Makefile. Leaves "passed failed skipped"
-# in RESULT.
+# in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
@@ -32,7 +32,10 @@ named=witness::
 if [ -n "$patch" ]; then
     named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
     [ -n "$named" ] || verdict 1 "names no test that catches it"
-    patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1 || verdict 1 "no longer applies"
+    if ! patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1; then
+        [ -z "$STUDENT" ] || { echo "0 0 1" >"$result"; touch -t 200001010000 "$result"; exit 0; }
+        verdict 1 "no longer applies"
+    fi
 fi
 
 rm -f "$copy/tests/test_program.c"  # it looks at the built program, which is the right one

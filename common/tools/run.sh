@@ -41,6 +41,7 @@ awk -F, '
             sprintf("%.3g ms", $5)
     }' $tables
 
+[ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
 cat <<TEXT
 
 Every stage computes the same numbers. What changes from one to the next is how often it goes to
@@ -48,4 +49,3 @@ slow memory for them, and how much it has to keep there.
 
 Read first: $1/README.md.  Hear one chapter's story: make $(echo "$1" | cut -c1-2)
 TEXT
-exit $bad
