@@ -81,10 +81,13 @@ RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
 
 $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
 
+# Reports every access to memory: common/tests/witness.h.
+WITNESS_FLAGS := -O1 -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
+                 -Dmemmove=witness_memmove -Dmemset=witness_memset
 $(OBJ)/witnessed/%.o: %.c
 	$(call SAY,cc   $< (watched))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -O1 -fsanitize=thread $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(FLAGS) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
@@ -141,7 +144,7 @@ MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/muta
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/tests/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
-	$$(Q)STUDENT=$(STUDENT) CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
+	$$(Q)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
 	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
 	    WITNESS='$$(filter-out $(OBJ)/$1/% $(OBJ)/witnessed/$1/%,$$(WITNESSED_OBJ_$2)) \
 	             $(WITNESS) $(COMMON)' \

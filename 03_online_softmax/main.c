@@ -83,6 +83,40 @@ static void merge_averages(void)
         report_wrong("the blocks give %g, the whole row %g", (double)merged, (double)whole);
 }
 
+/* The state of n scores, taken in blocks that are merged. */
+static struct softmax_state in_blocks(const float *x, size_t n, size_t block)
+{
+    struct softmax_state merged = SOFTMAX_EMPTY;
+    for (size_t j = 0; j < n; j += block)
+        merged = softmax_merge(merged, online_statistics(x + j, j + block < n ? block : n - j));
+    return merged;
+}
+
+/* Scores that rise a little with every step: l is rescaled, and rounded, each time. */
+static void rising(void)
+{
+    enum { MOST = 1000000, BLOCK = 64 };
+    static float x[MOST];
+    report_part("A bad case");
+    report_line("l of scores rising from 0 to 1 is off by     merged from blocks of %d     in 02",
+                BLOCK);
+    for (size_t n = 100; n <= MOST; n *= 100) {
+        double right = 0.0;
+        float safe = 0.0f;
+        for (size_t j = 0; j < n; j++)
+            x[j] = (float)j / (float)(n - 1);
+        for (size_t j = 0; j < n; j++) {
+            right += exp((double)x[j] - 1.0);
+            safe += expf(x[j] - 1.0f);
+        }
+        char number[32];
+        report_line("N = %-24s     %8.1e     %22.1e %11.1e", report_number(n, number),
+                    fabs((double)online_statistics(x, n).l - right) / right,
+                    fabs((double)in_blocks(x, n, BLOCK).l - right) / right,
+                    fabs((double)safe - right) / right);
+    }
+}
+
 static void by_hand(void)
 {
     report_part("By hand");
@@ -91,6 +125,7 @@ static void by_hand(void)
     merge_blocks();
     report_part("");
     merge_averages();
+    rising();
 }
 
 /* Every row once more, cut into blocks: their states, merged, must be the state of the row. */
@@ -101,11 +136,7 @@ static void check_merging(const struct scores *scores)
     for (size_t i = 0; i < scores->rows; i++) {
         const float *x = scores->x + i * scores->cols;
         const struct softmax_state row = online_statistics(x, scores->cols);
-        struct softmax_state merged = SOFTMAX_EMPTY;
-        for (size_t j = 0; j < scores->cols; j += BLOCK)
-            merged = softmax_merge(
-                merged,
-                online_statistics(x + j, j + BLOCK < scores->cols ? BLOCK : scores->cols - j));
+        const struct softmax_state merged = in_blocks(x, scores->cols, BLOCK);
         if (isnan(row.l) && isnan(merged.l))
             continue;  // a row with NaN or +inf
         const double error = fabs((double)merged.l - (double)row.l) / fmax(1.0, (double)row.l);

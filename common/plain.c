@@ -51,19 +51,17 @@ static float probabilities(const struct attention *p, const float *Q, const floa
 {
     float m = -INFINITY, l = 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = visible(p, b, h, i, j)
-                   ? p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d)
-                   : -INFINITY;
+        if (visible(p, b, h, i, j))
+            P[j] = p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d);
     for (size_t j = 0; j < p->Nk; j++)
-        m = fmaxf(m, P[j]);
-    if (m == -INFINITY)
-        m = 0.0f;  // a row that sees no key: every weight becomes e^-inf = 0
+        if (visible(p, b, h, i, j))
+            m = fmaxf(m, P[j]);
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = expf(P[j] - m);
+        P[j] = visible(p, b, h, i, j) ? expf(P[j] - m) : 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
         l += P[j];
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = l == 0.0f ? 0.0f : P[j] / l;
+        P[j] = visible(p, b, h, i, j) ? P[j] / l : 0.0f;
     return m + logf(l);
 }
 

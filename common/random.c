@@ -2,10 +2,14 @@
 
 #include <math.h>
 
+/*
+ * Keyed apart from dropout, which takes its counters from coordinates: with one seed for both, data
+ * and mask would share words.
+ */
 static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)
 {
     struct philox counter = { { (uint32_t)index, (uint32_t)(index >> 32), attempt, stream } };
-    return philox4x32(counter, seed);
+    return philox4x32(counter, seed ^ 0x636F75727365);
 }
 
 double random_uniform(uint64_t seed, uint32_t stream, uint64_t index)

@@ -47,7 +47,7 @@ HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64
 double random_uniform(uint64_t seed, uint32_t stream, uint64_t index);  // in [0, 1), 32 bits
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index);   // mean 0, variance 1
 
-/* A whole number from `low` to `high`, both included. */
+/* A whole number from `low` to `high`, both included; they are less than 2^32 apart. */
 size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low, size_t high);
 
 /* x[0 … n-1] = numbers 0 … n-1 of the normal sequence, as float32. */

@@ -11,7 +11,12 @@
 
 struct scores {
     float *x;  // (rows, cols)
-    size_t rows, cols;
+    union {
+        struct {
+            size_t rows, cols;
+        };
+        size_t shape[2];  // the same two
+    };
     int dims;          // of the array that they came in: 1 or 2
     char origin[300];  // where they come from, to be printed
 };

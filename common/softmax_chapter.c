@@ -39,87 +39,110 @@ static size_t count(const struct softmax_chapter *chapter, const struct scores *
     return accesses;
 }
 
-/* Has a row of n numbers one that is not finite? */
-static bool broken(const float *y, size_t n)
-{
-    for (size_t j = 0; j < n; j++)
-        if (!isfinite(y[j]))
-            return true;
-    return false;
-}
-
-/* Rows in which the previous stage fails, so that the reference stands in for it. */
-struct stand_in {
-    size_t rows, first;
+/* What is right for every row, and what each row is allowed. */
+struct right {
+    double *reference;
+    float *plain;
 };
 
-/* The previous stage's output in double, and how far off it is where it has numbers. */
-static double *previous_output(const struct softmax_chapter *chapter, const struct scores *scores,
-                               const double *right, struct difference *error,
-                               struct stand_in *stand_in)
+static struct right right_of(const struct scores *scores)
 {
     const size_t n = scores->rows * scores->cols;
-    float *y = allocate(n, sizeof *y, "the previous stage's output");
-    double *wide = allocate(n, sizeof *wide, "the previous stage's output");
-    scores_each_row(scores, chapter->previous, y);
-    *error = difference_between(y, right, n);
+    struct right right = {
+        .reference = allocate(n, sizeof(double), "the reference"),
+        .plain = allocate(n, sizeof(float), "the textbook softmax"),
+    };
     for (size_t i = 0; i < scores->rows; i++) {
         const size_t row = i * scores->cols;
-        const bool fails = broken(y + row, scores->cols);
-        for (size_t j = row; j < row + scores->cols; j++)
-            wide[j] = fails ? right[j] : (double)y[j];
-        if (fails && stand_in->rows++ == 0)
-            stand_in->first = i;
+        report_progress("reference", i, scores->rows);
+        reference_softmax(scores->x + row, right.reference + row, 1, scores->cols);
+        plain_softmax(scores->x + row, right.plain + row, 1, scores->cols);
     }
-    free(y);
-    return wide;
+    report_progress("reference", scores->rows, scores->rows);
+    return right;
 }
 
-/* The part "Compared with". Returns the largest errors, for the summary. */
+/* Row i of y against what it should be; `row` has its number. */
+static struct comparison compare_row(const struct scores *scores, const char *with, const float *y,
+                                     const double *expected, struct allowance allowance,
+                                     const size_t *row)
+{
+    const size_t first = *row * scores->cols;
+    return (struct comparison){
+        .with = with,
+        .got = y + first,
+        .expected = expected + first,
+        .difference = difference_between(y + first, expected + first, scores->cols),
+        .allowance = allowance,
+        .axes = { 2, scores->shape, "row, column", row, scores->cols },
+    };
+}
+
+/* Of two rows the one to report: the first that is wrong, else the one with the larger error. */
+static bool worse(const struct comparison *a, const struct comparison *b)
+{
+    const bool a_right = within(a->difference, a->allowance);
+    const bool b_right = within(b->difference, b->allowance);
+    return a_right != b_right ? b_right : a_right && a->difference.max_abs > b->difference.max_abs;
+}
+
+/*
+ * Every row against the reference and against the previous stage, each by its own allowance, and
+ * of each comparison the worst row reported. Where the previous stage itself is wrong, the
+ * reference stands in for it.
+ */
 static struct summary compare(const struct softmax_chapter *chapter, const struct scores *scores,
                               const float *y)
 {
-    const size_t n = scores->rows * scores->cols, shape[2] = { scores->rows, scores->cols };
-    double *right = allocate(n, sizeof *right, "the reference"), *before = NULL;
-    float *plain = allocate(n, sizeof *plain, "the textbook softmax");
-    reference_softmax(scores->x, right, scores->rows, scores->cols);
-    plain_softmax(scores->x, plain, scores->rows, scores->cols);
+    const size_t cols = scores->cols, n = scores->rows * cols;
+    struct right right = right_of(scores);
+    size_t *numbers = allocate(scores->rows, sizeof *numbers, "the rows' numbers");
+    float *previous = allocate(n, sizeof *previous, "the previous stage's output");
+    double *before = allocate(n, sizeof *before, "the previous stage's output");
+    struct comparison worst[2] = { { 0 } };
+    size_t stand_ins = 0, first_stand_in = 0;
+    if (chapter->previous)
+        scores_each_row(scores, chapter->previous, previous);
+    for (size_t i = 0; i < scores->rows; i++) {
+        const size_t row = numbers[i] = i;
+        const double *reference = right.reference + row * cols;
+        const struct allowance allowance =
+            allowance_for_row(right.plain + row * cols, reference, cols);
+        const struct comparison c =
+            compare_row(scores, "double reference", y, right.reference, allowance, &numbers[i]);
+        if (i == 0 || worse(&c, &worst[0]))
+            worst[0] = c;
+        if (!chapter->previous)
+            continue;
 
-    const struct axes axes = { .dims = 2, .shape = shape, .names = "row, column" };
-    struct comparison comparisons[2] = { {
-        .with = "double reference",
-        .got = y,
-        .expected = right,
-        .difference = difference_between(y, right, n),
-        .allowance = allowance_for(plain, right, n, FORWARD),
-        .axes = axes,
-    } };
-    struct difference other = { 0 };
-    struct stand_in stand_in = { 0 };
-    if (chapter->previous) {
-        before = previous_output(chapter, scores, right, &other, &stand_in);
-        comparisons[1] = (struct comparison){
-            .with = chapter->previous_name,
-            .got = y,
-            .expected = before,
-            .difference = difference_between(y, before, n),
-            .allowance = allowance_between(comparisons[0].allowance, other),
-            .axes = axes,
-        };
+        const struct difference other = difference_between(previous + row * cols, reference, cols);
+        const bool usable = within(other, allowance);
+        for (size_t j = 0; j < cols; j++)
+            before[row * cols + j] = usable ? (double)previous[row * cols + j] : reference[j];
+        if (!usable && stand_ins++ == 0)
+            first_stand_in = i;
+        const struct comparison p =
+            compare_row(scores, chapter->previous_name, y, before,
+                        usable ? allowance_between(allowance, other) : allowance, &numbers[i]);
+        if (i == 0 || worse(&p, &worst[1]))
+            worst[1] = p;
     }
-    report_compared(comparisons, chapter->previous ? 2 : 1);
-    if (stand_in.rows)
-        report_line("  %s has no numbers in %zu row%s, the first is %zu: the reference stands in",
-                    chapter->previous_name, stand_in.rows, stand_in.rows == 1 ? "" : "s",
-                    stand_in.first);
-    free(right);
-    free(before);
-    free(plain);
-    return (struct summary){
-        .error = comparisons[0].difference.max_abs,
+    report_compared(worst, chapter->previous ? 2 : 1);
+    if (stand_ins)
+        report_line(
+            "  %s is wrong itself in %zu row%s, first in row %zu: there the reference counts",
+            chapter->previous_name, stand_ins, stand_ins == 1 ? "" : "s", first_stand_in);
+    const struct summary summary = {
+        .error = worst[0].difference.max_abs,
         .previous = chapter->previous_name,
-        .previous_error = comparisons[1].difference.max_abs,
+        .previous_error = worst[1].difference.max_abs,
     };
+    free(before);
+    free(previous);
+    free(numbers);
+    free(right.reference);
+    free(right.plain);
+    return summary;
 }
 
 int softmax_chapter_main(const struct softmax_chapter *chapter, int argc, char **argv)

@@ -48,6 +48,13 @@ struct allowance allowance_for(const float *plain, const double *reference, size
                                enum direction direction);
 
 /*
+ * The same for a softmax row of n elements. All of them share the rounding of one sum, so the
+ * textbook's error is one throw of the dice, and may be next to nothing. A sum of n terms is off by
+ * something like sqrt(n) half ulps: sqrt(n) ulp of the largest element are allowed besides.
+ */
+struct allowance allowance_for_row(const float *plain, const double *reference, size_t n);
+
+/*
  * What two implementations of one thing may differ by: the allowance of the one under test plus
  * the error that the other was seen to have (the triangle inequality).
  */

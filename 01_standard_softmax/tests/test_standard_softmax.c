@@ -38,6 +38,13 @@ TEST(standard_softmax, overflows_above_88_72_and_not_below)
               (double)y[1]);
 }
 
+TEST(standard_softmax, is_all_zeros_where_only_the_sum_overflows)
+{
+    float y[2];
+    standard_softmax((const float[]){ 88.5f, 88.5f }, y, 2);
+    cr_assert(y[0] == 0.0f && y[1] == 0.0f, "got %g %g, expected 0 0", (double)y[0], (double)y[1]);
+}
+
 TEST(standard_softmax, underflows_below_minus_103_97_and_not_above)
 {
     float y[2];
@@ -52,7 +59,11 @@ TEST(standard_softmax, underflows_below_minus_103_97_and_not_above)
 TEST(standard_softmax, gives_a_masked_score_the_weight_zero_exactly)
 {
     const float x[] = { -INFINITY, 1, -INFINITY, 2 };
+    float y[4];
     assert_softmax(standard_softmax, "masked scores", x, 4);
+    standard_softmax(x, y, 4);
+    cr_assert(y[0] == 0.0f && y[2] == 0.0f, "got %g and %g, expected 0 and 0", (double)y[0],
+              (double)y[2]);
 }
 
 TEST(standard_softmax, can_write_over_its_input)

@@ -7,6 +7,7 @@
 #include "softmax_rows.h"
 #include "test.h"
 
+#include <float.h>
 #include <math.h>
 
 TEST(safe_softmax, gives_the_worked_numbers)
@@ -40,6 +41,8 @@ TEST(safe_softmax, does_not_care_about_a_shift)
     assert_softmax_random(safe_softmax, 129, 1.0f, -300.0f);
     assert_softmax(safe_softmax, "one large score", (const float[]){ 1, 2, 300 }, 3);
     assert_softmax(safe_softmax, "the ends of float32", (const float[]){ -3e38f, 0, 3e38f }, 3);
+    assert_softmax(safe_softmax, "only the smallest", (const float[]){ -3e38f, -FLT_MAX, -3e38f },
+                   3);
 }
 
 TEST(safe_softmax, of_one_score_is_exactly_one)
@@ -72,6 +75,7 @@ TEST(safe_softmax, gives_a_masked_score_the_weight_zero_exactly)
 TEST(safe_softmax, is_nan_where_ieee_says_so)
 {
     assert_softmax(safe_softmax, "only -inf", (const float[]){ -INFINITY, -INFINITY }, 2);
+    assert_softmax(safe_softmax, "one -inf", (const float[]){ -INFINITY }, 1);
     assert_softmax(safe_softmax, "+inf first", (const float[]){ INFINITY, 1, 2 }, 3);
     assert_softmax(safe_softmax, "+inf last", (const float[]){ 1, 2, INFINITY }, 3);
     assert_softmax(safe_softmax, "NaN first", (const float[]){ NAN, 1, 2 }, 3);

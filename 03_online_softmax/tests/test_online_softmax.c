@@ -5,6 +5,7 @@
 #include "softmax_rows.h"
 #include "test.h"
 
+#include <float.h>
 #include <math.h>
 
 TEST(online_softmax, gives_the_worked_numbers)
@@ -34,6 +35,8 @@ TEST(online_softmax, does_not_overflow_or_underflow_far_from_zero)
     assert_softmax_random(online_softmax, 129, 1.0f, -300.0f);
     assert_softmax(online_softmax, "one large score", (const float[]){ 1, 2, 300 }, 3);
     assert_softmax(online_softmax, "the ends of float32", (const float[]){ -3e38f, 0, 3e38f }, 3);
+    assert_softmax(online_softmax, "only the smallest", (const float[]){ -3e38f, -FLT_MAX, -3e38f },
+                   3);
 }
 
 TEST(online_softmax, is_right_whether_the_maximum_moves_at_every_step_or_never)
@@ -62,6 +65,7 @@ TEST(online_softmax, of_nothing_but_minus_infinity_is_nan)
 {
     const float x[] = { -INFINITY, -INFINITY, -INFINITY };
     assert_softmax(online_softmax, "only -inf", x, 3);
+    assert_softmax(online_softmax, "one -inf", x, 1);
 }
 
 TEST(online_softmax, of_a_row_with_infinity_or_nan_in_it_is_nan)

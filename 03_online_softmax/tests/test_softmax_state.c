@@ -173,6 +173,16 @@ TEST(merge, keeps_nan_and_infinity_visible)
     }
 }
 
+TEST(share, of_nan_or_infinity_is_nan)
+{
+    const struct softmax_state row = { 1.0f, 2.0f }, nan = { 1.0f, NAN };
+    const struct softmax_state infinite = online_statistics((const float[]){ INFINITY }, 1);
+    cr_assert(isnan(softmax_share(nan, row)) && isnan(softmax_share(row, nan)) &&
+                  isnan(softmax_share(infinite, infinite)),
+              "got %g, %g and %g", (double)softmax_share(nan, row), (double)softmax_share(row, nan),
+              (double)softmax_share(infinite, infinite));
+}
+
 TEST(share, of_parts_adds_up_to_one_and_of_nothing_is_zero)
 {
     for (uint64_t k = 0; k < 200; k++) {

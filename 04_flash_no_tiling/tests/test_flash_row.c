@@ -49,6 +49,16 @@ TEST(flash_row, is_right_for_the_keys_seen_so_far_after_every_key)
     }
 }
 
+TEST(flash_row, of_one_key_or_of_equal_values_is_that_value_exactly)
+{
+    const float q[1] = { 0.7f }, K[4] = { 3, 3, 3, 3 }, V[4] = { 0.1f, 0.1f, 0.1f, 0.1f };
+    float o[1] = { NAN };
+    flash_row(q, K, V, o, 1, 1, 1.0f);
+    cr_assert(o[0] == 0.1f, "one key: got %.9g, expected 0.1", (double)o[0]);
+    flash_row(q, K, V, o, 4, 1, 1.0f);
+    cr_assert(fabsf(o[0] - 0.1f) <= 0x1p-26f, "four keys: got %.9g, expected 0.1", (double)o[0]);
+}
+
 TEST(flash_row, does_not_overflow_where_scores_are_large)
 {
     const float q[1] = { 100 }, K[3] = { 1, -50, 3 }, V[3] = { 1, 2, 3 };

@@ -29,7 +29,7 @@ TEST(random, normal_numbers_are_the_same_on_every_machine)
 {
     // Bits of numbers 0 to 3 of seed 1, stream 0, and a sum over many, as gcc and clang made them
     // on x86-64, with and without fused multiply-add.
-    const uint32_t right[4] = { 0x3f677169, 0x3ee3fb0e, 0xbe10c235, 0xbf063f6f };
+    const uint32_t right[4] = { 0xbff18f56, 0x3d6b6438, 0x3f7f4c93, 0xbe94352e };
     float x[4];
     random_normals(x, 4, 1, 0);
     for (size_t k = 0; k < 4; k++) {
@@ -44,7 +44,7 @@ TEST(random, normal_numbers_are_the_same_on_every_machine)
         memcpy(&bits, &number, sizeof bits);
         sum = sum * 31 + bits;
     }
-    cr_assert(sum == 0x86a987a7, "the sum is 0x%08x", sum);
+    cr_assert(sum == 0x6ce02275, "the sum is 0x%08x", sum);
 }
 
 /* Mean 0, variance 1, skewness 0, kurtosis 3, and the tail, each to five standard errors. */

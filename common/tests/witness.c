@@ -78,25 +78,27 @@ NOTHING(__tsan_init)
 NOTHING(__tsan_func_exit)
 ACCESS(__tsan_func_entry, 0, false)
 
-void *__tsan_memcpy(void *to, const void *from, size_t bytes);
-void *__tsan_memcpy(void *to, const void *from, size_t bytes)
-{
-    saw(from, bytes, false);
-    saw(to, bytes, true);
-    return memcpy(to, from, bytes);
-}
-
-void *__tsan_memmove(void *to, const void *from, size_t bytes);
-void *__tsan_memmove(void *to, const void *from, size_t bytes)
-{
-    saw(from, bytes, false);
-    saw(to, bytes, true);
-    return memmove(to, from, bytes);
-}
-
-void *__tsan_memset(void *to, int value, size_t bytes);
-void *__tsan_memset(void *to, int value, size_t bytes)
-{
-    saw(to, bytes, true);
-    return memset(to, value, bytes);
-}
+/* clang's calls for copies that it makes itself, and the copies in the source (WITNESS_FLAGS). */
+#define MEMORY(prefix)                                               \
+    void *prefix##memcpy(void *to, const void *from, size_t bytes);  \
+    void *prefix##memcpy(void *to, const void *from, size_t bytes)   \
+    {                                                                \
+        saw(from, bytes, false);                                     \
+        saw(to, bytes, true);                                        \
+        return memcpy(to, from, bytes);                              \
+    }                                                                \
+    void *prefix##memmove(void *to, const void *from, size_t bytes); \
+    void *prefix##memmove(void *to, const void *from, size_t bytes)  \
+    {                                                                \
+        saw(from, bytes, false);                                     \
+        saw(to, bytes, true);                                        \
+        return memmove(to, from, bytes);                             \
+    }                                                                \
+    void *prefix##memset(void *to, int value, size_t bytes);         \
+    void *prefix##memset(void *to, int value, size_t bytes)          \
+    {                                                                \
+        saw(to, bytes, true);                                        \
+        return memset(to, value, bytes);                             \
+    }
+MEMORY(__tsan_)
+MEMORY(witness_)

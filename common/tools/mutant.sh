@@ -50,7 +50,7 @@ case $named in
     # shellcheck disable=SC2086
     {
         for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
-            $CC $FLAGS -I"$chapter" -O1 -fsanitize=thread -c "$file" -o "${file%.c}.o" || exit 1
+            $CC $FLAGS -I"$chapter" $WITNESS_FLAGS -c "$file" -o "${file%.c}.o" || exit 1
         done
         $CC $FLAGS -I"$chapter" "$copy/tests/witness.c" "$copy/counted.c" "$copy"/*.o $WITNESS \
             -o "$folder/witness" $LIBS
