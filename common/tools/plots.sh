@@ -9,6 +9,6 @@ draw() {  # script, data, picture
         [ -s "$2.svg" ] && mv "$2.svg" "$3" && echo "drew $3"
 }
 
-"$build/03_online_softmax" --rows 1 --cols 64 --seed 5 --trace |
+"$build/03_online_softmax" --rows 1 --cols 64 --seed 4 --trace |
     awk '$5 == "l" && $6 == "=" { print $1, $2, $3, $4 }' >"$data/running_statistics"
 draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/running_statistics.svg
