@@ -81,9 +81,12 @@ RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
 
 $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
 
-# Reports every access to memory: common/tests/witness.h.
-WITNESS_FLAGS := -O1 -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
-                 -Dmemmove=witness_memmove -Dmemset=witness_memset
+# Reports every access to memory: common/tests/witness.h. Loops stay loops, copies are seen, and clang
+# is told not to leave out a read that a write to the same place follows.
+IS_CLANG      := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
+                 -Dmemmove=witness_memmove -Dmemset=witness_memset \
+                 $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 $(OBJ)/witnessed/%.o: %.c
 	$(call SAY,cc   $< (watched))
 	@mkdir -p $(@D)
