@@ -21,8 +21,8 @@ LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
-EARLIER_02 := $(LESSON_01)
-EARLIER_03 := $(LESSON_02)
+EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
+EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c
 
 OBJ    := $(BUILD)/obj
@@ -48,6 +48,10 @@ $(OBJ)/%.o: %.c
 	$(call SAY,cc   $<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+# What only a benchmark runs may be made for this machine; other machines get it without.
+NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
+$(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@

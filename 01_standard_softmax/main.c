@@ -113,6 +113,7 @@ int main(int argc, char **argv)
         .idea = "the formula: one pass for the sum, one to normalise",
         .softmax = standard_softmax,
         .counted = standard_softmax_counted,
+        .lanes = standard_softmax_lanes,
         .loads = 2,
         .formula = "2 N",
         .formula_all = "3 N",

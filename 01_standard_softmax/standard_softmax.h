@@ -12,4 +12,7 @@
 void standard_softmax(const float *x, float *y, size_t n);
 void standard_softmax_counted(const float *x, float *y, size_t n);
 
+/* The same passes in vector instructions, for --bench (lanes.c). y must not overlap x. */
+void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
+
 #endif

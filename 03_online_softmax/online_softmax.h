@@ -14,6 +14,9 @@
 void online_softmax(const float *x, float *y, size_t n);
 void online_softmax_counted(const float *x, float *y, size_t n);
 
+/* The same passes in vector instructions, for --bench (lanes.c). y must not overlap x. */
+void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
+
 /* The first pass: the maximum of the n scores x, and their sum of e^{x - m}. */
 struct softmax_state online_statistics(const float *x, size_t n);
 struct softmax_state online_statistics_counted(const float *x, size_t n);

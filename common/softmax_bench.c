@@ -35,25 +35,35 @@ double softmax_milliseconds(const struct softmax_chapter *chapter, const struct 
 /* One row of n scores: prints a line, and adds one to `csv`. */
 static void bench_row(const struct softmax_chapter *chapter, const char *fits, size_t n, char *csv)
 {
+    enum { PLAIN, LANES, PREVIOUS, PREVIOUS_LANES, CANDIDATES };
+    softmax_row *const rows[CANDIDATES] = { chapter->softmax, chapter->lanes, chapter->previous,
+                                            chapter->previous_lanes };
     struct scores scores = scores_random(1, n, 1);
     float *y = allocate(n, sizeof *y, "y");
-    struct job jobs[2] = { { &scores, chapter->softmax, y }, { &scores, chapter->previous, y } };
-    struct bench candidates[2] = {
-        { .name = chapter->number, .work = run, .arg = &jobs[0] },
-        { .name = chapter->previous_name, .work = run, .arg = &jobs[1] },
-    };
-    bench_run(candidates, chapter->previous ? 2 : 1, 1.0);
+    struct job jobs[CANDIDATES];
+    struct bench candidates[CANDIDATES];
+    for (size_t k = 0; k < CANDIDATES; k++) {
+        jobs[k] = (struct job){ &scores, rows[k], y };
+        candidates[k] = (struct bench){ .name = chapter->number, .work = run, .arg = &jobs[k] };
+    }
+    bench_run(candidates, chapter->previous ? CANDIDATES : PREVIOUS, 1.0);
 
-    char number[32], faster[32] = "-";
-    const double ns = 1e9 * candidates[0].best / (double)n;
-    const double gigabytes = (double)((chapter->loads + 1) * sizeof(float)) / ns;
-    if (chapter->previous)
-        snprintf(faster, sizeof faster, "%.2f", candidates[1].best / candidates[0].best);
-    report_line("%-10s %12s %16.2f %12.2f %20s", fits, report_number(n, number), ns, gigabytes,
-                faster);
+    char number[32], ratio[2][16] = { "", "" };
+    double ns[2], gigabytes[2];
+    for (size_t k = PLAIN; k <= LANES; k++) {
+        ns[k] = 1e9 * candidates[k].best / (double)n;
+        gigabytes[k] = (double)((chapter->loads + 1) * sizeof(float)) / ns[k];
+        if (chapter->previous)
+            snprintf(ratio[k], sizeof ratio[k], "%.2f",
+                     candidates[k + PREVIOUS].best / candidates[k].best);
+    }
+    report_line("%-9s %10s  %9.2f %7.1f %7s   %12.3f %7.1f %7s", fits, report_number(n, number),
+                ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
+                ratio[LANES]);
     const size_t used = strlen(csv);
-    snprintf(csv + used, CSV_ROOM - used, "%s,%s,%zu,%.4f,%.3f,%s\n", chapter->number, fits, n, ns,
-             gigabytes, faster);
+    snprintf(csv + used, CSV_ROOM - used, "%s,%s,%zu,%.4f,%.3f,%s,%.4f,%.3f,%s\n", chapter->number,
+             fits, n, ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
+             ratio[LANES]);
     free(y);
     scores_free(&scores);
 }
@@ -61,13 +71,15 @@ static void bench_row(const struct softmax_chapter *chapter, const char *fits, s
 void softmax_bench(const struct softmax_chapter *chapter, const char *csv)
 {
     static const char *const fits[LEVELS] = { "L1", "L2", "L3", "no cache" };
-    char text[CSV_ROOM] = "chapter,fits,n,nanoseconds,gigabytes_per_second,times_previous\n";
-    report_part("Speed");
+    char text[CSV_ROOM] = "chapter,fits,n,nanoseconds,gigabytes_per_second,previous_over_this,"
+                          "lanes_nanoseconds,lanes_gigabytes_per_second,lanes_previous_over_this\n";
     char ratio[32] = "";
     if (chapter->previous)
-        snprintf(ratio, sizeof ratio, "time %.2s / time %s", chapter->previous_name,
-                 chapter->number);
-    report_line("%-10s %12s %16s %12s %20s", "a row fits", "N", "ns an element", "GB/s", ratio);
+        snprintf(ratio, sizeof ratio, "%.2s/%s", chapter->previous_name, chapter->number);
+    report_part("Speed");
+    report_line("%-20s  %25s   %28s", "", "as in the lesson, expf", "16 lanes, polynomial exp");
+    report_line("%-9s %10s  %9s %7s %7s   %12s %7s %7s", "row fits", "N", "ns each", "GB/s", ratio,
+                "ns each", "GB/s", ratio);
     for (int level = 1; level <= LEVELS; level++) {
         const size_t bytes =
             level < LEVELS ? bench_cache_bytes(level) / 2 : 4 * bench_cache_bytes(3);

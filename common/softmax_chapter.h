@@ -13,13 +13,14 @@ struct softmax_chapter {
     const char *number, *title, *idea;  // "03", "Online softmax", and the one idea
 
     softmax_row *softmax, *counted;  // the lesson, and the lesson with its accesses counted
+    softmax_row *lanes;              // its passes in vector instructions, for --bench
     size_t loads;                    // of each element of x: what the formula predicts
     const char *formula;             // of the loads of a row: "2 N"
     const char *formula_all;         // of loads and stores: "3 N"
     const char *formula_note;        // how other chapters fare, or ""
 
     const char *previous_name;  // "02 safe softmax", or NULL
-    softmax_row *previous;
+    softmax_row *previous, *previous_lanes;
 
     void (*by_hand)(void);                                 // the chapter's worked examples
     void (*show_row)(const float *x, size_t n);            // the steps of one row, for --trace

@@ -91,3 +91,8 @@ TEST(safe_softmax, writes_its_row_and_nothing_beside_it)
 {
     assert_softmax_stays_in_its_row(safe_softmax);
 }
+
+TEST(safe_softmax_lanes, agrees_with_the_reference_at_every_size)
+{
+    assert_softmax_at_every_size(safe_softmax_lanes, 1.0f);
+}

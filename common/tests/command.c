@@ -8,6 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+bool command_is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    return true;
+#else
+    return false;
+#endif
+#else
+    return false;
+#endif
+}
+
 static char folder[200];
 static pid_t owner;
 

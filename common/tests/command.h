@@ -14,6 +14,9 @@ struct command {
     char err[2000];   // standard error
 };
 
+/* Is this the address sanitizer's build, whose malloc ends the program where it has no room? */
+bool command_is_sanitized(void);
+
 /* A fresh folder for a test's files, without a slash at its end; it goes when the process does. */
 const char *command_folder(void);
 

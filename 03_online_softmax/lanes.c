@@ -1,0 +1,30 @@
+/*
+ * The passes of online_softmax.c for --bench, LANES elements at a time and with a cheap exp. Each
+ * lane keeps the state of its own block of the row, and softmax_merge joins them: the monoid at work.
+ */
+#include "lanes.h"
+
+#include "fast_exp.h"
+#include "online_softmax.h"
+
+#include <float.h>
+
+void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
+{
+    const size_t even = n - n % LANES;
+    float m[LANES], l[LANES] = { 0.0f };
+    for (size_t k = 0; k < LANES; k++)
+        m[k] = -FLT_MAX;  // not -inf, so that no lane needs the guard of exp_minus: here l = 0
+    for (size_t j = 0; j < even; j += LANES)  // pass 1: both statistics
+        for (size_t k = 0; k < LANES; k++) {
+            const float m_new = larger(x[j + k], m[k]);
+            l[k] = l[k] * fast_exp(m[k] - m_new) + fast_exp(x[j + k] - m_new);
+            m[k] = m_new;
+        }
+    struct softmax_state row = online_statistics(x + even, n - even);
+    for (size_t k = 0; k < LANES; k++)
+        row = softmax_merge(row, (struct softmax_state){ m[k], l[k] });
+
+    for (size_t j = 0; j < n; j++)  // pass 2: normalise
+        y[j] = fast_exp(x[j] - row.m) / row.l;
+}
