@@ -25,3 +25,18 @@ void attention_set_dropout(struct attention *p, double P, uint64_t seed)
     p->dropout_threshold = (uint32_t)ceil(P * 0x1p24);
     p->dropout_seed = seed;
 }
+
+size_t attention_query_elements(const struct attention *p)
+{
+    return p->B * p->H * p->Nq * p->d;
+}
+
+size_t attention_key_elements(const struct attention *p)
+{
+    return p->B * p->Hkv * p->Nk * p->d;
+}
+
+size_t attention_rows(const struct attention *p)
+{
+    return p->B * p->H * p->Nq;
+}

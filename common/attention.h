@@ -41,6 +41,11 @@ struct attention {
 /* A problem of this shape, with scale 1/sqrt(d) and no option. */
 struct attention attention_of(size_t B, size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d);
 
+/* The numbers of elements of Q and O, of K and V, and of lse. */
+size_t attention_query_elements(const struct attention *p);
+size_t attention_key_elements(const struct attention *p);
+size_t attention_rows(const struct attention *p);
+
 /* Asks for dropout with probability P, 0 <= P < 1. */
 void attention_set_dropout(struct attention *p, double P, uint64_t seed);
 

@@ -9,21 +9,6 @@
 
 enum { USUAL_N = 128, USUAL_D = 64 };
 
-size_t attention_query_elements(const struct attention *p)
-{
-    return p->B * p->H * p->Nq * p->d;
-}
-
-size_t attention_key_elements(const struct attention *p)
-{
-    return p->B * p->Hkv * p->Nk * p->d;
-}
-
-size_t attention_rows(const struct attention *p)
-{
-    return p->B * p->H * p->Nq;
-}
-
 size_t attention_pairs(const struct attention *p)
 {
     const size_t rows = attention_rows(p);

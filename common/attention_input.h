@@ -29,11 +29,6 @@ struct attention_input attention_input_load(const struct options *options);
 struct attention_input attention_input_random(struct attention p, uint64_t seed);
 void attention_input_free(struct attention_input *input);
 
-/* The numbers of elements of Q and O, of K and V, and of lse. */
-size_t attention_query_elements(const struct attention *p);
-size_t attention_key_elements(const struct attention *p);
-size_t attention_rows(const struct attention *p);
-
 /* How many pairs of a query and a key that it sees there are, in all heads. */
 size_t attention_pairs(const struct attention *p);
 

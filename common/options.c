@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
-#include "attention.h"
 #include "memory.h"
+#include "option_table.h"
 #include "whole_file.h"
 
 #include <ctype.h>
@@ -14,81 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum kind { FLAG, INPUT, OUTPUT, COUNT, SEED, SCALE, CAUSAL, WINDOW, VERIFY };
-
-/* Chapters are bits of a set, so that a row can say which of them take it. */
-enum {
-    SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3,
-    ATTENTION = 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7,
-    ALL = SOFTMAX | ATTENTION,
-};
-enum { MOST = 1000000000 };
-
-static const struct row {
-    const char *name, *argument;
-    enum kind kind;
-    int chapters;
-    size_t field;   // where in struct options the value goes
-    uint64_t most;  // COUNT: 1 to this many
-    const char *help;
-} rows[] = {
-    { "input", "X.npy", INPUT, SOFTMAX, offsetof(struct options, input), 0,
-      "scores of shape (N) or (R, N), float16, 32 or 64; default: the course's real scores" },
-    { "output", "Y.npy", OUTPUT, SOFTMAX, offsetof(struct options, output), 0,
-      "write the result there, float32, in the input's shape" },
-    { "rows", "R", COUNT, SOFTMAX, offsetof(struct options, rows), MOST,
-      "instead of --input: R rows of random normal numbers (default 164)" },
-    { "cols", "N", COUNT, SOFTMAX, offsetof(struct options, cols), MOST,
-      "… of N each (default 164)" },
-    { "q", "Q.npy", INPUT, ATTENTION, offsetof(struct options, q), 0,
-      "queries (N, d), (H, N, d) or (B, H, N, d), with --k and --v; default: real ones" },
-    { "k", "K.npy", INPUT, ATTENTION, offsetof(struct options, k), 0,
-      "keys, in as many dimensions" },
-    { "v", "V.npy", INPUT, ATTENTION, offsetof(struct options, v), 0,
-      "values, shaped like the keys" },
-    { "output", "O.npy", OUTPUT, ATTENTION, offsetof(struct options, output), 0,
-      "write the result there, float32, in the shape of the queries" },
-    { "lse", "L.npy", OUTPUT, ATTENTION, offsetof(struct options, lse), 0,
-      "write the log-sum-exp of each row of scores there, (B, H, Nq)" },
-    { "batch", "B", COUNT, ATTENTION, offsetof(struct options, batch), MOST,
-      "instead of --q, --k, --v: normal numbers for B texts (default 1)" },
-    { "heads", "H", COUNT, ATTENTION, offsetof(struct options, heads), MOST,
-      "… with H query heads (default 1)" },
-    { "kv-heads", "H", COUNT, ATTENTION, offsetof(struct options, kv_heads), MOST,
-      "… and fewer key/value heads, each shared by several (default: as many)" },
-    { "n-q", "N", COUNT, ATTENTION, offsetof(struct options, n_q), MOST,
-      "… of N queries (default 128)" },
-    { "n-k", "N", COUNT, ATTENTION, offsetof(struct options, n_k), MOST,
-      "… of N keys (default: as many as queries)" },
-    { "d", "D", COUNT, ATTENTION, offsetof(struct options, d), ATTENTION_MAX_D,
-      "… of D elements each, at most 256 (default 64)" },
-    { "seed", "S", SEED, ALL, offsetof(struct options, seed), 0,
-      "… drawn with this seed (default 1)" },
-    { "scale", "S", SCALE, ATTENTION, offsetof(struct options, scale), 0,
-      "what scores are multiplied by (default 1/sqrt(d))" },
-    { "causal", "[WHERE]", CAUSAL, ATTENTION, offsetof(struct options, causal), 0,
-      "no query sees a later key; aligned bottom-right (default) or top-left" },
-    { "window", "L,R", WINDOW, ATTENTION, 0, 0,
-      "a query sees L keys to the left of its place and R to the right; -1: all" },
-    { "key-mask", "M.npy", INPUT, ATTENTION, offsetof(struct options, key_mask), 0,
-      "bool (B, Nk): keys that count" },
-    { "verify", "[all]", VERIFY, ATTENTION, offsetof(struct options, verify_all), 0,
-      "check every row of a large problem, not 64 of them" },
-    { "trace", NULL, FLAG, ALL, offsetof(struct options, trace), 0,
-      "print the state after every step, for small inputs" },
-    { "traffic", NULL, FLAG, ALL, offsetof(struct options, traffic), 0,
-      "leave the story out: the counted accesses, and the verdict" },
-    { "bench", NULL, FLAG, ALL, offsetof(struct options, bench), 0,
-      "measure the speed, with this machine's peak beside it" },
-    { "csv", "FILE", OUTPUT, ALL, offsetof(struct options, csv), 0,
-      "write the results there as comma-separated values too" },
-    { "quiet", NULL, FLAG, ALL, offsetof(struct options, quiet), 0,
-      "print one line: what was verified" },
-    { "help", NULL, FLAG, ALL, 0, 0, "print this" },
-};
-
-enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const char *program_name = "course";
 static const char *program_path = "";
@@ -115,7 +40,7 @@ void options_flush(void)
                      errno ? strerror(errno) : "an error");
 }
 
-static bool takes(const struct program *program, const struct row *row)
+static bool takes(const struct program *program, const struct option_row *row)
 {
     return row->chapters >> program->chapter & 1;
 }
@@ -124,7 +49,7 @@ static void print_help(const struct program *program)
 {
     printf("%s: %s\n\n", program->name, program->summary);
     printf("usage: build/%s [options]\n\n", program->name);
-    for (const struct row *row = rows; row < rows + ROWS; row++) {
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         char left[40];
         const char *const argument = row->argument ? row->argument : "";
         snprintf(left, sizeof left, *argument == '[' ? "--%s[=%s" : "--%s %s", row->name,
@@ -169,13 +94,14 @@ static void take_window(struct options *options, const char *option, const char 
     snprintf(side[0], sizeof side[0], "%.*s", (int)left, text);
     snprintf(side[1], sizeof side[1], "%s", text + left + 1);
     for (int k = 0; k < 2; k++)
-        width[k] =
-            strcmp(side[k], "-1") == 0 ? -1 : (ptrdiff_t)whole_number(option, side[k], 0, MOST);
+        width[k] = strcmp(side[k], "-1") == 0
+                       ? -1
+                       : (ptrdiff_t)whole_number(option, side[k], 0, OPTION_MOST);
     options->window_left = width[0];
     options->window_right = width[1];
 }
 
-static void take(struct options *options, const struct row *row, const char *text)
+static void take(struct options *options, const struct option_row *row, const char *text)
 {
     char option[40];
     snprintf(option, sizeof option, "--%s", row->name);
@@ -220,7 +146,7 @@ static void take(struct options *options, const struct row *row, const char *tex
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
 static const char *file_of(const struct program *program, const struct options *options,
-                           const struct row *row, enum kind kind)
+                           const struct option_row *row, enum option_kind kind)
 {
     return row->kind == kind && takes(program, row)
                ? *(const char *const *)((const char *)options + row->field)
@@ -230,12 +156,13 @@ static const char *file_of(const struct program *program, const struct options *
 /* Every output can be written, and is neither an input nor another output. */
 static void check_files(const struct program *program, const struct options *options)
 {
-    for (const struct row *out = rows; out < rows + ROWS; out++) {
+    for (const struct option_row *out = option_rows; out < option_rows + OPTION_ROWS; out++) {
         const char *output = file_of(program, options, out, OUTPUT);
         struct file_error error;
         if (output && !whole_file_writable(output, &error))
             options_fail(output, "%s", error.text);
-        for (const struct row *row = rows; row < rows + ROWS && output; row++) {
+        for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS && output;
+             row++) {
             const char *input = file_of(program, options, row, INPUT);
             const char *other = row < out ? file_of(program, options, row, OUTPUT) : NULL;
             if (input && same_file(output, input))
@@ -284,11 +211,11 @@ void options_program(const struct program *program, const char *path)
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct option names[ROWS + 1] = { { 0 } };
-    const struct row *row_of[ROWS];
-    bool seen[ROWS] = { false };
+    struct option names[OPTION_ROWS + 1] = { { 0 } };
+    const struct option_row *row_of[OPTION_ROWS];
+    bool seen[OPTION_ROWS] = { false };
     int count = 0;
-    for (const struct row *row = rows; row < rows + ROWS; row++) {
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         if (!takes(program, row))
             continue;
         row_of[count] = row;

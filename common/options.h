@@ -1,6 +1,6 @@
 /*
- * The command line, the same in every chapter. One table in options.c says which options there are,
- * which chapters take them and what values they accept; parsing and --help both follow it.
+ * The command line, the same in every chapter. One table (option_table.c) says which options there
+ * are, which chapters take them and what values they accept; parsing and --help both follow it.
  *
  * Numbers are read strictly. Whatever is wrong ends the program with one line on standard error
  * that names the option or file and what was expected, and with exit status 2.

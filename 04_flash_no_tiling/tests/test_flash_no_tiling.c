@@ -79,7 +79,7 @@ TEST(standard_attention, agrees_with_the_reference_and_with_one_pass)
         struct test_problem t = random_problem(
             seed, attention_of(2, 4, 4, 70, 70, 40),
             random_options(seed, WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS));
-        const size_t n = query_elements(&t.p);
+        const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *one_pass = allocate(n, sizeof *O, "O");
         struct reference_results right = reference_results_of(&t);
         tolerance_poison(O, n);

@@ -28,11 +28,11 @@ static void assert_array(const char *array, size_t loads, size_t stores, struct 
 static void watch(const struct test_problem *t, const float *O, const float *lse)
 {
     traffic_reset();
-    traffic_watch("Q", t->Q, query_elements(&t->p));
-    traffic_watch("K", t->K, key_elements(&t->p));
-    traffic_watch("V", t->V, key_elements(&t->p));
-    traffic_watch("O", O, query_elements(&t->p));
-    traffic_watch("lse", lse, query_rows(&t->p));
+    traffic_watch("Q", t->Q, attention_query_elements(&t->p));
+    traffic_watch("K", t->K, attention_key_elements(&t->p));
+    traffic_watch("V", t->V, attention_key_elements(&t->p));
+    traffic_watch("O", O, attention_query_elements(&t->p));
+    traffic_watch("lse", lse, attention_rows(&t->p));
 }
 
 TEST(witness, one_pass_makes_the_accesses_of_its_formula)
@@ -41,7 +41,7 @@ TEST(witness, one_pass_makes_the_accesses_of_its_formula)
         struct test_problem t =
             random_problem(seed, attention_of(2, 4, 4, 20, 20, 9),
                            random_options(seed, WITH_EVERYTHING & ~WITH_DROPOUT));
-        const size_t n = query_elements(&t.p), rows = query_rows(&t.p);
+        const size_t n = attention_query_elements(&t.p), rows = attention_rows(&t.p);
         const char *problem = problem_text(&t);
         size_t pairs = 0;
         for (size_t row = 0; row < rows; row++)

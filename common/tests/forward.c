@@ -18,7 +18,7 @@ static void assert_right(const float *got, const double *right, const float *pla
 
 void assert_forward(forward *f, const struct test_problem *t)
 {
-    const size_t n = query_elements(&t->p), rows = query_rows(&t->p);
+    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
     float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
     float *plain = allocate(n, sizeof *plain, "O"), *plain_lse = allocate(rows, sizeof *lse, "lse");
     double *right = allocate(n, sizeof *right, "O"),

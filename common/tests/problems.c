@@ -10,21 +10,6 @@
 /* The streams of random numbers that a problem is made of. */
 enum stream { QUERIES, KEYS, VALUES, OUTPUT_GRADIENT, KEY_MASK, BLOCK_MASK, PARAMETERS, OPTIONS };
 
-size_t query_rows(const struct attention *p)
-{
-    return p->B * p->H * p->Nq;
-}
-
-size_t query_elements(const struct attention *p)
-{
-    return query_rows(p) * p->d;
-}
-
-size_t key_elements(const struct attention *p)
-{
-    return p->B * p->Hkv * p->Nk * p->d;
-}
-
 static float *normals(size_t count, uint64_t seed, enum stream stream)
 {
     float *x = allocate(count, sizeof *x, "a test's input");
@@ -47,10 +32,10 @@ static uint8_t *mask(size_t rows, size_t cols, uint64_t seed, enum stream stream
 struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed)
 {
     struct test_problem t = { .p = p, .seed = seed };
-    t.Q = normals(query_elements(&p), seed, QUERIES);
-    t.K = normals(key_elements(&p), seed, KEYS);
-    t.V = normals(key_elements(&p), seed, VALUES);
-    t.dO = normals(query_elements(&p), seed, OUTPUT_GRADIENT);
+    t.Q = normals(attention_query_elements(&p), seed, QUERIES);
+    t.K = normals(attention_key_elements(&p), seed, KEYS);
+    t.V = normals(attention_key_elements(&p), seed, VALUES);
+    t.dO = normals(attention_query_elements(&p), seed, OUTPUT_GRADIENT);
     if (masks & WITH_KEY_MASK)
         t.key_mask = mask(p.B, p.Nk, seed, KEY_MASK);
     if (masks & WITH_BLOCK_MASK)
@@ -167,8 +152,8 @@ double *unwritten(size_t count)
 
 struct reference_results reference_results_of(const struct test_problem *t)
 {
-    const size_t queries = query_elements(&t->p), keys = key_elements(&t->p);
-    struct reference_results r = { unwritten(queries), unwritten(query_rows(&t->p)),
+    const size_t queries = attention_query_elements(&t->p), keys = attention_key_elements(&t->p);
+    struct reference_results r = { unwritten(queries), unwritten(attention_rows(&t->p)),
                                    unwritten(queries), unwritten(keys), unwritten(keys) };
     reference_forward(&t->p, t->Q, t->K, t->V, r.O, r.lse);
     reference_backward(&t->p, t->Q, t->K, t->V, t->dO, r.dQ, r.dK, r.dV);

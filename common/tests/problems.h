@@ -32,11 +32,6 @@ struct test_problem {
     uint8_t *key_mask, *block_mask;  // owned, or NULL
 };
 
-/* How many elements Q, O, dO and dQ have; K, V, dK and dV; lse. */
-size_t query_elements(const struct attention *p);
-size_t key_elements(const struct attention *p);
-size_t query_rows(const struct attention *p);
-
 /*
  * The problem of the shape and options of `p`, with normal numbers in Q, K, V and dO. Of `masks`,
  * WITH_KEY_MASK and WITH_BLOCK_MASK give it that mask, the latter with the block size in `p`; what

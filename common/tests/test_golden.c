@@ -117,10 +117,10 @@ static struct test_problem next_problem(struct file *file, const struct golden *
 {
     struct test_problem t = { .p = attention_in(g) };
     struct attention *p = &t.p;
-    t.Q = next_floats(file, query_elements(p));
-    t.K = next_floats(file, key_elements(p));
-    t.V = next_floats(file, key_elements(p));
-    t.dO = next_floats(file, query_elements(p));
+    t.Q = next_floats(file, attention_query_elements(p));
+    t.K = next_floats(file, attention_key_elements(p));
+    t.V = next_floats(file, attention_key_elements(p));
+    t.dO = next_floats(file, attention_query_elements(p));
     if (g->key_mask)
         p->key_mask = t.key_mask = next_mask(file, p->B * p->Nk);
     if (g->mask_rows > 0) {
@@ -160,9 +160,10 @@ TEST(golden, the_reference_agrees_with_pytorch_under_every_option)
         struct file file = open_golden(g->name);
         struct test_problem t = next_problem(&file, g);
         struct reference_results r = reference_results_of(&t);
-        const size_t queries = query_elements(&t.p), keys = key_elements(&t.p);
+        const size_t queries = attention_query_elements(&t.p), keys = attention_key_elements(&t.p);
         assert_agree(g->name, "O", r.O, next(&file, queries), queries);
-        assert_agree(g->name, "lse", r.lse, next(&file, query_rows(&t.p)), query_rows(&t.p));
+        assert_agree(g->name, "lse", r.lse, next(&file, attention_rows(&t.p)),
+                     attention_rows(&t.p));
         assert_agree(g->name, "dQ", r.dQ, next(&file, queries), queries);
         assert_agree(g->name, "dK", r.dK, next(&file, keys), keys);
         assert_agree(g->name, "dV", r.dV, next(&file, keys), keys);

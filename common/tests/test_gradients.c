@@ -13,7 +13,7 @@ static double loss(const struct test_problem *t, double *O)
 {
     double sum = 0.0;
     reference_forward(&t->p, t->Q, t->K, t->V, O, NULL);
-    for (size_t n = 0; n < query_elements(&t->p); n++)
+    for (size_t n = 0; n < attention_query_elements(&t->p); n++)
         sum += (double)t->dO[n] * O[n];
     return sum;
 }
@@ -27,7 +27,8 @@ static void check_gradient(struct test_problem *t, float *x, const double *gradi
                            const char *what)
 {
     const float h = 0x1p-14f;
-    double *O = unwritten(query_elements(&t->p)), *differences = unwritten(count), largest = 1.0;
+    double *O = unwritten(attention_query_elements(&t->p)), *differences = unwritten(count),
+           largest = 1.0;
     for (size_t n = 0; n < count; n++) {
         const float at = x[n];
         x[n] = at + h;
@@ -56,7 +57,7 @@ static void to_grid(float *x, size_t count)
 static void check_gradients(uint64_t seed, unsigned options)
 {
     struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 5, 5, 3), options);
-    const size_t queries = query_elements(&t.p), keys = key_elements(&t.p);
+    const size_t queries = attention_query_elements(&t.p), keys = attention_key_elements(&t.p);
     to_grid(t.Q, queries);
     to_grid(t.K, keys);
     to_grid(t.V, keys);

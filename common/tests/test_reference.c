@@ -182,9 +182,9 @@ TEST(reference_attention, drops_weights_after_the_softmax)
 static void assert_same(const struct test_problem *t, const struct reference_results *got,
                         const struct reference_results *expected)
 {
-    const size_t queries = query_elements(&t->p), keys = key_elements(&t->p);
+    const size_t queries = attention_query_elements(&t->p), keys = attention_key_elements(&t->p);
     assert_near(got->O, expected->O, queries, 0.0, "O");
-    assert_near(got->lse, expected->lse, query_rows(&t->p), 0.0, "lse");
+    assert_near(got->lse, expected->lse, attention_rows(&t->p), 0.0, "lse");
     assert_near(got->dQ, expected->dQ, queries, 0.0, "dQ");
     assert_near(got->dK, expected->dK, keys, 0.0, "dK");
     assert_near(got->dV, expected->dV, keys, 0.0, "dV");
@@ -218,7 +218,7 @@ static size_t check_rows_that_do_not_see(struct test_problem *t, size_t b, size_
     }
     struct reference_results got = reference_results_of(t);
     size_t unseeing = 0;
-    for (size_t row = 0; row < query_rows(p); row++) {
+    for (size_t row = 0; row < attention_rows(p); row++) {
         const size_t i = row % p->Nq, h = row / p->Nq % p->H, at = row / p->Nq / p->H;
         if (at == b && kv_head(p, h) == 0 && visible(p, b, h, i, j))
             continue;
@@ -269,7 +269,7 @@ TEST(reference_attention, of_one_row_is_that_row_of_the_whole)
     struct test_problem t = random_problem(5, attention_of(3, 6, 6, 9, 9, 4), WITH_EVERYTHING);
     const struct attention *p = &t.p;
     struct reference_results whole = reference_results_of(&t);
-    for (size_t row = 0; row < query_rows(p); row++) {
+    for (size_t row = 0; row < attention_rows(p); row++) {
         const size_t i = row % p->Nq, h = row / p->Nq % p->H, b = row / p->Nq / p->H;
         double *O = unwritten(p->d), *O_alone = unwritten(p->d), lse;
         reference_forward_row(p, t.Q, t.K, t.V, b, h, i, O, &lse);

@@ -1,0 +1,28 @@
+/*
+ * The table of options: which there are, which chapters take them, and what values they accept.
+ */
+#ifndef COMMON_OPTION_TABLE_H
+#define COMMON_OPTION_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind { FLAG, INPUT, OUTPUT, COUNT, SEED, SCALE, CAUSAL, WINDOW, VERIFY };
+
+/* The largest number that counts and widths accept. */
+enum { OPTION_MOST = 1000000000 };
+
+struct option_row {
+    const char *name;
+    const char *argument;  // NULL: none; in brackets: may be left out
+    enum option_kind kind;
+    int chapters;   // bit n is set: chapter n takes it
+    size_t field;   // where in struct options the value goes
+    uint64_t most;  // COUNT: 1 to this many
+    const char *help;
+};
+
+enum { OPTION_ROWS = 27 };
+extern const struct option_row option_rows[OPTION_ROWS];
+
+#endif
