@@ -119,7 +119,8 @@ test: setup-test
 
 tests:
 	@rm -f $(filter-out $(RESULTS_mutants),$(RESULTS_WANTED))
-	-$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED)
+	$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED) 2>&1 | \
+	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
 # ---- each chapter: its program, its tests, its mutants, its commands ---------------------------
