@@ -23,7 +23,7 @@ LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
-EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c
+EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a

@@ -25,4 +25,5 @@ void standard_softmax(const float *x, float *y, size_t n)
     for (size_t j = 0; j < n; j++)  // pass 2: normalise
         store(&y[j], expf(load(&x[j])) / l);
     // END SOLUTION
+    // STUB: (void)x, (void)y, (void)n;
 }

@@ -27,4 +27,5 @@ void safe_softmax(const float *x, float *y, size_t n)
     for (size_t j = 0; j < n; j++)  // pass 3: normalise
         store(&y[j], expf(load(&x[j]) - m) / l);
     // END SOLUTION
+    // STUB: (void)x, (void)y, (void)n;
 }

@@ -29,6 +29,7 @@ struct softmax_state online_statistics(const float *x, size_t n)
     }
     return (struct softmax_state){ m, l };
     // END SOLUTION
+    // STUB: (void)x, (void)n;
     // STUB: return SOFTMAX_EMPTY;
 }
 
@@ -39,4 +40,5 @@ void online_softmax(const float *x, float *y, size_t n)
     for (size_t j = 0; j < n; j++)                             // pass 2: normalise
         store(&y[j], exp_minus(load(&x[j]), row.m) / row.l);
     // END SOLUTION
+    // STUB: (void)x, (void)y, (void)n;
 }

@@ -77,9 +77,10 @@ static uint64_t whole_number(const char *option, const char *text, uint64_t leas
 static float finite_number(const char *option, const char *text)
 {
     char *end;
+    errno = 0;
     const float value = strtof(text, &end);
-    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value))
-        options_fail(option, "expected a finite number, found '%s'", text);
+    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value) || errno == ERANGE)
+        options_fail(option, "expected a finite number that float32 has, found '%s'", text);
     return value;
 }
 
@@ -172,6 +173,14 @@ static void check_files(const struct program *program, const struct options *opt
                              row->name);
         }
     }
+}
+
+void options_spare(const struct options *options, const char *input)
+{
+    const char *const outputs[] = { options->output, options->lse, options->csv };
+    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
+        if (outputs[k] && same_file(outputs[k], input))
+            options_fail(outputs[k], "expected an output that is not the course's own input");
 }
 
 /* Options that contradict one another. */

@@ -61,6 +61,9 @@ _Noreturn void options_fail(const char *what, const char *format, ...)
  */
 void options_flush(void);
 
+/* Ends the program if `input`, a file that was not named there, is an output on the command line. */
+void options_spare(const struct options *options, const char *input);
+
 /*
  * Where the course's own input `name` lies: in common/data below the current folder or the one
  * above, else beside the folder that the program is in. Ends the program if it is nowhere. The text

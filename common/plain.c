@@ -51,17 +51,17 @@ static float probabilities(const struct attention *p, const float *Q, const floa
 {
     float m = -INFINITY, l = 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
-        if (visible(p, b, h, i, j))
-            P[j] = p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d);
+        P[j] = visible(p, b, h, i, j)
+                   ? p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d)
+                   : -INFINITY;
     for (size_t j = 0; j < p->Nk; j++)
-        if (visible(p, b, h, i, j))
-            m = fmaxf(m, P[j]);
+        m = fmaxf(m, P[j]);
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = visible(p, b, h, i, j) ? expf(P[j] - m) : 0.0f;
+        P[j] = P[j] == -INFINITY ? 0.0f : expf(P[j] - m);
     for (size_t j = 0; j < p->Nk; j++)
         l += P[j];
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = visible(p, b, h, i, j) ? P[j] / l : 0.0f;
+        P[j] = l == 0.0f ? 0.0f : P[j] / l;
     return m + logf(l);
 }
 

@@ -42,7 +42,7 @@ static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 
 /*
  * P[j] = softmax of the visible scores of query (b, h, i), 0 for the others. Returns the row's lse,
- * -inf if the query sees no key.
+ * -inf if the query sees no key. A score of -inf is no more than a hidden one.
  */
 static double probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
                             size_t h, size_t i, double *P)
@@ -55,11 +55,11 @@ static double probabilities(const struct attention *p, const float *Q, const flo
         m = fmax(m, P[j]);
     }
     for (size_t j = 0; j < p->Nk; j++) {
-        P[j] = visible(p, b, h, i, j) ? exp(P[j] - m) : 0.0;
+        P[j] = P[j] == (double)-INFINITY ? 0.0 : exp(P[j] - m);
         l += P[j];
     }
     for (size_t j = 0; j < p->Nk; j++)
-        P[j] = visible(p, b, h, i, j) ? P[j] / l : 0.0;
+        P[j] = l == 0.0 ? 0.0 : P[j] / l;
     return m + log(l);
 }
 

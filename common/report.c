@@ -189,6 +189,18 @@ static void show_neighbourhood(const struct comparison *c)
     report_line("    %-10s%s", "expected", right);
 }
 
+void comparison_keep_worse(struct comparison *worst, struct comparison c)
+{
+    if (!worst->with) {  // the first there is
+        *worst = c;
+        return;
+    }
+    const bool right = within(c.difference, c.allowance);
+    if (within(worst->difference, worst->allowance) &&
+        (!right || c.difference.max_abs > worst->difference.max_abs))
+        *worst = c;
+}
+
 void report_compared(const struct comparison *comparisons, size_t n)
 {
     char place[100], heading[60], error[32];
@@ -271,7 +283,7 @@ void report_summary(const char *path, const struct summary *s)
 int report_finish(void)
 {
     if (report.quiet)
-        printf("%s  %-20s off by at most: %-54s %s%s%s\n", report.chapter, report.title,
+        printf("%s  %-27s off by at most: %-54s %s%s%s\n", report.chapter, report.title,
                report.verified_with, report.wrong ? report.red : report.green,
                report.wrong ? "WRONG" : "ok", report.reset);
     options_flush();

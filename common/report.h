@@ -68,6 +68,9 @@ struct comparison {
     struct axes axes;
 };
 
+/* Keeps in *worst the first comparison that is wrong, else the one with the largest error. */
+void comparison_keep_worse(struct comparison *worst, struct comparison c);
+
 /*
  * The part "Compared with". Where a comparison fails, the neighbourhood of the worst element is
  * shown, got and expected side by side, and the verdict is wrong.

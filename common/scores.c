@@ -58,6 +58,7 @@ struct scores scores_load(const struct options *options)
                  (unsigned long long)options->seed);
     } else {
         const char *path = options->input ? options->input : options_data("scores.npy");
+        options_spare(options, path);
         scores = from_file(path);
         snprintf(origin, sizeof origin, "%s", path);
     }

@@ -78,14 +78,6 @@ static struct comparison compare_row(const struct scores *scores, const char *wi
     };
 }
 
-/* Of two rows the one to report: the first that is wrong, else the one with the larger error. */
-static bool worse(const struct comparison *a, const struct comparison *b)
-{
-    const bool a_right = within(a->difference, a->allowance);
-    const bool b_right = within(b->difference, b->allowance);
-    return a_right != b_right ? b_right : a_right && a->difference.max_abs > b->difference.max_abs;
-}
-
 /*
  * Every row against the reference and against the previous stage, each by its own allowance, and
  * of each comparison the worst row reported. Where the previous stage itself is wrong, the
@@ -107,11 +99,10 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
         const size_t row = numbers[i] = i;
         const double *reference = right.reference + row * cols;
         const struct allowance allowance =
-            allowance_for_row(right.plain + row * cols, reference, cols);
+            allowance_for_sums(right.plain + row * cols, reference, cols, cols, 1);
         const struct comparison c =
             compare_row(scores, "double reference", y, right.reference, allowance, &numbers[i]);
-        if (i == 0 || worse(&c, &worst[0]))
-            worst[0] = c;
+        comparison_keep_worse(&worst[0], c);
         if (!chapter->previous)
             continue;
 
@@ -124,8 +115,7 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
         const struct comparison p =
             compare_row(scores, chapter->previous_name, y, before,
                         usable ? allowance_between(allowance, other) : allowance, &numbers[i]);
-        if (i == 0 || worse(&p, &worst[1]))
-            worst[1] = p;
+        comparison_keep_worse(&worst[1], p);
     }
     report_compared(worst, chapter->previous ? 2 : 1);
     if (stand_ins)

@@ -15,7 +15,7 @@ void tolerance_poison(float *x, size_t n)
         memcpy(&x[i], &POISON, sizeof POISON);
 }
 
-static bool is_poison(float x)
+bool tolerance_is_poison(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -24,7 +24,7 @@ static bool is_poison(float x)
 
 static enum mismatch mismatch_of(float got, double expected)
 {
-    if (is_poison(got))
+    if (tolerance_is_poison(got))
         return NEVER_WRITTEN;
     if (isnan(got) != isnan(expected))
         return NOT_A_NUMBER;
@@ -92,10 +92,11 @@ struct allowance allowance_for(const float *plain, const double *reference, size
     };
 }
 
-struct allowance allowance_for_row(const float *plain, const double *reference, size_t n)
+struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
+                                    size_t terms, size_t sums)
 {
     struct allowance allowance = allowance_for(plain, reference, n, FORWARD);
-    const double luck = sqrt((double)n) * ulp_of_largest(reference, n);
+    const double luck = sqrt((double)terms / (double)sums) * ulp_of_largest(reference, n);
     allowance.max_abs += luck;
     allowance.rms += luck;
     return allowance;

@@ -18,6 +18,9 @@
  */
 void tolerance_poison(float *x, size_t n);
 
+/* Is x that NaN? */
+bool tolerance_is_poison(float x);
+
 enum mismatch {
     MATCHED,        // a difference could be formed at every element
     NEVER_WRITTEN,  // an element still holds the poison
@@ -48,11 +51,13 @@ struct allowance allowance_for(const float *plain, const double *reference, size
                                enum direction direction);
 
 /*
- * The same for a softmax row of n elements. All of them share the rounding of one sum, so the
- * textbook's error is one throw of the dice, and may be next to nothing. A sum of n terms is off by
- * something like sqrt(n) half ulps: sqrt(n) ulp of the largest element are allowed besides.
+ * The same for n results that hang on few long sums: a row of softmax on one, a head of attention on
+ * one a query. The textbook's error is then few throws of the dice, and may be next to nothing. A sum
+ * of so many terms is off by something like sqrt(terms) half ulps: sqrt(terms/sums) ulp of the
+ * largest result are allowed besides.
  */
-struct allowance allowance_for_row(const float *plain, const double *reference, size_t n);
+struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
+                                    size_t terms, size_t sums);
 
 /*
  * What two implementations of one thing may differ by: the allowance of the one under test plus

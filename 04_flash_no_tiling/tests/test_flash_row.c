@@ -67,6 +67,16 @@ TEST(flash_row, does_not_overflow_where_scores_are_large)
     cr_assert(o[0] == 3.0f, "got %g, expected 3, the value of the largest score", (double)o[0]);
 }
 
+TEST(flash_row, gives_a_score_of_minus_infinity_no_weight_wherever_it_comes)
+{
+    const float q[1] = { 1 }, K[3] = { -INFINITY, 1, -INFINITY }, V[3] = { 3, 5, 7 };
+    float o[1] = { NAN };
+    flash_row(q, K, V, o, 3, 1, 1.0f);
+    cr_assert(o[0] == 5.0f, "got %g, expected 5", (double)o[0]);
+    flash_row(q, K, V, o, 1, 1, 1.0f);
+    cr_assert(o[0] == 0.0f, "of nothing but -inf: got %g, expected 0", (double)o[0]);
+}
+
 TEST(flash_row, that_sees_no_key_is_zero)
 {
     float q[D] = { 1 }, o[D];

@@ -156,7 +156,9 @@ TEST(program, refuses_bad_masks)
 
 TEST(program, refuses_bad_numbers)
 {
-    const char *const scales[] = { "nan", "inf", "-inf", "1e99", "abc", "''", "1x", "' 1'" };
+    const char *const scales[] = {
+        "nan", "inf", "-inf", "1e99", "1e-60", "abc", "''", "1x", "' 1'"
+    };
     for (unsigned k = 0; k < sizeof scales / sizeof scales[0]; k++) {
         char arguments[100];
         snprintf(arguments, sizeof arguments, "--scale %s --output @/o.npy", scales[k]);
@@ -179,6 +181,9 @@ TEST(program, refuses_outputs_that_cannot_be_written)
     refuses("--q @/q.npy --k @/q.npy --v @/q.npy --output @/q.npy",
             "q.npy: expected an output that is not the input");
     refuses("--output @/o.npy --lse @/o.npy", "o.npy: expected one output a file");
+    refuses("--output common/data/q.npy", "expected an output that is not the course's own input");
+    refuses("--lse common/data/key_mask.npy",
+            "expected an output that is not the course's own input");
     refuses("--lse @/no/such/lse.npy", "lse.npy: expected");
     if (command_run("test -c /dev/full").status == 0)
         refuses("--output /dev/full", "/dev/full: ");

@@ -127,6 +127,8 @@ void assert_program_refuses_bad_outputs(const char *program)
             "expected an output that is not the input");
     refuses(program, "--input @/x.npy --output @/y.npy --csv @/y.npy",
             "expected one output a file");
+    refuses(program, "--output common/data/scores.npy",
+            "expected an output that is not the course's");
     refuses(program, "--output @/no/such/y.npy", "y.npy: expected");
     refuses(program, "--output @", ": expected");
     struct command c = command_run("test -c /dev/full");

@@ -126,7 +126,7 @@ TEST(allowance, ignores_infinities_and_survives_a_result_of_zeros)
     cr_assert(z.max_abs == 8 * (double)FLT_TRUE_MIN, "for zeros: %g", z.max_abs);
 }
 
-TEST(allowance, of_a_row_grows_with_the_square_root_of_its_length)
+TEST(allowance, of_few_sums_grows_with_the_square_root_of_their_length)
 {
     enum { LENGTH = 400 };
     static float plain[LENGTH];
@@ -135,7 +135,7 @@ TEST(allowance, of_a_row_grows_with_the_square_root_of_its_length)
         plain[j] = 1.0f;
         even[j] = 1.0;
     }
-    const struct allowance a = allowance_for_row(plain, even, LENGTH);
+    const struct allowance a = allowance_for_sums(plain, even, LENGTH, 4 * LENGTH, 4);
     cr_assert(a.max_abs == (8 + 20) * 0x1p-23 && a.rms == a.max_abs, "max %g, rms %g", a.max_abs,
               a.rms);
 }

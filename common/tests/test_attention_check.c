@@ -1,0 +1,69 @@
+/*
+ * The check of a forward pass: it must see a fault in one head beside another with large values.
+ */
+#include "attention_check.h"
+
+#include "memory.h"
+#include "plain.h"
+#include "report.h"
+#include "test.h"
+#include "tolerance.h"
+
+#include <math.h>
+
+/* The verdict on textbook attention of two heads, the first with large values, and a fault in O. */
+static int verdict(size_t element, float fault, const float *before)
+{
+    struct attention_input input = attention_input_random(attention_of(1, 2, 2, 20, 20, 16), 1);
+    float O[2 * 20 * 16], lse[2 * 20];
+    for (size_t k = 0; k < 20 * 16; k++)
+        input.V[k] *= 1e7f;
+    plain_forward(&input.p, input.Q, input.K, input.V, O, lse);
+    O[element] += fault;
+    struct attention_check check = attention_check_begin(&input, false);
+    report_start("00", "test", "", true);
+    attention_check_report(&check, &input.p, O, lse, "the stage before", before);
+    attention_check_end(&check);
+    attention_input_free(&input);
+    return report_finish();
+}
+
+TEST(attention_check, passes_what_is_right)
+{
+    cr_assert(verdict(0, 0.0f, NULL) == EXIT_VERIFIED, "textbook attention was rejected");
+}
+
+TEST(attention_check, sees_a_fault_in_a_head_of_small_values)
+{
+    cr_assert(verdict(20 * 16 + 5, 0.001f, NULL) == EXIT_DISAGREES, "a fault in head 1 passed");
+    cr_assert(verdict(20 * 16 + 5, NAN, NULL) == EXIT_DISAGREES, "NaN in head 1 passed");
+}
+
+TEST(attention_check, compares_with_the_stage_before_where_that_has_something)
+{
+    float before[2 * 20 * 16];
+    tolerance_poison(before, 2 * 20 * 16);
+    cr_assert(verdict(0, 0.0f, before) == EXIT_VERIFIED,
+              "a stage that has nothing was compared with");
+    for (size_t k = 0; k < 20 * 16; k++)
+        before[k] = 0.5f;
+    cr_assert(verdict(0, 0.0f, before) == EXIT_VERIFIED,
+              "a wrong stage before is no fault of this one");
+}
+
+TEST(attention_check, draws_64_rows_of_a_large_problem)
+{
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, 100, 3, 2), 1);
+    struct attention_check check = attention_check_begin(&input, false);
+    cr_assert(check.count == 100, "%zu rows of 100 are checked", check.count);
+    attention_check_end(&check);
+    attention_input_free(&input);
+    input = attention_input_random(attention_of(1, 1, 1, 8200, 8200, 64), 1);
+    check = attention_check_begin(&input, false);
+    cr_assert(check.count == ATTENTION_CHECK_ROWS, "%zu rows of 8200 are checked", check.count);
+    for (size_t k = 1; k < check.count; k++)
+        cr_assert(check.rows[k] >= check.rows[k - 1] && check.rows[k] < 8200, "row %zu after %zu",
+                  check.rows[k], check.rows[k - 1]);
+    attention_check_end(&check);
+    attention_input_free(&input);
+}
