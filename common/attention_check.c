@@ -153,7 +153,7 @@ struct attention_errors attention_check_report(const struct attention_check *che
     else if (left_out == check->count)
         report_line("  %s cannot do this problem: the reference alone is the judge", name);
     else if (left_out)
-        report_line("  %s knows no masks: %zu of %zu rows go by the reference alone", name,
+        report_line("  %s cannot do %zu of %zu rows: they go by the reference alone", name,
                     left_out, check->count);
     free(wide);
     return (struct attention_errors){
