@@ -198,7 +198,7 @@ docs docs-check: setup-run
 
 C_FILES = $(shell find common 0* -name '*.[ch]' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
-CLANG_TIDY   ?= clang-tidy
+CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)
 format-check:

@@ -59,8 +59,11 @@ case $need in plots)
 esac
 case $need in lint)
     has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'
-    has clang-format || lacks clang-format clang-tools-extra clang clang-format 'clang-format, the layout'
-    has clang-tidy || lacks clang-tidy clang-tools-extra clang llvm 'clang-tidy, the linter'
+    # Version 14 where there is one: another version lays the code out a little differently.
+    has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
+        lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
+    has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
+        lacks clang-tidy-14 clang-tools-extra clang llvm 'clang-tidy, the linter'
     ;;
 esac
 [ -z "$missing" ] && exit 0

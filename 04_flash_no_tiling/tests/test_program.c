@@ -140,6 +140,33 @@ TEST(program, refuses_shapes_that_do_not_fit_together)
         refuses(bad[k].arguments, bad[k].part);
 }
 
+TEST(program, refuses_a_malformed_file_in_every_option_that_takes_one)
+{
+    zeros("good.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    command_file("text.npy", "hello", 5);
+    command_file("empty.npy", "", 0);
+    command_run(
+        "head -c 150 @/good.npy >@/cut.npy; cat @/good.npy @/good.npy >@/long.npy; mkdir @/folder");
+    const char *const bad[] = {
+        "text.npy", "empty.npy", "cut.npy", "long.npy", "folder", "none.npy"
+    };
+    const char *const uses[] = {
+        "--q @/%s --k @/good.npy --v @/good.npy --output @/o.npy",
+        "--q @/good.npy --k @/%s --v @/good.npy --output @/o.npy",
+        "--q @/good.npy --k @/good.npy --v @/%s --output @/o.npy",
+        "--n-q 6 --key-mask @/%s --output @/o.npy",
+    };
+    for (unsigned file = 0; file < sizeof bad / sizeof bad[0]; file++)
+        for (unsigned use = 0; use < sizeof uses / sizeof uses[0]; use++) {
+            char arguments[200], part[40];
+            const char *const gap = strchr(uses[use], '%');
+            snprintf(arguments, sizeof arguments, "%.*s%s%s", (int)(gap - uses[use]), uses[use],
+                     bad[file], gap + 2);
+            snprintf(part, sizeof part, "%s: ", bad[file]);
+            refuses(arguments, part);
+        }
+}
+
 TEST(program, refuses_bad_masks)
 {
     zeros("floats.npy", NPY_F4, 2, (size_t[]){ 1, 128 });

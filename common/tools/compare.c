@@ -65,7 +65,8 @@ int main(int argc, char **argv)
     float *plain = allocate(n, sizeof *plain, "the textbook softmax");
     reference_softmax(scores.x, right, scores.rows, scores.cols);
     plain_softmax(scores.x, plain, scores.rows, scores.cols);
-    const struct allowance allowance = allowance_for(plain, right, n, FORWARD);
+    const struct allowance allowance =
+        allowance_for_sums(plain, right, n, scores.cols, scores.rows);
 
     bool all_right = true;
     printf("%s; %.2e is allowed against the reference\n\n", scores.origin, allowance.max_abs);
