@@ -180,6 +180,7 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 
 .PHONY: run compare plots docs docs-check format format-check lint fuzz clean help setup-run setup-test
 run: setup-run
+	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/run.sh $(BUILD) $(CHAPTERS)
 
