@@ -16,7 +16,6 @@ FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(STRICT) -Icommon $(CFLAGS)
 
 # The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
 CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
-NUMBERS   := $(foreach c,$(CHAPTERS),$(firstword $(subst _, ,$c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
@@ -70,15 +69,16 @@ $(BUILD)/compare: $(OBJ)/common/tools/compare.o $(COMMON)
 #   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
 #                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
 
-# Whoever changes a lesson, as a student does, makes a change that its mutants no longer apply to; with
-# STUDENT=yes (make test-03) these are skipped, while for the course itself they have failed.
+# To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
+# `make test-03`, these are skipped; for the course itself they have failed.
 
 SUITES ?= tests witness mutants
 ONLY   ?= common $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command forward softmax_rows softmax_program) $(COMMON)
+TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command forward softmax_rows \
+               softmax_program) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(Q)sh common/tools/run_tests.sh

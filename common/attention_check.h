@@ -31,9 +31,10 @@ struct attention_errors {
 };
 
 /*
- * The part "Compared with": of each comparison the worst head, each head by its own allowance. O and
- * lse are the checked rows, in their order: (count, d), (count). `before`, unless it is NULL, has them
- * from the stage called `name`; a head that still holds the poison, or is wrong, is one that this stage cannot do.
+ * The part "Compared with": of each comparison the worst head, each head by its own allowance. O
+ * and lse are the checked rows, in their order: (count, d), (count). `before`, unless it is NULL, has
+ * them from the stage called `name`; a head that still holds the poison, or is wrong, is one that
+ * this stage cannot do.
  */
 struct attention_errors attention_check_report(const struct attention_check *check,
                                                const struct attention *p, const float *O,

@@ -44,8 +44,8 @@ awk -F, '
 [ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
 cat <<TEXT
 
-Every stage computes the same numbers. What changes from one to the next is how often it goes to
-slow memory for them, and how much it has to keep there.
+What changes from one stage to the next is not the result. It is how often the stage goes to slow
+memory for it, and how much it has to keep there.
 
 Read first: $1/README.md.  Hear one chapter's story: make $(echo "$1" | cut -c1-2)
 TEXT
