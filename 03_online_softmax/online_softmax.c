@@ -29,8 +29,7 @@ struct softmax_state online_statistics(const float *x, size_t n)
     }
     return (struct softmax_state){ m, l };
     // END SOLUTION
-    // STUB: (void)x, (void)n;
-    // STUB: return SOFTMAX_EMPTY;
+    // STUB: return (void)x, (void)n, SOFTMAX_EMPTY;
 }
 
 void online_softmax(const float *x, float *y, size_t n)
