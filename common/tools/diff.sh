@@ -5,7 +5,8 @@ if [ ! -f "$old" ]; then
     echo "$new is the first lesson there is: nothing to compare it with"
     exit 0
 fi
-columns=$( (stty size <&1 | cut -d' ' -f2) 2>/dev/null)
+exec 3>&1  # inside $() standard output is no terminal
+columns=$( (stty size <&3 | cut -d' ' -f2) 2>/dev/null)
 colour=''
 if [ -t 1 ] && [ -z "$NO_COLOR" ]; then
     diff --color=always /dev/null /dev/null >/dev/null 2>&1 && colour=--color=always
