@@ -96,19 +96,6 @@ static float *standard_rows(const struct attention_input *input,
     return rows;
 }
 
-static void describe(const struct attention_input *input)
-{
-    const struct attention *p = &input->p;
-    const size_t pairs = attention_pairs(p), most = attention_rows(p) * p->Nk;
-    char text[32];
-    report_part("Input");
-    report_line("%s", input->origin);
-    report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
-                p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
-    report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
-                report_number(pairs, text), 100.0 * (double)pairs / (double)most);
-}
-
 int main(int argc, char **argv)
 {
     const struct options options = options_parse(&program, argc, argv);
@@ -124,7 +111,7 @@ int main(int argc, char **argv)
         trace_rows(&input);
     if (story)
         tell_story();
-    describe(&input);
+    attention_describe(&input);
     struct attention_check check = attention_check_begin(&input, options.verify_all);
     const size_t accesses = count(&input, &check);
     const bool small = check.count == attention_rows(p);
@@ -135,8 +122,8 @@ int main(int argc, char **argv)
     float *checked = attention_check_rows(&check, O, p->d);
     float *checked_lse = attention_check_rows(&check, lse, 1);
     float *before = small ? standard_rows(&input, &check) : NULL;
-    const struct attention_errors errors =
-        attention_check_report(&check, p, checked, checked_lse, "standard attention", before);
+    const struct attention_errors errors = attention_check_report(
+        &check, p, checked, checked_lse, small ? "standard attention" : NULL, before);
     attention_write(&options, &input, O, lse);
     if (options.bench)
         bench_against_standard(options.csv);

@@ -34,6 +34,7 @@ struct attention_check attention_check_begin(const struct attention_input *input
     const bool few = 2.0 * (double)rows * (double)p->Nk * (double)p->d <= ATTENTION_CHECK_ALL;
     struct attention_check c = {
         .count = all || few || rows < ATTENTION_CHECK_ROWS ? rows : ATTENTION_CHECK_ROWS,
+        .shape = { p->B, p->H, p->Nq, p->d },
     };
     c.rows = choose_rows(rows, c.count);
     c.right = allocate(c.count * p->d, sizeof *c.right, "the reference");
@@ -114,17 +115,23 @@ static bool widen_head(double *wide, const float *before, struct head head, size
     return true;
 }
 
-struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const struct attention *p, const float *O,
-                                               const float *lse, const char *name,
-                                               const float *before)
+/* Of each comparison the worst head: with the reference, of lse, and with the stage before. */
+struct verdict {
+    struct comparison reference, lse, previous;
+    size_t left_out;  // rows that the stage before cannot do
+    bool right;
+    double *wide;  // the stage before in double; free() it
+};
+
+static struct verdict verdict_of(const struct attention_check *check, const struct attention *p,
+                                 const float *O, const float *lse, const char *name,
+                                 const float *before)
 {
-    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
-    const struct axes of_O = { 4, shape, "b, h, i, c", NULL, p->d };
-    const struct axes of_lse = { 3, shape, "b, h, i", NULL, 1 };
-    double *wide = before ? allocate(check->count * p->d, sizeof *wide, "the stage before") : NULL;
-    struct comparison worst[3] = { { 0 } };
-    size_t left_out = 0;
+    const struct axes of_O = { 4, check->shape, "b, h, i, c", NULL, p->d };
+    const struct axes of_lse = { 3, check->shape, "b, h, i", NULL, 1 };
+    struct verdict v = { .right = true };
+    if (before)
+        v.wide = allocate(check->count * p->d, sizeof *v.wide, "the stage before");
     for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
         head = head_from(check, p, head.first);
         const size_t from = head.first * p->d, n = head.count * p->d;
@@ -132,32 +139,67 @@ struct attention_errors attention_check_report(const struct attention_check *che
             allowance_for_sums(check->plain + from, check->right + from, n, p->Nk, head.count);
         const struct allowance allowance_lse = allowance_for_sums(
             check->plain_lse + head.first, check->lse + head.first, head.count, p->Nk, head.count);
-        comparison_keep_worse(&worst[0], compare_head(check, head, "double reference", O,
-                                                      check->right, allowance, of_O));
-        comparison_keep_worse(&worst[1], compare_head(check, head, "its lse", lse, check->lse,
-                                                      allowance_lse, of_lse));
+        comparison_keep_worse(&v.reference, compare_head(check, head, "double reference", O,
+                                                         check->right, allowance, of_O));
+        if (lse)
+            comparison_keep_worse(&v.lse, compare_head(check, head, "its lse", lse, check->lse,
+                                                       allowance_lse, of_lse));
         const struct difference other =
             difference_between(before ? before + from : O + from, check->right + from, n);
-        if (before && widen_head(wide, before, head, p->d) && within(other, allowance)) {
-            comparison_keep_worse(&worst[2],
-                                  compare_head(check, head, name, O, wide,
+        if (before && widen_head(v.wide, before, head, p->d) && within(other, allowance)) {
+            comparison_keep_worse(&v.previous,
+                                  compare_head(check, head, name, O, v.wide,
                                                allowance_between(allowance, other), of_O));
         } else {
-            left_out += head.count;
+            v.left_out += head.count;
         }
     }
-    report_compared(worst, before && left_out < check->count ? 3 : 2);
+    const struct comparison *const all[] = { &v.reference, &v.lse, &v.previous };
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+        v.right &= !all[k]->with || within(all[k]->difference, all[k]->allowance);
+    return v;
+}
+
+/* What the caller wants of a verdict, which ends here. */
+static struct attention_errors errors_of(struct verdict *v)
+{
+    free(v->wide);
+    return (struct attention_errors){
+        .reference = v->reference.difference.max_abs,
+        .previous = v->previous.difference.max_abs,
+        .has_previous = v->previous.with,
+        .right = v->right,
+    };
+}
+
+struct attention_errors attention_check_errors(const struct attention_check *check,
+                                               const struct attention *p, const float *O,
+                                               const float *lse, const float *before)
+{
+    struct verdict v = verdict_of(check, p, O, lse, "the stage before", before);
+    return errors_of(&v);
+}
+
+struct attention_errors attention_check_report(const struct attention_check *check,
+                                               const struct attention *p, const float *O,
+                                               const float *lse, const char *name,
+                                               const float *before)
+{
+    struct verdict v = verdict_of(check, p, O, lse, name, before);
+    struct comparison lines[3] = { v.reference };
+    size_t n = 1;
+    if (v.lse.with)
+        lines[n++] = v.lse;
+    if (v.previous.with)
+        lines[n++] = v.previous;
+    report_compared(lines, n);
     if (check->count < attention_rows(p))
         report_line("  checked at %zu of %zu rows, drawn by seed; --verify=all checks every row",
                     check->count, attention_rows(p));
-    else if (left_out == check->count)
+    if (name && v.left_out == check->count)
         report_line("  %s cannot do this problem: the reference alone is the judge", name);
-    else if (left_out)
+    else if (name && v.left_out)
         report_line("  %s cannot do %zu of %zu rows: they go by the reference alone", name,
-                    left_out, check->count);
-    free(wide);
-    return (struct attention_errors){
-        .reference = worst[0].difference.max_abs,
-        .previous = worst[2].difference.max_abs,
-    };
+                    v.left_out, check->count);
+    return errors_of(&v);
 }

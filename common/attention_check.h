@@ -10,6 +10,7 @@
 /* Some rows of a result: which, and what the reference and the textbook have for them. */
 struct attention_check {
     size_t count;              // of rows
+    size_t shape[4];           // of the whole O
     size_t *rows;              // (b H + h) Nq + i of each
     double *right, *lse;       // (count, d) and (count): the reference
     float *plain, *plain_lse;  // the same from the textbook in float32
@@ -25,21 +26,28 @@ static const double ATTENTION_CHECK_ALL = 4e9;
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);
 
-/* The largest errors of a result. */
+/* The largest errors of a result, and whether they are small enough. */
 struct attention_errors {
     double reference, previous;
+    bool has_previous;  // there was a stage before that can do at least one head
+    bool right;
 };
 
 /*
  * The part "Compared with": of each comparison the worst head, each head by its own allowance. O
- * and lse are the checked rows, in their order: (count, d), (count). `before`, unless it is NULL, has
- * them from the stage called `name`; a head that still holds the poison, or is wrong, is one that
- * this stage cannot do.
+ * and lse are the checked rows, in their order: (count, d), (count); lse may be NULL. `before`, unless
+ * it is NULL, has O from the stage called `name`; a head that still holds the poison, or is wrong,
+ * is one that this stage cannot do. Where `name` is NULL nothing is said of a stage before.
  */
 struct attention_errors attention_check_report(const struct attention_check *check,
                                                const struct attention *p, const float *O,
                                                const float *lse, const char *name,
                                                const float *before);
+
+/* The same, and nothing is printed: for tables with a line for each of several stages. */
+struct attention_errors attention_check_errors(const struct attention_check *check,
+                                               const struct attention *p, const float *O,
+                                               const float *lse, const float *before);
 
 /* The checked rows of a whole result with `length` elements a row; free() them. */
 float *attention_check_rows(const struct attention_check *check, const float *whole, size_t length);

@@ -2,6 +2,7 @@
 
 #include "memory.h"
 #include "npy.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,19 @@ struct attention_input attention_input_load(const struct options *options)
     input.p.window_left = options->window_left;
     input.p.window_right = options->window_right;
     return input;
+}
+
+void attention_describe(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const size_t pairs = attention_pairs(p), most = attention_rows(p) * p->Nk;
+    char text[32];
+    report_part("Input");
+    report_line("%s", input->origin);
+    report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
+                p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
+    report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
+                report_number(pairs, text), 100.0 * (double)pairs / (double)most);
 }
 
 void attention_input_free(struct attention_input *input)

@@ -32,6 +32,9 @@ void attention_input_free(struct attention_input *input);
 /* How many pairs of a query and a key that it sees there are, in all heads. */
 size_t attention_pairs(const struct attention *p);
 
+/* The part "Input": where it comes from, its shape, and how many pairs there are. */
+void attention_describe(const struct attention_input *input);
+
 /* Writes O to --output and lse to --lse, where they are asked for. */
 void attention_write(const struct options *options, const struct attention_input *input,
                      const float *O, const float *lse);
