@@ -3,12 +3,12 @@
 
 #include "memory.h"
 #include "option_table.h"
+#include "option_values.h"
 #include "whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,89 +60,6 @@ static void print_help(const struct program *program)
     printf("\nexample: build/%s %s\n", program->name, program->example);
     printf("exit status: 0 verified, 1 disagrees with the reference or the previous stage, "
            "2 unusable input\n");
-}
-
-/* A whole number written in digits and nothing else, `least` to `most`. */
-static uint64_t whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end || errno || value < least || value > most)
-        options_fail(option, "expected a whole number from %llu to %llu, found '%s'",
-                     (unsigned long long)least, (unsigned long long)most, text);
-    return value;
-}
-
-static float finite_number(const char *option, const char *text)
-{
-    char *end;
-    errno = 0;
-    const float value = strtof(text, &end);
-    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value) || errno == ERANGE)
-        options_fail(option, "expected a finite number that float32 has, found '%s'", text);
-    return value;
-}
-
-/* "LEFT,RIGHT", each a number of keys or -1. */
-static void take_window(struct options *options, const char *option, const char *text)
-{
-    char side[2][24];
-    ptrdiff_t width[2];
-    const size_t left = strcspn(text, ",");
-    if (text[left] != ',' || left >= sizeof side[0] || strlen(text + left + 1) >= sizeof side[1])
-        options_fail(option, "expected LEFT,RIGHT, two numbers of keys or -1, found '%s'", text);
-    snprintf(side[0], sizeof side[0], "%.*s", (int)left, text);
-    snprintf(side[1], sizeof side[1], "%s", text + left + 1);
-    for (int k = 0; k < 2; k++)
-        width[k] = strcmp(side[k], "-1") == 0
-                       ? -1
-                       : (ptrdiff_t)whole_number(option, side[k], 0, OPTION_MOST);
-    options->window_left = width[0];
-    options->window_right = width[1];
-}
-
-static void take(struct options *options, const struct option_row *row, const char *text)
-{
-    char option[40];
-    snprintf(option, sizeof option, "--%s", row->name);
-    void *field = (char *)options + row->field;
-    switch (row->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        break;
-    case INPUT:
-    case OUTPUT:
-        if (!*text || strncmp(text, "--", 2) == 0)
-            options_fail(option, "expected a file's name, found '%s'", text);
-        *(const char **)field = text;
-        break;
-    case COUNT:
-        *(size_t *)field = (size_t)whole_number(option, text, 1, row->most);
-        break;
-    case SEED:
-        *(uint64_t *)field = whole_number(option, text, 0, UINT64_MAX);
-        options->seed_given = true;
-        break;
-    case SCALE:
-        options->scale = finite_number(option, text);
-        options->scale_given = true;
-        break;
-    case CAUSAL:
-        if (text && strcmp(text, "bottom-right") != 0 && strcmp(text, "top-left") != 0)
-            options_fail(option, "expected bottom-right or top-left, found '%s'", text);
-        options->causal = true;
-        options->top_left = text && strcmp(text, "top-left") == 0;
-        break;
-    case WINDOW:
-        take_window(options, option, text);
-        break;
-    case VERIFY:
-        if (text && strcmp(text, "all") != 0)
-            options_fail(option, "expected all, found '%s'", text);
-        options->verify_all = true;
-        break;
-    }
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
@@ -256,7 +173,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (seen[which])
             options_fail(word, "expected each option once, found it again");
         seen[which] = true;
-        take(&options, row_of[which], optarg);
+        option_take(&options, row_of[which], optarg);
     }
     if (optind < argc)
         options_fail(argv[optind], "expected an option, which begins with --");

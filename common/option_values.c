@@ -1,0 +1,114 @@
+#include "option_values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno || value < least || value > most)
+        options_fail(option, "expected a whole number from %llu to %llu, found '%s'",
+                     (unsigned long long)least, (unsigned long long)most, text);
+    return value;
+}
+
+/* A finite number, rounded to float32. */
+static float finite_number(const char *option, const char *text)
+{
+    char *end;
+    errno = 0;
+    const float value = strtof(text, &end);
+    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value) || errno == ERANGE)
+        options_fail(option, "expected a finite number that float32 has, found '%s'", text);
+    return value;
+}
+
+bool option_pair(const char *text, char separator, struct option_pair *pair)
+{
+    const char *const gap = strchr(text, separator);
+    const size_t left = gap ? (size_t)(gap - text) : 0;
+    if (!gap || left >= sizeof pair->left || strlen(gap + 1) >= sizeof pair->right)
+        return false;
+    snprintf(pair->left, sizeof pair->left, "%.*s", (int)left, text);
+    snprintf(pair->right, sizeof pair->right, "%s", gap + 1);
+    return true;
+}
+
+/* "LEFT,RIGHT", each a number of keys or -1. */
+static void take_window(struct options *options, const char *option, const char *text)
+{
+    struct option_pair pair;
+    ptrdiff_t width[2];
+    if (!option_pair(text, ',', &pair))
+        options_fail(option, "expected LEFT,RIGHT, two numbers of keys or -1, found '%s'", text);
+    for (int k = 0; k < 2; k++) {
+        const char *const side = k == 0 ? pair.left : pair.right;
+        width[k] = strcmp(side, "-1") == 0
+                       ? -1
+                       : (ptrdiff_t)option_whole_number(option, side, 0, OPTION_MOST);
+    }
+    options->window_left = width[0];
+    options->window_right = width[1];
+}
+
+/* The options whose values are numbers; option_take knows the others. */
+static void take_number(struct options *options, const struct option_row *row, const char *option,
+                        const char *text)
+{
+    void *field = (char *)options + row->field;
+    switch (row->kind) {
+    case COUNT:
+        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
+        break;
+    case SEED:
+        *(uint64_t *)field = option_whole_number(option, text, 0, UINT64_MAX);
+        options->seed_given = true;
+        break;
+    case SCALE:
+        options->scale = finite_number(option, text);
+        options->scale_given = true;
+        break;
+    case WINDOW:
+        take_window(options, option, text);
+        break;
+    default:
+        break;
+    }
+}
+
+void option_take(struct options *options, const struct option_row *row, const char *text)
+{
+    char option[40];
+    snprintf(option, sizeof option, "--%s", row->name);
+    void *field = (char *)options + row->field;
+    switch (row->kind) {
+    case FLAG:
+        *(bool *)field = true;
+        break;
+    case INPUT:
+    case OUTPUT:
+        if (!*text || strncmp(text, "--", 2) == 0)
+            options_fail(option, "expected a file's name, found '%s'", text);
+        *(const char **)field = text;
+        break;
+    case CAUSAL:
+        if (text && strcmp(text, "bottom-right") != 0 && strcmp(text, "top-left") != 0)
+            options_fail(option, "expected bottom-right or top-left, found '%s'", text);
+        options->causal = true;
+        options->top_left = text && strcmp(text, "top-left") == 0;
+        break;
+    case VERIFY:
+        if (text && strcmp(text, "all") != 0)
+            options_fail(option, "expected all, found '%s'", text);
+        options->verify_all = true;
+        break;
+    default:
+        take_number(options, row, option, text);
+    }
+}
