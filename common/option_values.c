@@ -29,6 +29,18 @@ static float finite_number(const char *option, const char *text)
     return value;
 }
 
+double option_fraction(const char *option, const char *text, bool below_one)
+{
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    const bool inside = value >= 0.0 && (below_one ? value < 1.0 : value <= 1.0);
+    if (!*text || isspace((unsigned char)*text) || *end || !inside || errno == ERANGE)
+        options_fail(option, "expected a number of float64 from 0 to %s1, found '%s'",
+                     below_one ? "less than " : "", text);
+    return value;
+}
+
 bool option_pair(const char *text, char separator, struct option_pair *pair)
 {
     const char *const gap = strchr(text, separator);

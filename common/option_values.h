@@ -18,6 +18,9 @@ void option_take(struct options *options, const struct option_row *row, const ch
 /* A whole number written in digits and nothing else, `least` to `most`. */
 uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
+/* A number from 0 to 1; 1 itself is refused if it must be `below_one`. */
+double option_fraction(const char *option, const char *text, bool below_one);
+
 /* Two values with a separator between them, neither longer than a number needs. */
 struct option_pair {
     char left[24], right[24];
