@@ -1,5 +1,6 @@
 #include "attention_input.h"
 
+#include "block_mask.h"
 #include "memory.h"
 #include "npy.h"
 #include "report.h"
@@ -89,22 +90,28 @@ static struct attention_input from_files(const char *q, const char *k, const cha
     };
 }
 
-static void take_key_mask(struct attention_input *input, const char *path)
+/* A mask of this shape, which is also called `meaning`. */
+static uint8_t *read_mask(const char *path, size_t rows, size_t columns, const char *meaning)
 {
     struct npy npy;
     struct file_error error;
     char found[100], wanted[100];
-    const size_t shape[2] = { input->p.B, input->p.Nk };
+    const size_t shape[2] = { rows, columns };
     if (!npy_read(path, &npy, &error))
         options_fail(path, "%s", error.text);
     if (npy.type != NPY_B1 && npy.type != NPY_U1)
         options_fail(path, "expected a mask of bool or uint8, found numbers");
-    if (npy.dims != 2 || npy.shape[0] != shape[0] || npy.shape[1] != shape[1])
-        options_fail(path, "expected shape (B, Nk) = %s, found %s",
+    if (npy.dims != 2 || npy.shape[0] != rows || npy.shape[1] != columns)
+        options_fail(path, "expected shape %s = %s, found %s", meaning,
                      npy_shape_text(2, shape, wanted, sizeof wanted),
                      npy_shape_text(npy.dims, npy.shape, found, sizeof found));
-    input->key_mask = npy.data;
-    input->p.key_mask = npy.data;
+    return npy.data;
+}
+
+static void take_key_mask(struct attention_input *input, const char *path)
+{
+    input->key_mask = read_mask(path, input->p.B, input->p.Nk, "(B, Nk)");
+    input->p.key_mask = input->key_mask;
 }
 
 // ---- made up ------------------------------------------------------------------------------------
@@ -150,6 +157,29 @@ static struct attention_input from_shape(const struct options *o)
         o->seed);
 }
 
+/* The mask that --block-mask names. The problem's alignment, on which a band depends, is set. */
+static void take_block_mask(struct attention_input *input, const struct options *options)
+{
+    struct attention *p = &input->p;
+    const struct block_mask_source source = block_mask_source("--block-mask", options->block_mask);
+    p->mask_rows = options->mask_rows;
+    p->mask_cols = options->mask_cols;
+    const size_t rows = block_mask_rows(p), columns = block_mask_columns(p);
+    if (source.kind == BLOCK_MASK_FILE) {
+        char meaning[80];
+        snprintf(meaning, sizeof meaning, "(ceil(Nq / %zu), ceil(Nk / %zu))", p->mask_rows,
+                 p->mask_cols);
+        input->block_mask = read_mask(options->block_mask, rows, columns, meaning);
+    } else {
+        input->block_mask = allocate(rows, columns, "the block mask");
+        if (source.kind == BLOCK_MASK_BAND)
+            block_mask_band(input->block_mask, p, source.width);
+        else
+            block_mask_random(input->block_mask, p, source.density, source.seed);
+    }
+    p->block_mask = input->block_mask;
+}
+
 // ---- the problem asked for ----------------------------------------------------------------------
 
 static struct attention_input usual(const struct options *options)
@@ -188,6 +218,10 @@ struct attention_input attention_input_load(const struct options *options)
     input.p.top_left = options->top_left;
     input.p.window_left = options->window_left;
     input.p.window_right = options->window_right;
+    if (options->dropout_given)
+        attention_set_dropout(&input.p, options->dropout, options->dropout_seed);
+    if (options->block_mask)
+        take_block_mask(&input, options);
     return input;
 }
 
@@ -210,6 +244,7 @@ void attention_input_free(struct attention_input *input)
     free(input->K);
     free(input->V);
     free(input->key_mask);
+    free(input->block_mask);
     *input = (struct attention_input){ 0 };
 }
 

@@ -7,7 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum option_kind { FLAG, INPUT, OUTPUT, COUNT, SEED, SCALE, CAUSAL, WINDOW, VERIFY };
+/* What kind of value an option takes, where that is more than its name says. */
+enum option_kind {
+    FLAG,
+    INPUT,   // a file that is read
+    OUTPUT,  // a file that is written
+    NAME,
+    COUNT,
+    SEED,
+    SCALE,
+    DROPOUT,
+    CAUSAL,
+    WINDOW,
+    BLOCK_MASK,  // a file that is read, or the name of a mask
+    MASK_BLOCK,
+    VERIFY,
+    TRACE,
+};
 
 /* The largest number that counts and widths accept. */
 enum { OPTION_MOST = 1000000000 };
@@ -22,7 +38,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 27 };
+enum { OPTION_ROWS = 37 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

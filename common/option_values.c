@@ -1,5 +1,7 @@
 #include "option_values.h"
 
+#include "block_mask.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -69,6 +71,16 @@ static void take_window(struct options *options, const char *option, const char 
     options->window_right = width[1];
 }
 
+/* "R,C", the queries and keys of a block. */
+static void take_mask_block(struct options *options, const char *option, const char *text)
+{
+    struct option_pair pair;
+    if (!option_pair(text, ',', &pair))
+        options_fail(option, "expected R,C, the queries and keys of a block, found '%s'", text);
+    options->mask_rows = (size_t)option_whole_number(option, pair.left, 1, OPTION_MOST);
+    options->mask_cols = (size_t)option_whole_number(option, pair.right, 1, OPTION_MOST);
+}
+
 /* The options whose values are numbers; option_take knows the others. */
 static void take_number(struct options *options, const struct option_row *row, const char *option,
                         const char *text)
@@ -80,14 +92,21 @@ static void take_number(struct options *options, const struct option_row *row, c
         break;
     case SEED:
         *(uint64_t *)field = option_whole_number(option, text, 0, UINT64_MAX);
-        options->seed_given = true;
+        *(field == &options->seed ? &options->seed_given : &options->dropout_seed_given) = true;
         break;
     case SCALE:
         options->scale = finite_number(option, text);
         options->scale_given = true;
         break;
+    case DROPOUT:
+        options->dropout = option_fraction(option, text, true);
+        options->dropout_given = true;
+        break;
     case WINDOW:
         take_window(options, option, text);
+        break;
+    case MASK_BLOCK:
+        take_mask_block(options, option, text);
         break;
     default:
         break;
@@ -109,6 +128,15 @@ void option_take(struct options *options, const struct option_row *row, const ch
             options_fail(option, "expected a file's name, found '%s'", text);
         *(const char **)field = text;
         break;
+    case BLOCK_MASK:
+        (void)block_mask_source(option, text);
+        options->block_mask = text;
+        break;
+    case NAME:
+        if (!*text)
+            options_fail(option, "expected a name, found ''");
+        *(const char **)field = text;
+        break;
     case CAUSAL:
         if (text && strcmp(text, "bottom-right") != 0 && strcmp(text, "top-left") != 0)
             options_fail(option, "expected bottom-right or top-left, found '%s'", text);
@@ -119,6 +147,12 @@ void option_take(struct options *options, const struct option_row *row, const ch
         if (text && strcmp(text, "all") != 0)
             options_fail(option, "expected all, found '%s'", text);
         options->verify_all = true;
+        break;
+    case TRACE:
+        if (text && strcmp(text, "csv") != 0)
+            options_fail(option, "expected csv, found '%s'", text);
+        options->trace = true;
+        options->trace_csv = text != NULL;
         break;
     default:
         take_number(options, row, option, text);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
+#include "block_mask.h"
 #include "memory.h"
 #include "option_table.h"
 #include "option_values.h"
@@ -66,9 +67,13 @@ static void print_help(const struct program *program)
 static const char *file_of(const struct program *program, const struct options *options,
                            const struct option_row *row, enum option_kind kind)
 {
-    return row->kind == kind && takes(program, row)
-               ? *(const char *const *)((const char *)options + row->field)
-               : NULL;
+    const bool block_mask = row->kind == BLOCK_MASK && kind == INPUT;
+    if (!takes(program, row) || !(row->kind == kind || block_mask))
+        return NULL;
+    const char *const name = *(const char *const *)((const char *)options + row->field);
+    const bool made =
+        block_mask && name && block_mask_source("--block-mask", name).kind != BLOCK_MASK_FILE;
+    return made ? NULL : name;
 }
 
 /* Every output can be written, and is neither an input nor another output. */
@@ -100,8 +105,8 @@ void options_spare(const struct options *options, const char *input)
             options_fail(outputs[k], "expected an output that is not the course's own input");
 }
 
-/* Options that contradict one another. */
-static void check_combinations(const struct options *options)
+/* An input from files, or one made up: not parts of both. */
+static void check_input(const struct options *options)
 {
     const char *made = options->rows         ? "--rows"
                        : options->cols       ? "--cols"
@@ -125,6 +130,18 @@ static void check_combinations(const struct options *options)
                      "expected all of --q, --k and --v, or none of them");
     if (files && shaped)
         options_fail(shaped, "makes an input of its own, so it does not go with --q, --k and --v");
+}
+
+/* Options that mean something only with another, or only without it. */
+static void check_partners(const struct options *options)
+{
+    if (options->dropout_seed_given && !options->dropout_given)
+        options_fail("--dropout-seed", "expected --dropout too");
+    if (options->mask_rows && !options->block_mask)
+        options_fail("--mask-block", "expected --block-mask too");
+    if (options->sram && (options->br || options->bc))
+        options_fail("--sram", "chooses the tiles itself, so it does not go with %s",
+                     options->br ? "--br" : "--bc");
 }
 
 void options_program(const struct program *program, const char *path)
@@ -177,8 +194,11 @@ struct options options_parse(const struct program *program, int argc, char **arg
     }
     if (optind < argc)
         options_fail(argv[optind], "expected an option, which begins with --");
-    check_combinations(&options);
+    check_input(&options);
+    check_partners(&options);
     check_files(program, &options);
+    if (!options.mask_rows)
+        options.mask_rows = options.mask_cols = 64;
     return options;
 }
 

@@ -32,6 +32,15 @@ struct options {
     float scale;
     bool scale_given, causal, top_left, verify_all;
     ptrdiff_t window_left, window_right;  // -1: unbounded
+
+    const char *kernel;           // 05 to 07: the step to run; NULL: not given
+    const char *block_mask;       // a file's name, or band:W or random:DENSITY:SEED (block_mask.h)
+    size_t mask_rows, mask_cols;  // the block mask's blocks, 64 by 64 unless given
+    double dropout;
+    uint64_t dropout_seed;
+    bool dropout_given, dropout_seed_given;
+    size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
+    bool trace_csv;                // the trace, as comma-separated values
 };
 
 /* What a chapter says of itself in --help. */

@@ -1,0 +1,190 @@
+/*
+ * The command line of chapters 05 to 07: what is read, and what is refused.
+ */
+#define _XOPEN_SOURCE 700
+#include "command.h"
+#include "command_line.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what is good ------------------------------------------------------------------------------ */
+
+TEST(options, of_chapters_05_to_07_have_their_defaults)
+{
+    for (int chapter = 5; chapter <= 7; chapter++) {
+        const struct options o = command_line(chapter, "");
+        cr_assert(!o.kernel && !o.block_mask && o.mask_rows == 64 && o.mask_cols == 64,
+                  "the block mask is %zu by %zu", o.mask_rows, o.mask_cols);
+        cr_assert(o.dropout == 0.0 && !o.dropout_given && o.dropout_seed == 0 &&
+                      !o.dropout_seed_given,
+                  "dropout %g", o.dropout);
+        cr_assert(!o.br && !o.bc && !o.sram && !o.threads && !o.trace && !o.trace_csv, "tiles");
+    }
+}
+
+TEST(options, of_tiles_and_kernels_are_read)
+{
+    for (int chapter = 5; chapter <= 7; chapter++) {
+        struct options o = command_line(chapter, "--br 3 --bc 1000000000 --kernel fa1 --threads 7");
+        cr_assert(o.br == 3 && o.bc == 1000000000 && o.sram == 0 && o.threads == 7,
+                  "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
+        cr_assert(strcmp(o.kernel, "fa1") == 0, "kernel %s", o.kernel);
+        o = command_line(chapter, "--sram 1000000000 --kernel list --threads 1024");
+        cr_assert(o.sram == 1000000000 && !o.br && !o.bc && o.threads == 1024,
+                  "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
+        cr_assert(strcmp(o.kernel, "list") == 0, "kernel %s", o.kernel);
+    }
+}
+
+TEST(options, of_dropout_are_read)
+{
+    struct options o = command_line(5, "--dropout-seed 18446744073709551615 --dropout 0.1");
+    cr_assert(o.dropout == 0.1 && o.dropout_given, "dropout %.17g", o.dropout);
+    cr_assert(o.dropout_seed == UINT64_MAX && o.dropout_seed_given && !o.seed_given && o.seed == 1,
+              "seeds %llu and %llu", (unsigned long long)o.dropout_seed,
+              (unsigned long long)o.seed);
+    o = command_line(5, "--dropout 0 --seed 9");
+    cr_assert(o.dropout == 0.0 && o.dropout_given && !o.dropout_seed_given && o.dropout_seed == 0,
+              "dropout %g", o.dropout);
+    cr_assert(o.seed == 9 && o.seed_given, "seed %llu", (unsigned long long)o.seed);
+    o = command_line(5, "--dropout 0.9999999999999999");
+    cr_assert(o.dropout == 0.9999999999999999, "dropout %.17g", o.dropout);
+}
+
+TEST(options, of_block_masks_are_read)
+{
+    struct options o = command_line(5, "--block-mask some.npy --mask-block 1,1000000000");
+    cr_assert(strcmp(o.block_mask, "some.npy") == 0, "mask %s", o.block_mask);
+    cr_assert(o.mask_rows == 1 && o.mask_cols == 1000000000, "%zu by %zu", o.mask_rows,
+              o.mask_cols);
+    o = command_line(5, "--block-mask band:7");
+    cr_assert(strcmp(o.block_mask, "band:7") == 0, "mask %s", o.block_mask);
+    cr_assert(o.mask_rows == 64 && o.mask_cols == 64, "%zu by %zu", o.mask_rows, o.mask_cols);
+}
+
+TEST(options, trace_may_be_asked_for_as_csv)
+{
+    struct options o = command_line(5, "--trace");
+    cr_assert(o.trace && !o.trace_csv, "plain: %d, %d", o.trace, o.trace_csv);
+    o = command_line(7, "--trace=csv");
+    cr_assert(o.trace && o.trace_csv, "csv: %d, %d", o.trace, o.trace_csv);
+    o = command_line(4, "--trace");
+    cr_assert(o.trace && !o.trace_csv, "chapter 04: %d, %d", o.trace, o.trace_csv);
+}
+
+/* A name of a mask is no file, so an output may be called that. */
+TEST(options, allow_an_output_that_is_called_like_a_mask)
+{
+    cr_assert(chdir(command_folder()) == 0, "no folder");
+    const struct options o = command_line(5, "--block-mask band:3 --output band:3");
+    cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
+}
+
+static const char *const new_options[] = {
+    "--block-mask M", "--mask-block R,C", "--dropout P",   "--dropout-seed S", "--br R",
+    "--bc C",         "--sram ELEMENTS",  "--kernel NAME", "--threads T",      "--trace[=csv]",
+};
+
+TEST(options, stand_in_the_help_of_chapters_05_to_07_within_100_columns)
+{
+    for (int chapter = 4; chapter <= 7; chapter++) {
+        const struct said said = command_line_said(chapter, "--help", STDOUT_FILENO, false);
+        cr_assert(said.status == 0, "status %d", said.status);
+        for (size_t k = 0; k < sizeof new_options / sizeof new_options[0]; k++) {
+            char start[40];
+            snprintf(start, sizeof start, "\n  %-16s ", new_options[k]);
+            cr_assert(!strstr(said.text, start) == (chapter == 4), "chapter %d: %s", chapter,
+                      new_options[k]);
+        }
+        size_t columns = 0;
+        for (const char *c = said.text; *c; c++) {
+            columns += ((unsigned char)*c & 0xC0) != 0x80;  // not inside a character of UTF-8
+            if (*c == '\n')
+                columns = 0;
+            cr_assert(columns <= 100, "chapter %d: wider than 100 before: %s", chapter, c);
+        }
+    }
+}
+
+/* ---- what is bad ------------------------------------------------------------------------------- */
+
+TEST(options, refuse_bad_values_by_name)
+{
+    const struct {
+        const char *line, *part;
+    } bad[] = {
+        { "--dropout 1",
+          "--dropout: expected a number of float64 from 0 to less than 1, found '1'" },
+        { "--dropout -0.1", "--dropout: expected a number" },
+        { "--dropout 1.5", "--dropout: expected a number" },
+        { "--dropout nan", "--dropout: expected a number" },
+        { "--dropout inf", "--dropout: expected a number" },
+        { "--dropout ''", "--dropout: expected a number" },
+        { "--dropout 0.1x", "--dropout: expected a number" },
+        { "--dropout ~0.1", "--dropout: expected a number" },
+        { "--dropout 1e-400", "--dropout: expected a number" },
+        { "--dropout 0.99999999999999999999", "--dropout: expected a number" },
+        { "--dropout", "--dropout: expected a value after it" },
+        { "--dropout 0.1 --dropout 0.1", "--dropout: expected each option once" },
+        { "--dropout 0.1 --dropout-seed -1", "--dropout-seed: expected a whole number from 0" },
+        { "--dropout 0.1 --dropout-seed 18446744073709551616", "--dropout-seed: expected a whole" },
+        { "--dropout-seed 3", "--dropout-seed: expected --dropout too" },
+        { "--dropout-seed 0", "--dropout-seed: expected --dropout too" },
+        { "--block-mask ''",
+          "--block-mask: expected a file's name, band:W or random:DENSITY:SEED" },
+        { "--block-mask --quiet", "--block-mask: expected a file's name" },
+        { "--block-mask band:", "--block-mask: expected a whole number from 0 to 1000000000" },
+        { "--block-mask band:-1", "--block-mask: expected a whole number" },
+        { "--block-mask band:1.5", "--block-mask: expected a whole number" },
+        { "--block-mask band:1000000001", "--block-mask: expected a whole number" },
+        { "--block-mask random:", "--block-mask: expected random:DENSITY:SEED, found 'random:'" },
+        { "--block-mask random:0.5", "--block-mask: expected random:DENSITY:SEED" },
+        { "--block-mask random:0.5:", "--block-mask: expected a whole number from 0" },
+        { "--block-mask random:0.5:-3", "--block-mask: expected a whole number from 0" },
+        { "--block-mask random:0.5:3:4", "--block-mask: expected a whole number from 0" },
+        { "--block-mask random::3", "--block-mask: expected a number of float64 from 0 to 1," },
+        { "--block-mask random:1.01:3", "--block-mask: expected a number of float64 from 0 to 1," },
+        { "--block-mask random:-0.01:3", "--block-mask: expected a number of float64 from 0" },
+        { "--block-mask random:nan:3", "--block-mask: expected a number of float64 from 0 to 1," },
+        { "--block-mask random:0.0000000000000000000001:3", "expected random:DENSITY:SEED" },
+        { "--block-mask random:0.5:000000000000000000000003", "expected random:DENSITY:SEED" },
+        { "--mask-block 64,64", "--mask-block: expected --block-mask too" },
+        { "--block-mask band:3 --mask-block 64", "--mask-block: expected R,C" },
+        { "--block-mask band:3 --mask-block 64,", "--mask-block: expected a whole number from 1" },
+        { "--block-mask band:3 --mask-block 0,64", "--mask-block: expected a whole number from 1" },
+        { "--block-mask band:3 --mask-block 64,0", "--mask-block: expected a whole number from 1" },
+        { "--block-mask band:3 --mask-block 1000000001,1", "to 1000000000, found '1000000001'" },
+        { "--block-mask band:3 --mask-block 1,1000000001", "to 1000000000, found '1000000001'" },
+        { "--block-mask band:3 --mask-block 1,2,3", "--mask-block: expected a whole number" },
+        { "--br 0", "--br: expected a whole number from 1 to 1000000000" },
+        { "--bc 1000000001", "--bc: expected a whole number from 1 to 1000000000" },
+        { "--br 4.0", "--br: expected a whole number" },
+        { "--sram 0", "--sram: expected a whole number from 1 to 1000000000" },
+        { "--sram 1000 --br 4", "--sram: chooses the tiles itself, so it does not go with --br" },
+        { "--bc 4 --sram 1000", "--sram: chooses the tiles itself, so it does not go with --bc" },
+        { "--kernel ''", "--kernel: expected a name" },
+        { "--kernel", "--kernel: expected a value after it" },
+        { "--threads 0", "--threads: expected a whole number from 1 to 1024" },
+        { "--threads 1025", "--threads: expected a whole number from 1 to 1024" },
+        { "--trace=", "--trace: expected csv, found ''" },
+        { "--trace=json", "--trace: expected csv, found 'json'" },
+        { "--trace csv", "csv: expected an option" },
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        command_line_refused(5, bad[k].line, false, bad[k].part);
+}
+
+TEST(options, of_tiles_are_refused_in_the_chapters_before)
+{
+    const char *const lines[] = {
+        "--dropout 0.1", "--dropout-seed 1", "--block-mask band:3", "--mask-block 64,64",
+        "--br 4",        "--bc 4",           "--sram 1000",         "--kernel list",
+        "--threads 2",   "--trace=csv",
+    };
+    for (int chapter = 1; chapter <= 4; chapter++)
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
+            command_line_refused(chapter, lines[k], false, ": expected an option of this chapter");
+}
