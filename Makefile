@@ -20,9 +20,13 @@ LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
+LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
+EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
+# The steps of a chapter that has several, each one idea more than the one before.
+STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -51,6 +55,12 @@ $(OBJ)/%.o: %.c
 # What only a benchmark runs may be made for this machine; other machines get it without.
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
+
+# Chapters with threads: OpenMP where the compiler has it, else one thread.
+HASH   := \#
+OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
+            $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
+THREADS_05 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
@@ -127,8 +137,11 @@ tests:
 
 # $1 is the chapter's folder, $2 its number.
 define chapter
-ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(filter-out %/main.c,$$(wildcard $1/*.c)) \
-                                               $$(EARLIER_$2))
+ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c)))
+
+$(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LDFLAGS += $$(THREADS_$2)
 
 $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
@@ -150,9 +163,9 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
-$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/tests/*.[ch]) \
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
-	$$(Q)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' FLAGS='$$(FLAGS) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
+	$$(Q)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
 	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
 	    WITNESS='$$(filter-out $(OBJ)/$1/% $(OBJ)/witnessed/$1/%,$$(WITNESSED_OBJ_$2)) \
 	             $(WITNESS) $(COMMON)' \

@@ -78,6 +78,19 @@ char *report_number(size_t number, char text[32])
     return text;
 }
 
+char *report_bytes(size_t bytes, char text[32])
+{
+    if (bytes == 0)
+        snprintf(text, 32, "none");
+    else if (bytes < 10000)
+        snprintf(text, 32, "%zu B", bytes);
+    else if (bytes < 10000000)
+        snprintf(text, 32, "%.1f kB", 1e-3 * (double)bytes);
+    else
+        snprintf(text, 32, "%.1f MB", 1e-6 * (double)bytes);
+    return text;
+}
+
 /* "0.25", "NaN": printf would give NaN a sign that means nothing. */
 static const char *number_text(double x, char text[24])
 {
@@ -201,6 +214,13 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c)
         *worst = c;
 }
 
+void report_verified(const char *with, const char *error)
+{
+    const size_t used = strlen(report.verified_with);
+    snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
+             used ? ", " : "", with, error);
+}
+
 void report_compared(const struct comparison *comparisons, size_t n)
 {
     char place[100], heading[60], error[32];
@@ -216,9 +236,7 @@ void report_compared(const struct comparison *comparisons, size_t n)
         if (!right)
             show_neighbourhood(c);
         report.wrong |= !right;
-        const size_t used = strlen(report.verified_with);
-        snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
-                 used ? ", " : "", c->with, error);
+        report_verified(c->with, error);
     }
 }
 

@@ -26,6 +26,9 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "26 896": a number in groups of three digits; returns `text`. */
 char *report_number(size_t number, char text[32]);
 
+/* "none", "264 B", "215.2 kB": an amount of memory; returns `text`. */
+char *report_bytes(size_t bytes, char text[32]);
+
 /* "[0.0900 0.6652 0.2447]": n numbers, each printed by `format`; returns `text`. */
 char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
 
@@ -76,6 +79,9 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c);
  * shown, got and expected side by side, and the verdict is wrong.
  */
 void report_compared(const struct comparison *comparisons, size_t n);
+
+/* One more thing that the line printed with --quiet names: what the error is from, and how large. */
+void report_verified(const char *with, const char *error);
 
 /*
  * How far a long run is: so many of `total` `what`s. Shown on standard error if that is a terminal,

@@ -39,9 +39,10 @@ if [ -n "$patch" ]; then
 fi
 
 rm -f "$copy/tests/test_program.c"  # it looks at the built program, which is the right one
-algorithm=$(ls "$copy"/*.c | grep -v '/main\.c$')
+algorithm=$(find "$copy" -path "$copy/tests" -prune -o -name '*.c' -print | grep -v '/main\.c$')
+FLAGS="$FLAGS -I$chapter -I$chapter/steps"  # where ../ leads to from a copy
 # shellcheck disable=SC2086  # lists of words
-$CC $FLAGS -I"$chapter" "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
+$CC $FLAGS "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
     >>"$log" 2>&1 || verdict 1 "no longer compiles"
 failed=$(failing "$folder/tests")
 
@@ -50,9 +51,9 @@ case $named in
     # shellcheck disable=SC2086
     {
         for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
-            $CC $FLAGS -I"$chapter" $WITNESS_FLAGS -c "$file" -o "${file%.c}.o" || exit 1
+            $CC $FLAGS $WITNESS_FLAGS -c "$file" -o "${file%.c}.o" || exit 1
         done
-        $CC $FLAGS -I"$chapter" "$copy/tests/witness.c" "$copy/counted.c" "$copy"/*.o $WITNESS \
+        $CC $FLAGS "$copy/tests/witness.c" "$copy/counted.c" $(find "$copy" -name '*.o') $WITNESS \
             -o "$folder/witness" $LIBS
     } >>"$log" 2>&1 || verdict 1 "no longer compiles with the witness"
     failed="$failed $(failing "$folder/witness")"

@@ -1,0 +1,66 @@
+/*
+ * Chapter 05 as a program: its table of steps, and what one step did when it was counted.
+ */
+#ifndef FLASH_TILED_CHAPTER_H
+#define FLASH_TILED_CHAPTER_H
+
+#include "attention_input.h"
+#include "report.h"
+#include "steps/steps.h"
+#include "work.h"
+
+#include <stdbool.h>
+
+enum { COUNT_LINES = 16 };
+
+/* Accesses array by array: what the counter saw, and what the step's formula gives. */
+struct accesses {
+    size_t n;
+    struct counted line[COUNT_LINES];
+};
+
+struct step {
+    const char *name, *idea;
+    attention_step *run, *counted;
+    struct tile_size (*size)(size_t M, size_t d);
+    void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
+    bool is_attention;    // else nobody's previous stage, and compared with something else
+    bool masks, dropout;  // it knows
+    const char *formula;  // of its accesses, short
+};
+
+enum step_name { STANDARD, BLOCK_MATMUL, FA1, FA2, MASKS, DROPOUT, SPLIT_KV, COMPLETE, STEPS };
+extern const struct step steps[STEPS];
+
+/* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
+enum { USUAL_M = 4096 };
+
+/* What a counted run of a step did. */
+struct count {
+    struct accesses accesses;
+    size_t total, pairs;            // accesses in all; pairs of a query and a key that it sees
+    size_t slow_bytes, fast_bytes;  // extra memory, at most
+    struct work work;
+    bool as_predicted;
+};
+
+/* Runs the counted step on the input, with its output thrown away. */
+struct count count_step(const struct step *step, const struct attention_input *input,
+                        struct tile_size size);
+
+/* The predictions, one for each way of going through the tiles. */
+void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
+
+/* How many tiles of each enum tile_kind the problem has, in all heads, and the keys in those not skipped. */
+struct tile_counts {
+    size_t of_kind[3], keys;
+};
+struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
+
+#endif

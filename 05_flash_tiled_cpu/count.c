@@ -1,0 +1,189 @@
+/*
+ * The closed forms of every step's accesses, and counted runs to hold against them.
+ */
+#include "chapter.h"
+
+#include "memory.h"
+#include "steps/split_kv.h"
+#include "traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t tiles_in(size_t n, size_t size)
+{
+    return (n - 1) / size + 1;
+}
+
+/* The keys from `begin` to before `end`, in tiles from `begin` on, are added to the counts. */
+static void count_keys(const struct attention *p, size_t n, size_t i0, size_t rows, size_t begin,
+                       size_t end, size_t Bc, struct tile_counts *counts)
+{
+    for (size_t j0 = begin; j0 < end; j0 += Bc) {
+        const size_t cols = smaller(Bc, end - j0);
+        const enum tile_kind kind = tile_kind(p, n / p->H, n % p->H, i0, i0 + rows, j0, j0 + cols);
+        counts->of_kind[kind]++;
+        counts->keys += kind == TILE_SKIPPED ? 0 : cols;
+    }
+}
+
+static struct tile_counts count_in_parts(const struct attention *p, struct tile_size size,
+                                         size_t count)
+{
+    const struct parts parts = { .count = count };
+    struct tile_counts counts = { { 0 }, 0 };
+    for (size_t n = 0; n < p->B * p->H; n++)
+        for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
+            for (size_t s = 0; s < count; s++)
+                count_keys(p, n, i0, smaller(size.Br, p->Nq - i0), parts_begin(&parts, p, s),
+                           parts_begin(&parts, p, s + 1), size.Bc, &counts);
+    return counts;
+}
+
+struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
+{
+    return count_in_parts(p, size, 1);
+}
+
+// ---- predictions --------------------------------------------------------------------------------
+
+/* One line: "Q loads" should be `n`, which is `formula` for each head. */
+static void add(struct accesses *a, const char *what, size_t n, const char *formula)
+{
+    const char *const space = strrchr(what, ' ');
+    char array[24];
+    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
+    const struct traffic seen = traffic_of(array);
+    a->line[a->n++] = (struct counted){
+        .what = what,
+        .count = strcmp(space, " stores") == 0 ? seen.stores : seen.loads,
+        .predicted = n,
+        .formula = formula,
+        .note = "",
+    };
+}
+
+void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    const size_t heads = p->B * p->H, rows = heads * p->Nq, pairs = rows * p->Nk;
+    const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
+    add(a, "Q loads", rows * p->d, "Nq d");
+    add(a, "K loads", keys * p->d, "Tr Nk d");
+    add(a, "S stores", pairs, "Nq Nk");
+    add(a, "S loads", 3 * pairs, "3 Nq Nk");
+    add(a, "P stores", pairs, "Nq Nk");
+    add(a, "P loads", pairs, "Nq Nk");
+    add(a, "V loads", keys * p->d, "Tr Nk d");
+    add(a, "O stores", rows * p->d, "Nq d");
+}
+
+void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    const size_t heads = p->B * p->H, rows = heads * p->Nq;
+    const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
+    add(a, "Q loads", rows * p->d, "Nq d");
+    add(a, "K loads", keys * p->d, "Tr Nk d");
+    add(a, "V loads", keys * p->d, "Tr Nk d");
+    add(a, "O stores", rows * p->d, "Nq d");
+}
+
+void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = tiles_in(p->Nk, size.Bc);
+    add(a, "K loads", heads * p->Nk * p->d, "Nk d");
+    add(a, "V loads", heads * p->Nk * p->d, "Nk d");
+    add(a, "Q loads", Tc * rows * p->d, "Tc Nq d");
+    add(a, "O loads", Tc * rows * p->d, "Tc Nq d");
+    add(a, "O stores", (Tc + 1) * rows * p->d, "(Tc + 1) Nq d");
+    add(a, "m loads", (Tc + 1) * rows, "(Tc + 1) Nq");
+    add(a, "m stores", (Tc + 1) * rows, "(Tc + 1) Nq");
+    add(a, "l loads", (Tc + 1) * rows, "(Tc + 1) Nq");
+    add(a, "l stores", (Tc + 1) * rows, "(Tc + 1) Nq");
+    add(a, "lse stores", rows, "Nq");
+}
+
+/* Q outside, `keys` keys of all the tiles that are not skipped. */
+static void with_keys(const struct attention *p, size_t keys, const char *formula,
+                      struct accesses *a)
+{
+    const size_t rows = attention_rows(p);
+    add(a, "Q loads", rows * p->d, "Nq d");
+    add(a, "K loads", keys * p->d, formula);
+    add(a, "V loads", keys * p->d, formula);
+    add(a, "O stores", rows * p->d, "Nq d");
+    add(a, "lse stores", rows, "Nq");
+}
+
+void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    with_keys(p, p->B * p->H * tiles_in(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
+}
+
+void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    with_keys(p, count_tiles(p, size).keys, "tiles' keys d", a);
+}
+
+void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    const size_t parts = split_parts(p), rows = attention_rows(p);
+    const size_t keys = count_in_parts(p, size, parts).keys;
+    add(a, "Q loads", parts * rows * p->d, "parts Nq d");
+    add(a, "K loads", keys * p->d, "tiles' keys d");
+    add(a, "V loads", keys * p->d, "tiles' keys d");
+    add(a, "part m stores", parts * rows, "parts Nq");
+    add(a, "part m loads", parts * rows, "parts Nq");
+    add(a, "part l stores", parts * rows, "parts Nq");
+    add(a, "part l loads", parts * rows, "parts Nq");
+    add(a, "part O stores", parts * rows * p->d, "parts Nq d");
+    add(a, "part O loads", parts * rows * p->d, "parts Nq d");
+    add(a, "O stores", rows * p->d, "Nq d");
+    add(a, "lse stores", rows, "Nq");
+}
+
+void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    if (split_parts(p) > 1)
+        predict_split_kv(p, size, a);
+    else
+        predict_masks(p, size, a);
+}
+
+// ---- counting -----------------------------------------------------------------------------------
+
+struct count count_step(const struct step *step, const struct attention_input *input,
+                        struct tile_size size)
+{
+    const struct attention *p = &input->p;
+    const size_t n = attention_query_elements(p), rows = attention_rows(p);
+    float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
+    struct count c = { .pairs = attention_pairs(p), .as_predicted = true };
+    traffic_reset();
+    work_reset();
+    traffic_watch("Q", input->Q, n);
+    traffic_watch("K", input->K, attention_key_elements(p));
+    traffic_watch("V", input->V, attention_key_elements(p));
+    traffic_watch("O", O, n);
+    traffic_watch("lse", lse, rows);
+    step->counted(p, size, input->Q, input->K, input->V, O, lse);
+    step->predict(p, size, &c.accesses);
+
+    size_t predicted = 0;
+    for (size_t k = 0; k < c.accesses.n; k++) {
+        predicted += c.accesses.line[k].predicted;
+        c.as_predicted &= c.accesses.line[k].count == c.accesses.line[k].predicted;
+    }
+    const struct traffic all = traffic_total();
+    c.total = all.loads + all.stores;
+    c.as_predicted &= c.total == predicted;
+    c.accesses.line[c.accesses.n++] =
+        (struct counted){ "all", c.total, predicted, step->formula, "" };
+    c.slow_bytes = extra_slow_peak();
+    c.fast_bytes = extra_fast_peak();
+    c.work = work_done();
+    traffic_reset();  // what was watched goes
+    free(lse);
+    free(O);
+    return c;
+}

@@ -1,0 +1,31 @@
+/* The chapter's steps once more, with their accesses to slow memory and their operations counted. */
+#define COUNT_TRAFFIC
+#define safe_softmax safe_softmax_counted
+#define standard standard_counted
+#define block_matmul block_matmul_counted
+#define fa1 fa1_counted
+#define fa1_size fa1_size_counted
+#define fa2 fa2_counted
+#define fa2_size fa2_size_counted
+#define fa2_begin fa2_begin_counted
+#define fa2_softmax fa2_softmax_counted
+#define fa2_end fa2_end_counted
+#define masks masks_counted
+#define masks_hide masks_hide_counted
+#define masks_add_product masks_add_product_counted
+#define dropout dropout_counted
+#define dropout_see dropout_see_counted
+#define split_kv split_kv_counted
+#define part_join part_join_counted
+#define parts_keep parts_keep_counted
+#define parts_finish parts_finish_counted
+#define complete complete_counted
+#define standard_size standard_size_counted
+#include "steps/block_matmul.c"
+#include "steps/complete.c"
+#include "steps/dropout.c"
+#include "steps/fa1.c"
+#include "steps/fa2.c"
+#include "steps/masks.c"
+#include "steps/split_kv.c"
+#include "steps/standard.c"

@@ -1,0 +1,192 @@
+/*
+ * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
+ */
+#include "ladder.h"
+#include "memory.h"
+#include "stages.h"
+#include "story.h"
+#include "threads.h"
+#include "trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct program program = {
+    .chapter = 5,
+    .name = "05_flash_tiled_cpu",
+    .summary = "attention by tiles, exact, with O(N) memory",
+    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
+};
+
+const struct step steps[STEPS] = {
+    [STANDARD] = { "standard", "S and P stored, products by tiles", standard, standard_counted,
+                   standard_size, predict_standard, true, false, false, "2 Tr Nk d + 6 Nq Nk + …" },
+    [BLOCK_MATMUL] = { "block_matmul", "(Q K^T) V by tiles, no softmax", block_matmul,
+                       block_matmul_counted, fa2_size, predict_block_matmul, false, false, false,
+                       "2 Tr Nk d + 2 Nq d" },
+    [FA1] = { "fa1", "tiles and the recurrence, K and V outside", fa1, fa1_counted, fa1_size,
+              predict_fa1, true, false, false, "Tc (3 Nq d + 4 Nq) + …" },
+    [FA2] = { "fa2", "Q outside, O divided once", fa2, fa2_counted, fa2_size, predict_fa2, true,
+              false, false, "2 Tr Nk d + 2 Nq d + Nq" },
+    [MASKS] = { "masks", "tiles that nobody sees are skipped", masks, masks_counted, fa2_size,
+                predict_masks, true, true, false, "2 d a key + …" },
+    [DROPOUT] = { "dropout", "a random choice that no tile can change", dropout, dropout_counted,
+                  fa2_size, predict_masks, true, true, true, "2 d a key + …" },
+    [SPLIT_KV] = { "split_kv", "keys in parts, merged at the end", split_kv, split_kv_counted,
+                   fa2_size, predict_split_kv, true, true, true, "2 d a key + parts …" },
+    [COMPLETE] = { "complete", "all of it, and threads", complete, complete_counted, fa2_size,
+                   predict_complete, true, true, true, "2 d a key + …" },
+};
+
+// ---- one step, told whole -----------------------------------------------------------------------
+
+/* A counted run is some ten times slower than a plain one: beyond this it would take too long. */
+static bool can_be_counted(const struct attention *p)
+{
+    return 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+}
+
+static struct count tell_counts(const struct step *step, const struct attention_input *input,
+                                const struct options *o)
+{
+    const struct attention *p = &input->p;
+    const struct tile_size size = step_size(step, o, p->d);
+    const struct count c = count_step(step, input, size);
+    const struct tile_counts tiles = count_tiles(p, size);
+    char held[32], M[32];
+    report_part("Tiles");
+    report_line("%s, with Br = %zu queries and Bc = %zu keys: %zu whole, %zu partial, %zu skipped",
+                step->name, size.Br, size.Bc, tiles.of_kind[TILE_WHOLE],
+                tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED]);
+    report_line(o->br || o->bc ? "%s elements of fast memory held"
+                               : "%s elements of fast memory held, where M is %s",
+                report_number(c.fast_bytes / sizeof(float), held),
+                report_number(o->sram ? o->sram : USUAL_M, M));
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    report_line("operations: %s of matrix products, %s others",
+                report_number(c.work.products, held), report_number(c.work.others, M));
+    return c;
+}
+
+static void write_csv(const char *csv, const struct step *step, const struct attention_input *input,
+                      struct tile_size size, const struct count *count, struct verdict v)
+{
+    report_summary(csv, &(struct summary){
+                            .accesses = step->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->slow_bytes + count->fast_bytes,
+                            .milliseconds = 1e3 * ladder_time(step, input, size, 0.05),
+                            .error = v.errors.reference,
+                            .previous = v.errors.has_previous ? v.before : NULL,
+                            .previous_error = v.errors.previous,
+                        });
+}
+
+static void tell_step(const struct step *step, const struct attention_input *input,
+                      const struct options *o)
+{
+    const struct tile_size size = step_size(step, o, input->p.d);
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct count count = { .total = 0 };
+    if (can_be_counted(&input->p))
+        count = tell_counts(step, input, o);
+    struct result r = step_run(step, input, size);
+    const struct verdict v = step_check(step, input, &check, o, &r, true);
+    attention_write(o, input, r.O, r.lse);
+    if (o->csv && !o->bench)
+        write_csv(o->csv, step, input, size, &count, v);
+    result_free(&r);
+    attention_check_end(&check);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+static void list_steps(bool only_names)
+{
+    for (size_t k = 0; k < STEPS; k++)
+        if (only_names)
+            printf("%s\n", steps[k].name);
+        else if (k == COMPLETE)
+            printf("    %-13s %s\n", steps[k].name, steps[k].idea);
+        else
+            printf("%2zu  %-13s %s\n", k, steps[k].name, steps[k].idea);
+}
+
+/* The step called `name`, which must be able to do the problem. */
+static const struct step *find_step(const char *name, const struct attention *p)
+{
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        if (strcmp(step->name, name) != 0)
+            continue;
+        const char *lacks = step_lacks(step, p);
+        if (lacks)
+            options_fail(lacks, "expected a --kernel that knows it, but %s does not%s", name,
+                         strcmp(lacks, "--key-mask") == 0 ? " (the course's input has one)" : "");
+        return step;
+    }
+    options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
+                 name);
+}
+
+/* The trace of one step. */
+static void tell_trace(const struct step *step, const struct attention_input *input,
+                       const struct options *o)
+{
+    const struct tile_size size = step_size(step, o, input->p.d);
+    trace_check(&input->p);
+    if (step == &steps[STANDARD] || step == &steps[BLOCK_MATMUL])
+        options_fail("--trace", "expected a --kernel from fa1 on, found %s", step->name);
+    if (o->trace_csv) {
+        trace_csv(step, input, size);
+        return;
+    }
+    report_part("Trace");
+    trace_step(step, input, size);
+}
+
+/* Nothing asked for that makes the chapter's story not the thing to tell. */
+static bool wants_story(const struct options *o)
+{
+    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
+           !o->seed_given && !o->kernel && !o->trace && !o->traffic && !o->bench && !o->quiet;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
+    if (o.kernel && strcmp(o.kernel, "list") == 0) {
+        list_steps(o.quiet);
+        options_flush();
+        return EXIT_VERIFIED;
+    }
+    if (o.threads)
+        threads_use(o.threads);
+    struct attention_input input = attention_input_load(&o);
+    const struct step *step =
+        all ? NULL : find_step(o.kernel ? o.kernel : steps[COMPLETE].name, &input.p);
+    if (all && (o.output || o.lse || o.trace))
+        options_fail(o.output ? "--output"
+                     : o.lse  ? "--lse"
+                              : "--trace",
+                     "expected one --kernel with it, not all");
+
+    report_start("05", "Flash attention, tiled, on the CPU", "exact attention, a tile at a time",
+                 o.quiet || o.trace_csv);
+    if (o.trace)
+        tell_trace(step, &input, &o);
+    if (wants_story(&o))
+        tell_story();
+    attention_describe(&input);
+    if (all)
+        tell_steps(&input, &o);
+    else
+        tell_step(step, &input, &o);
+    if (o.bench)
+        bench_steps(&input, &o);
+    if (wants_story(&o))
+        report_next(
+            "06_flash_tiled_cuda: the same tiles, with a GPU's names for fast and slow memory");
+    attention_input_free(&input);
+    return report_finish();
+}

@@ -1,0 +1,74 @@
+/*
+ * Dropout.                                                       the accesses of masks, and no more
+ *
+ *     O = Dropout(softmax(Mask(S))) V        a weight stays with probability 1 - P, times 1/(1 - P)
+ *
+ * The softmax is of all weights: l is summed before any is dropped. And the mask is not stored, it
+ * would be as large as S. Whether weight (b, h, i, j) stays is a function of these four numbers and
+ * a seed (dropout_keeps), so any tile, thread or backward pass can ask again and hears the same.
+ */
+#include "dropout.h"
+
+#include "fa2.h"
+#include "masks.h"
+#include "observe.h"
+
+/* P, in S, becomes P Z: some weights go, the others grow to make up for them. */
+static void drop(const struct head *a, struct tile t, struct fast_memory *fast)
+{
+    const struct attention *p = a->p;
+    const float factor = (float)(1.0 / (1.0 - p->dropout));
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            const bool keep = dropout_keeps(p, a->b, a->h, t.i0 + r, t.j0 + c);
+            fast->S[r * t.cols + c] *= keep ? factor : 0.0f;
+        }
+    work_others(t.rows * t.cols);
+}
+
+void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
+                 struct fast_memory *fast)
+{
+    const size_t d = a.p->d;
+    for (t.j0 = begin; t.j0 < end; t.j0 += Bc) {
+        t.cols = smaller(Bc, end - t.j0);
+        const enum tile_kind kind =
+            tile_kind(a.p, a.b, a.h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);
+        if (kind == TILE_SKIPPED)
+            continue;
+        tile_load(fast->K, a.K + t.j0 * d, t.cols * d);
+        tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
+        tile_scores(fast, t, d, a.p->scale);
+        if (kind == TILE_PARTIAL)
+            masks_hide(&a, t, fast);
+        observe(SCORED, &a, t, fast);
+        fa2_softmax(fast, t, d);
+        // BEGIN SOLUTION
+        if (a.p->dropout_threshold > 0)
+            drop(&a, t, fast);
+        // END SOLUTION
+        // STUB: (void)drop;
+        if (kind == TILE_PARTIAL)
+            masks_add_product(fast, t, d);
+        else
+            tile_add_product(fast, t, d);
+        observe(DONE, &a, t, fast);
+    }
+}
+
+void dropout(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+             const float *V, float *O, float *lse)
+{
+    struct fast_memory fast = fast_new(p, size);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        struct tile t = { 0 };
+        for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
+            t.rows = smaller(size.Br, p->Nq - t.i0);
+            fa2_begin(a, t, &fast);
+            dropout_see(a, t, 0, p->Nk, size.Bc, &fast);
+            fa2_end(a, t, &fast);
+        }
+    }
+    fast_free(&fast);
+}

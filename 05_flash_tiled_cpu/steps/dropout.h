@@ -1,0 +1,18 @@
+/*
+ * A tile of queries and a stretch of keys, with masks and dropout: what the last steps are made of.
+ */
+#ifndef FLASH_TILED_DROPOUT_H
+#define FLASH_TILED_DROPOUT_H
+
+#include "tile.h"
+
+/*
+ * The queries of t (its i0 and rows), begun by fa2_begin, go past the keys from `begin` to before
+ * `end`, Bc at a time.
+ */
+void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
+                 struct fast_memory *fast);
+void dropout_see_counted(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
+                         struct fast_memory *fast);
+
+#endif

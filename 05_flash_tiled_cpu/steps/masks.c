@@ -1,0 +1,79 @@
+/*
+ * Masks.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
+ *
+ * Whatever hides a key from a query (causal order, a window, padding, a block mask) is one question:
+ * visible(b, h, i, j)? For a whole tile of them there are three answers, by tile_kind:
+ *
+ *     SKIPPED   nobody sees anything: K_j and V_j are not even loaded
+ *     PARTIAL   the scores that do not count become -inf, so their weights are exactly 0
+ *     WHOLE     nothing to ask: fa2's inner step, unchanged
+ *
+ * Skipping tiles is FlashAttention's Algorithm 5 (arXiv 2205.14135), block-sparse attention, where
+ * the mask's blocks are the kernel's tiles. Here they have sizes of their own.
+ */
+#include "masks.h"
+
+#include "fa2.h"
+#include "observe.h"
+
+#include <math.h>
+
+void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++)
+            if (!visible(a->p, a->b, a->h, t.i0 + r, t.j0 + c))
+                fast->S[r * t.cols + c] = -INFINITY;
+}
+
+void masks_add_product(struct fast_memory *fast, struct tile t, size_t d)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            const float weight = fast->S[r * t.cols + c];
+            for (size_t k = 0; k < d && weight != 0.0f; k++)
+                fast->O[r * d + k] += weight * fast->V[c * d + k];
+        }
+    work_products(2 * t.rows * t.cols * d);
+}
+
+static void masks_head(struct head a, struct tile_size size, struct fast_memory *fast)
+{
+    const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
+    struct tile t;
+    for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
+        t.rows = smaller(size.Br, Nq - t.i0);
+        fa2_begin(a, t, fast);
+        for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {
+            t.cols = smaller(size.Bc, Nk - t.j0);
+            // BEGIN SOLUTION
+            const enum tile_kind kind =
+                tile_kind(a.p, a.b, a.h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);
+            if (kind == TILE_SKIPPED)
+                continue;
+            tile_load(fast->K, a.K + t.j0 * d, t.cols * d);
+            tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
+            tile_scores(fast, t, d, a.p->scale);
+            if (kind == TILE_PARTIAL)
+                masks_hide(&a, t, fast);
+            observe(SCORED, &a, t, fast);
+            fa2_softmax(fast, t, d);
+            if (kind == TILE_PARTIAL)
+                masks_add_product(fast, t, d);
+            else
+                tile_add_product(fast, t, d);
+            observe(DONE, &a, t, fast);
+            // END SOLUTION
+        }
+        fa2_end(a, t, fast);
+    }
+}
+
+void masks(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+           const float *V, float *O, float *lse)
+{
+    struct fast_memory fast = fast_new(p, size);
+    for (size_t n = 0; n < p->B * p->H; n++)
+        masks_head(head_of(p, n, Q, K, V, O, lse), size, &fast);
+    fast_free(&fast);
+}

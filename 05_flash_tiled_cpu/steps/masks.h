@@ -1,0 +1,18 @@
+/*
+ * Hiding scores of a tile, for the steps that know masks.
+ */
+#ifndef FLASH_TILED_MASKS_H
+#define FLASH_TILED_MASKS_H
+
+#include "tile.h"
+
+/* Makes the scores in S that do not count -inf. */
+void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast);
+
+/* O += P V over the weights that are not 0: a hidden value is not even multiplied, it may be NaN. */
+void masks_add_product(struct fast_memory *fast, struct tile t, size_t d);
+
+void masks_hide_counted(const struct head *a, struct tile t, struct fast_memory *fast);
+void masks_add_product_counted(struct fast_memory *fast, struct tile t, size_t d);
+
+#endif

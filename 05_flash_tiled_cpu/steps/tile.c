@@ -1,0 +1,44 @@
+#include "tile.h"
+
+struct head head_of(const struct attention *p, size_t n, const float *Q, const float *K,
+                    const float *V, float *O, float *lse)
+{
+    const size_t b = n / p->H, h = n % p->H;
+    const size_t keys = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
+    return (struct head){
+        .p = p,
+        .b = b,
+        .h = h,
+        .Q = Q + n * p->Nq * p->d,
+        .K = K + keys,
+        .V = V + keys,
+        .O = O ? O + n * p->Nq * p->d : NULL,
+        .lse = lse ? lse + n * p->Nq : NULL,
+    };
+}
+
+struct fast_memory fast_new(const struct attention *p, struct tile_size size)
+{
+    const size_t Br = smaller(size.Br, p->Nq), Bc = smaller(size.Bc, p->Nk), d = p->d;
+    return (struct fast_memory){
+        .Q = extra_fast("a tile of Q", Br * d),
+        .K = extra_fast("a tile of K", Bc * d),
+        .V = extra_fast("a tile of V", Bc * d),
+        .O = extra_fast("a tile of O", Br * d),
+        .S = extra_fast("a tile of S", Br * Bc),
+        .m = extra_fast("a tile of m", Br),
+        .l = extra_fast("a tile of l", Br),
+    };
+}
+
+void fast_free(struct fast_memory *fast)
+{
+    extra_free(fast->Q);
+    extra_free(fast->K);
+    extra_free(fast->V);
+    extra_free(fast->O);
+    extra_free(fast->S);
+    extra_free(fast->m);
+    extra_free(fast->l);
+    *fast = (struct fast_memory){ 0 };
+}

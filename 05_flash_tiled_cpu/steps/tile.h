@@ -1,0 +1,90 @@
+/*
+ * What the steps share: one head of a problem, a tile of it, and the fast memory that a tile lives
+ * in. Only tile_load and tile_store touch slow memory.
+ */
+#ifndef FLASH_TILED_TILE_H
+#define FLASH_TILED_TILE_H
+
+#include "steps.h"
+#include "traffic.h"
+#include "work.h"
+
+/* One head: Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL where not written. */
+struct head {
+    const struct attention *p;
+    size_t b, h;
+    const float *Q, *K, *V;
+    float *O, *lse;
+};
+
+/* Head n = b H + h of the problem. */
+struct head head_of(const struct attention *p, size_t n, const float *Q, const float *K,
+                    const float *V, float *O, float *lse);
+
+/* The queries i0 … i0 + rows - 1 and the keys j0 … j0 + cols - 1. */
+struct tile {
+    size_t i0, rows, j0, cols;
+};
+
+/*
+ * Fast memory: Q and O (Br, d), K and V (Bc, d), m and l (Br), and S (Br, Bc), which becomes P in
+ * place. The rows of a tile lie one after the other: row r of S begins at S + r * cols.
+ */
+struct fast_memory {
+    float *Q, *K, *V, *O, *S, *m, *l;
+};
+
+/* Tiles larger than the problem get no more than they can use. Release it with fast_free. */
+struct fast_memory fast_new(const struct attention *p, struct tile_size size);
+void fast_free(struct fast_memory *fast);
+
+static inline size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* n elements from slow to fast memory, and back. */
+static inline void tile_load(float *fast, const float *slow, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        fast[k] = load(&slow[k]);
+}
+
+static inline void tile_store(float *slow, const float *fast, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        store(&slow[k], fast[k]);
+}
+
+/* n elements become x. */
+static inline void tile_fill(float *fast, float x, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        fast[k] = x;
+}
+
+/* S = scale Q K^T */
+static inline void tile_scores(struct fast_memory *fast, struct tile t, size_t d, float scale)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            float x = 0.0f;
+            for (size_t k = 0; k < d; k++)
+                x += fast->Q[r * d + k] * fast->K[c * d + k];
+            fast->S[r * t.cols + c] = scale * x;
+        }
+    work_products(2 * t.rows * t.cols * d);
+    work_others(t.rows * t.cols);
+}
+
+/* O += P V, where P stands in S */
+static inline void tile_add_product(struct fast_memory *fast, struct tile t, size_t d)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++)
+            for (size_t k = 0; k < d; k++)
+                fast->O[r * d + k] += fast->S[r * t.cols + c] * fast->V[c * d + k];
+    work_products(2 * t.rows * t.cols * d);
+}
+
+#endif

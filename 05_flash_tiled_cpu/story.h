@@ -1,0 +1,10 @@
+/*
+ * What chapter 05's program tells before it comes to its input.
+ */
+#ifndef FLASH_TILED_STORY_H
+#define FLASH_TILED_STORY_H
+
+/* By hand, the two theorems, masks, dropout, parts, and all steps on the first text. */
+void tell_story(void);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Threads by OpenMP where the compiler has it, one thread where not. The counted build of an
+ * algorithm is serial, because counting is.
+ *
+ *     PARALLEL(omp parallel for)
+ *     for (…)
+ */
+#ifndef COMMON_THREADS_H
+#define COMMON_THREADS_H
+
+#include <stddef.h>
+
+#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+#include <omp.h>
+#define PARALLEL(directive) _Pragma(#directive)
+#else
+#define PARALLEL(directive)
+#endif
+
+/* Asks for so many threads in what follows. */
+static inline void threads_use(size_t count)
+{
+#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+    omp_set_num_threads((int)count);
+#else
+    (void)count;
+#endif
+}
+
+/* How many threads a parallel loop will have. */
+static inline size_t threads_in_use(void)
+{
+#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+    return (size_t)omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+#endif
