@@ -30,8 +30,8 @@ STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
-Q      := $(if $(V),,@)#   V=1 shows the commands
-SAY    = $(if $(or $(V),$(QUIET)),,@echo "  $(1)")
+AT     := $(if $(VERBOSE),,@)#   VERBOSE=1 shows the commands; Q and V belong to `make compare`
+SAY    = $(if $(or $(VERBOSE),$(QUIET)),,@echo "  $(1)")
 SUBMAKE = +@$(MAKE) -s --no-print-directory
 # As many jobs as there are cores, unless -j says otherwise.
 CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
@@ -50,7 +50,7 @@ all: $(CHAPTERS:%=$(BUILD)/%) $(BUILD)/compare
 $(OBJ)/%.o: %.c
 	$(call SAY,cc   $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(AT)$(CC) $(FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # What only a benchmark runs may be made for this machine; other machines get it without.
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
@@ -64,11 +64,11 @@ THREADS_05 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(AT)$(AR) rcs $@ $^
 
 $(BUILD)/compare: $(OBJ)/common/tools/compare.o $(COMMON)
 	$(call SAY,link $@)
-	$(Q)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
 # ---- tests -------------------------------------------------------------------------------------
 #
@@ -91,7 +91,7 @@ TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command command_line 
                softmax_rows softmax_program) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
-RUN_TESTS  = $(Q)sh common/tools/run_tests.sh
+RUN_TESTS  = $(AT)sh common/tools/run_tests.sh
 
 $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
 
@@ -104,12 +104,12 @@ WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=w
 $(OBJ)/witnessed/%.o: %.c
 	$(call SAY,cc   $< (watched))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(AT)$(CC) $(FLAGS) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
@@ -145,7 +145,7 @@ $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LDFLAGS += $$(THREADS_$
 
 $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
-	$$(Q)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
+	$$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
 
 $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
                    $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
@@ -165,7 +165,8 @@ MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/muta
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
-	$$(Q)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
+	$$(AT)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' \
+	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
 	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
 	    WITNESS='$$(filter-out $(OBJ)/$1/% $(OBJ)/witnessed/$1/%,$$(WITNESSED_OBJ_$2)) \
 	             $(WITNESS) $(COMMON)' \
@@ -224,7 +225,7 @@ lint:
 SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(wildcard common/*.c)
 	@mkdir -p $(@D)
-	$(Q)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon $^ -o $@ -lm
+	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon $^ -o $@ -lm
 fuzz: $(BUILD)/fuzz_npy
 	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
