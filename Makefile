@@ -66,7 +66,7 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
 	$(AT)$(AR) rcs $@ $^
 
-$(BUILD)/compare: $(OBJ)/common/tools/compare.o $(COMMON)
+$(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
@@ -114,7 +114,7 @@ $(BUILD)/tests/%:
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
 .PHONY: $(RESULTS)/common
-$(RESULTS)/common: $(BUILD)/tests/common
+$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
 RESULTS_tests     := $(RESULTS)/common
@@ -203,9 +203,10 @@ plots: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/plots.sh $(BUILD)
 
+# The script finds INPUT, Q and the others in its environment, where make puts them.
 compare: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@sh common/tools/compare.sh $(BUILD) "$(or $(INPUT),common/data/scores.npy)" "$(MINE)" $(CHAPTERS)
+	@sh common/tools/compare.sh $(BUILD) $(CHAPTERS)
 
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -254,7 +255,9 @@ help:
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?
 #? make compare      all stages on one input: who differs from whom, and where
-#?                   INPUT=x.npy for another input, MINE=y.npy to see your own output among them
+#?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them
+#?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
+#?                   attention problem, MINE=o.npy for your own output
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make plots        draw the pictures again
 #? make format       lay out the code; make lint looks for suspicious places

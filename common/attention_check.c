@@ -3,7 +3,6 @@
 #include "memory.h"
 #include "plain.h"
 #include "reference.h"
-#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +32,8 @@ struct attention_check attention_check_begin(const struct attention_input *input
     const size_t rows = attention_rows(p);
     const bool few = 2.0 * (double)rows * (double)p->Nk * (double)p->d <= ATTENTION_CHECK_ALL;
     struct attention_check c = {
-        .count = all || few || rows < ATTENTION_CHECK_ROWS ? rows : ATTENTION_CHECK_ROWS,
         .shape = { p->B, p->H, p->Nq, p->d },
+        .count = all || few || rows < ATTENTION_CHECK_ROWS ? rows : ATTENTION_CHECK_ROWS,
     };
     c.rows = choose_rows(rows, c.count);
     c.right = allocate(c.count * p->d, sizeof *c.right, "the reference");
@@ -104,6 +103,33 @@ static struct comparison compare_head(const struct attention_check *check, struc
     };
 }
 
+static struct axes axes_of_output(const struct attention_check *check)
+{
+    return (struct axes){ 4, check->shape, "b, h, i, c", NULL, check->shape[3] };
+}
+
+/* What O's rows of a head are allowed. */
+static struct allowance allowance_of_output(const struct attention_check *check, struct head head,
+                                            const struct attention *p)
+{
+    const size_t from = head.first * p->d;
+    return allowance_for_sums(check->plain + from, check->right + from, head.count * p->d, p->Nk,
+                              head.count);
+}
+
+struct comparison attention_check_output(const struct attention_check *check,
+                                         const struct attention *p, const float *O)
+{
+    struct comparison worst = { 0 };
+    for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
+        head = head_from(check, p, head.first);
+        comparison_keep_worse(&worst, compare_head(check, head, "double reference", O, check->right,
+                                                   allowance_of_output(check, head, p),
+                                                   axes_of_output(check)));
+    }
+    return worst;
+}
+
 /* A head of the previous stage in double. False if that stage cannot do it: it was not written. */
 static bool widen_head(double *wide, const float *before, struct head head, size_t d)
 {
@@ -127,29 +153,25 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
                                  const float *O, const float *lse, const char *name,
                                  const float *before)
 {
-    const struct axes of_O = { 4, check->shape, "b, h, i, c", NULL, p->d };
     const struct axes of_lse = { 3, check->shape, "b, h, i", NULL, 1 };
-    struct verdict v = { .right = true };
+    struct verdict v = { .reference = attention_check_output(check, p, O), .right = true };
     if (before)
         v.wide = allocate(check->count * p->d, sizeof *v.wide, "the stage before");
     for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
         head = head_from(check, p, head.first);
         const size_t from = head.first * p->d, n = head.count * p->d;
-        const struct allowance allowance =
-            allowance_for_sums(check->plain + from, check->right + from, n, p->Nk, head.count);
+        const struct allowance allowance = allowance_of_output(check, head, p);
         const struct allowance allowance_lse = allowance_for_sums(
             check->plain_lse + head.first, check->lse + head.first, head.count, p->Nk, head.count);
-        comparison_keep_worse(&v.reference, compare_head(check, head, "double reference", O,
-                                                         check->right, allowance, of_O));
         if (lse)
             comparison_keep_worse(&v.lse, compare_head(check, head, "its lse", lse, check->lse,
                                                        allowance_lse, of_lse));
         const struct difference other =
             difference_between(before ? before + from : O + from, check->right + from, n);
         if (before && widen_head(v.wide, before, head, p->d) && within(other, allowance)) {
-            comparison_keep_worse(&v.previous,
-                                  compare_head(check, head, name, O, v.wide,
-                                               allowance_between(allowance, other), of_O));
+            comparison_keep_worse(&v.previous, compare_head(check, head, name, O, v.wide,
+                                                            allowance_between(allowance, other),
+                                                            axes_of_output(check)));
         } else {
             v.left_out += head.count;
         }

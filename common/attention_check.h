@@ -6,11 +6,12 @@
 #define COMMON_ATTENTION_CHECK_H
 
 #include "attention_input.h"
+#include "report.h"
 
 /* Some rows of a result: which, and what the reference and the textbook have for them. */
 struct attention_check {
+    size_t shape[4];           // of O: (B, H, Nq, d)
     size_t count;              // of rows
-    size_t shape[4];           // of the whole O
     size_t *rows;              // (b H + h) Nq + i of each
     double *right, *lse;       // (count, d) and (count): the reference
     float *plain, *plain_lse;  // the same from the textbook in float32
@@ -25,6 +26,13 @@ static const double ATTENTION_CHECK_ALL = 4e9;
 /* Works out what is right: for all rows if they are few or `all` is true, else for some. */
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);
+
+/*
+ * O against the reference: of the heads the worst, each by its own allowance. O is the checked rows,
+ * in their order: (count, d).
+ */
+struct comparison attention_check_output(const struct attention_check *check,
+                                         const struct attention *p, const float *O);
 
 /* The largest errors of a result, and whether they are small enough. */
 struct attention_errors {

@@ -105,6 +105,17 @@ bool is_one_line_with(const char *text, const char *part)
     return true;
 }
 
+const char *missing_part(const char *text, const char *const parts[])
+{
+    for (; *parts; parts++) {
+        text = strstr(text, *parts);
+        if (!text)
+            return *parts;
+        text += strlen(*parts);
+    }
+    return NULL;
+}
+
 void command_file(const char *name, const void *content, unsigned bytes)
 {
     char path[300];

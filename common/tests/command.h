@@ -29,6 +29,9 @@ struct command command_run(const char *words);
 /* Is this one line, of printable characters, that holds `part`? */
 bool is_one_line_with(const char *text, const char *part);
 
+/* The first of the parts, which end with NULL, that does not follow those before it; or NULL. */
+const char *missing_part(const char *text, const char *const parts[]);
+
 /* Writes `bytes` bytes to `name` in the fresh folder. */
 void command_file(const char *name, const void *content, unsigned bytes);
 

@@ -1,42 +1,50 @@
 /*
  * compare --softmax X.npy Y.npy… : outputs of several stages for one input, in one table.
+ * compare --attention [options] -- O.npy… : the same for attention.
  *
  * Each is held against the double-precision reference and against the one before it in the list.
  * The last may be yours, from any language that writes .npy. Exit status as in every chapter.
  */
-#include "memory.h"
+#include "compare.h"
+
 #include "npy.h"
 #include "options.h"
-#include "plain.h"
-#include "reference.h"
-#include "scores.h"
-#include "tolerance.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A stage's output, in the shape of the input or not at all. */
-static float *output_for(const struct scores *scores, const char *path)
+enum { NAME_WIDTH = 40, REASON_WIDTH = 100 - NAME_WIDTH - 4 };
+
+float *compare_output(const char *path, int dims, const size_t *shape)
 {
     struct npy array;
     struct file_error error;
     if (!npy_read(path, &array, &error))
         options_fail(path, "%s", error.text);
-    const size_t cols = array.shape[array.dims - 1];
-    if (array.dims != scores->dims || cols != scores->cols ||
-        array.count != scores->rows * scores->cols) {
-        char shape[100], right[100];
-        const size_t wanted[2] = { scores->rows, scores->cols };
+    if (array.dims != dims || memcmp(array.shape, shape, (size_t)dims * sizeof *shape) != 0) {
+        char found[100], right[100];
         options_fail(path, "expected the shape of the input, %s, found %s",
-                     npy_shape_text(scores->dims, wanted + 2 - scores->dims, right, sizeof right),
-                     npy_shape_text(array.dims, array.shape, shape, sizeof shape));
+                     npy_shape_text(dims, shape, right, sizeof right),
+                     npy_shape_text(array.dims, array.shape, found, sizeof found));
     }
     if (array.type == NPY_B1 || array.type == NPY_U1)
         options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
     float *y = npy_floats(&array);
     npy_free(&array);
     return y;
+}
+
+/* The path, or as much of its end as fits into the first column. */
+static const char *name_of(const char *path, char name[NAME_WIDTH + 1])
+{
+    const size_t length = strlen(path);
+    if (length > NAME_WIDTH)
+        snprintf(name, NAME_WIDTH + 1, "...%s", path + length - (NAME_WIDTH - 3));
+    else
+        snprintf(name, NAME_WIDTH + 1, "%s", path);
+    return name;
 }
 
 /* The largest error, or that there is something worse than a number. */
@@ -49,50 +57,64 @@ static const char *text_of(const struct difference *d, char text[32])
     return text;
 }
 
+/* printf would give NaN a sign that means nothing. */
+static const char *number_text(double x, char text[32])
+{
+    if (isnan(x))
+        snprintf(text, 32, "NaN");
+    else
+        snprintf(text, 32, "%.6g", x);
+    return text;
+}
+
+void compare_heading(const char *axes)
+{
+    printf("\n%-*s %14s %16s   at %s\n", NAME_WIDTH, "", "against double", "the stage before",
+           axes);
+}
+
+/* The line below a wrong output. */
+static void show_fault(const struct compare_row *row)
+{
+    const struct difference *error = &row->error;
+    const bool alone = error->mismatched || error->max_abs > row->allowance.max_abs;
+    char got[32], expected[32];
+    printf("    at %s: got %s, expected %s; ", row->error_place, number_text(error->got, got),
+           number_text(error->expected, expected));
+    if (alone)
+        printf("%.2e is allowed\n", row->allowance.max_abs);
+    else
+        printf("rms %.2e, %.2e is allowed\n", error->rms, row->allowance.rms);
+}
+
+bool compare_print(const struct compare_row *row)
+{
+    const bool right = within(row->error, row->allowance);
+    const bool of_error = row->first || row->error.mismatched;
+    char name[NAME_WIDTH + 1], error[32], step[32];
+    printf("%-*s %14s %16s   %-17s %s\n", NAME_WIDTH, name_of(row->path, name),
+           text_of(&row->error, error), row->first ? "-" : text_of(&row->step, step),
+           of_error ? row->error_place : row->step_place, right ? "ok" : "WRONG");
+    if (!right)
+        show_fault(row);
+    return right;
+}
+
+void compare_print_unable(const char *path, const char *reason)
+{
+    char name[NAME_WIDTH + 1];
+    const char *const gap = strlen(reason) > REASON_WIDTH ? "\n" : "";
+    printf("%-*s%s    %s\n", *gap ? 0 : NAME_WIDTH, name_of(path, name), gap, reason);
+}
+
 int main(int argc, char **argv)
 {
     static const struct program program = { .name = "compare" };
     options_program(&program, argv[0]);
-    if (argc < 4 || strcmp(argv[1], "--softmax") != 0)
-        options_fail("usage",
-                     "compare --softmax X.npy Y.npy…: the input, then each stage's output");
-
-    const struct options options = { .input = argv[2] };
-    struct scores scores = scores_load(&options);
-    const size_t n = scores.rows * scores.cols, shape[2] = { scores.rows, scores.cols };
-    double *right = allocate(n, sizeof *right, "the reference");
-    double *before = allocate(n, sizeof *before, "the stage before");
-    float *plain = allocate(n, sizeof *plain, "the textbook softmax");
-    reference_softmax(scores.x, right, scores.rows, scores.cols);
-    plain_softmax(scores.x, plain, scores.rows, scores.cols);
-    const struct allowance allowance =
-        allowance_for_sums(plain, right, n, scores.cols, scores.rows);
-
-    bool all_right = true;
-    printf("%s; %.2e is allowed against the reference\n\n", scores.origin, allowance.max_abs);
-    printf("%-44s %14s %17s     %s\n", "", "against double", "the stage before", "at row, column");
-    for (int k = 3; k < argc; k++) {
-        float *y = output_for(&scores, argv[k]);
-        const struct difference error = difference_between(y, right, n);
-        const struct difference step = difference_between(y, before, n);
-        const struct difference *where = k == 3 || error.mismatched ? &error : &step;
-        char place[100], against[32], from_before[32];
-        printf("%-44s %14s %17s     %-14s %s\n", argv[k], text_of(&error, against),
-               k == 3 ? "-" : text_of(&step, from_before),
-               place_of(where->worst, 2, shape, place, sizeof place),
-               within(error, allowance) ? "ok" : "WRONG");
-        if (!within(error, allowance))
-            printf("    at %s: got %.6g, expected %.6g\n",
-                   place_of(error.worst, 2, shape, place, sizeof place), error.got, error.expected);
-        all_right &= within(error, allowance);
-        for (size_t i = 0; i < n; i++)
-            before[i] = (double)y[i];
-        free(y);
-    }
-    free(right);
-    free(before);
-    free(plain);
-    scores_free(&scores);
-    options_flush();
-    return all_right ? EXIT_VERIFIED : EXIT_DISAGREES;
+    if (argc >= 4 && strcmp(argv[1], "--softmax") == 0)
+        return compare_softmax(argc, argv);
+    if (argc >= 3 && strcmp(argv[1], "--attention") == 0)
+        return compare_attention(argc, argv);
+    options_fail("usage", "compare --softmax X.npy Y.npy… or compare --attention [options] -- "
+                          "O.npy…: the input, then each stage's output");
 }
