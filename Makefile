@@ -183,9 +183,17 @@ $2 bench-$2: setup-run
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 diff-$2:
-	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1
+	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
+	    '$(STEP)' $$(STEPS_$2)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
+
+# Threads under a race detector.
+.PHONY: racecheck-05
+racecheck-05: setup-run
+	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
+	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
+	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -210,7 +218,7 @@ compare: setup-run
 
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md $(CHAPTERS:%=%/README.md)
+	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md $(wildcard $(CHAPTERS:%=%/*.md))
 
 C_FILES = $(shell find common 0* -name '*.[ch]' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
@@ -251,8 +259,10 @@ help:
 #?
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
+#? make racecheck-05 the threads of chapter 05 under clang's race detector
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
+#?                   STEP=fa2: in a step of chapter 05, against the step before
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

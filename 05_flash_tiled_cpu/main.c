@@ -113,15 +113,17 @@ static void list_steps(bool only_names)
 }
 
 /* The step called `name`, which must be able to do the problem. */
-static const struct step *find_step(const char *name, const struct attention *p)
+static const struct step *find_step(const struct options *o, const struct attention *p)
 {
+    const char *const name = o->kernel ? o->kernel : steps[COMPLETE].name;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         if (strcmp(step->name, name) != 0)
             continue;
         const char *lacks = step_lacks(step, p);
         if (lacks)
-            options_fail(lacks, "expected a --kernel that knows it, but %s does not%s", name,
-                         strcmp(lacks, "--key-mask") == 0 ? " (the course's input has one)" : "");
+            options_fail("--kernel", "expected a step that knows %s%s, and %s does not", lacks,
+                         p->key_mask && !o->key_mask ? " (the course's input has padding)" : "",
+                         name);
         return step;
     }
     options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
@@ -163,8 +165,7 @@ int main(int argc, char **argv)
     if (o.threads)
         threads_use(o.threads);
     struct attention_input input = attention_input_load(&o);
-    const struct step *step =
-        all ? NULL : find_step(o.kernel ? o.kernel : steps[COMPLETE].name, &input.p);
+    const struct step *step = all ? NULL : find_step(&o, &input.p);
     if (all && (o.output || o.lse || o.trace))
         options_fail(o.output ? "--output"
                      : o.lse  ? "--lse"

@@ -242,7 +242,12 @@ static void all_steps(void)
     input.p.B = 1;
     input.p.key_mask = NULL;
     tell_steps(&input, &none);
-    report_line("(the first text of the real input, %zu heads: it has no padding)", input.p.H);
+    const double d = (double)input.p.d, N = (double)input.p.Nk;
+    report_line(
+        "(the first text of the real input, %zu heads: it has no padding; chapter 04's one pass",
+        input.p.H);
+    report_line("makes 2 d + (2 d + 1) / Nk = %.2f accesses a pair on it)",
+                2.0 * d + (2.0 * d + 1.0) / N);
     attention_input_free(&input);
 }
 

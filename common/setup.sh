@@ -4,7 +4,7 @@
 #     run     a C17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
-#     lint    clang, clang-format and clang-tidy
+#     lint    clang with its OpenMP, clang-format and clang-tidy
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
 # touches what is already there. Where it cannot install, it names the package and the command.
@@ -59,6 +59,9 @@ case $need in plots)
 esac
 case $need in lint)
     has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'
+    [ "$manager" = none ] || (CC=clang compiles '#include <omp.h>
+int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
+        lacks libomp-dev libomp-devel openmp libomp "clang's OpenMP, with which threads are checked for races"
     # Version 14 where there is one: another version lays the code out a little differently.
     has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'

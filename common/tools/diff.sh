@@ -1,8 +1,19 @@
 #!/bin/sh
-# diff.sh OLD NEW CHAPTER - a lesson against the one before, side by side if the terminal is wide.
-old=$1 new=$2 chapter=$3
+# diff.sh OLD NEW CHAPTER STEP STEPS... - a lesson against the one before, side by side if the terminal
+# is wide. Where the chapter has STEPS and STEP is one of them: that step against the one before.
+old=$1 new=$2 chapter=$3 step=$4
+shift 4
+if [ -n "$step" ]; then
+    old=''
+    for name; do
+        [ "$name" = "$step" ] && break
+        old=$chapter/steps/$name.c
+    done
+    new=$chapter/steps/$step.c
+    [ "$name" = "$step" ] || { echo "STEP=$step: expected one of: $*" >&2; exit 2; }
+fi
 if [ ! -f "$old" ]; then
-    echo "$new is the first lesson there is: nothing to compare it with"
+    echo "$new is the first there is: nothing to compare it with"
     exit 0
 fi
 exec 3>&1  # inside $() standard output is no terminal
@@ -19,5 +30,7 @@ else
 fi
 [ $? -le 1 ] || exit 2
 
+[ -z "$step" ] || exit 0
+[ $# -eq 0 ] || { printf '\nEach step against the one before it: add STEP=..., one of: %s\n' "$*"; exit 0; }
 others=$(ls "$chapter"/*.c | grep -v -e "^$new\$" -e /main.c -e /counted.c -e /story.c)
 [ -z "$others" ] || printf '\nAlso new in this chapter: %s\n' "$(echo $others)"

@@ -1,8 +1,11 @@
 #!/bin/sh
-# lesson_diff.sh OLD NEW - what is new in a lesson's code: its function only, without the comments.
+# lesson_diff.sh OLD NEW [START_OLD START_NEW] - what is new in a lesson's code: its functions only,
+# or the one that begins like START, without the comments and without the name.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-for file in "$1" "$2"; do
-    sed -n '/^void/,/^}/p' "$file" | grep -v -e SOLUTION -e STUB >"$work/$(basename "$file")"
-done
-diff -U 10 "$work/$(basename "$1")" "$work/$(basename "$2")" | sed '1,3d'
+lesson() {  # file, how its first line begins
+    sed -n "/^$2/,/^}/p" "$1" | grep -v -e SOLUTION -e STUB | sed 's,  *// [0-9][0-9, to]*$,,'
+}
+lesson "$1" "${3:-void}" >"$work/old"
+lesson "$2" "${4:-void}" >"$work/new"
+diff -U 10 "$work/old" "$work/new" | sed '1,3d'

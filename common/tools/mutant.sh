@@ -19,16 +19,23 @@ verdict() {  # status, text
     exit "$1"
 }
 
-# What the mutant's tests said: the names of those that failed.
-failing() {  # program
+# Which of these tests fail, by the program's own word; of all its tests if none is named.
+failing() {  # program, suite::test...
+    program=$1
+    shift
     limit=$(command -v timeout || command -v gtimeout) && limit="$limit 300"
-    $limit "$1" --tap="$1.tap" >>"$log" 2>&1
-    sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$1.tap"
+    [ $# -gt 0 ] || set -- '*::*'
+    for test; do
+        # shellcheck disable=SC2086
+        $limit "$program" --filter="${test%::*}/${test#*::}" --tap="$program.tap" >>"$log" 2>&1
+        sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$program.tap"
+        rm -f "$program.tap"
+    done
 }
 
 rm -f "$result"
 cp -R "$chapter" "$folder/"
-named=witness::
+named=''
 if [ -n "$patch" ]; then
     named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
     [ -n "$named" ] || verdict 1 "names no test that catches it"
@@ -44,10 +51,13 @@ FLAGS="$FLAGS -I$chapter -I$chapter/steps"  # where ../ leads to from a copy
 # shellcheck disable=SC2086  # lists of words
 $CC $FLAGS "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
     >>"$log" 2>&1 || verdict 1 "no longer compiles"
-failed=$(failing "$folder/tests")
+of_witness=$(echo "$named" | tr ' ' '\n' | grep '^witness::')
+of_tests=$(echo "$named" | tr ' ' '\n' | grep -v '^witness::')
+# shellcheck disable=SC2086
+[ -n "$patch" ] && [ -z "$of_tests" ] || failed=$(failing "$folder/tests" $of_tests)
 
-case $named in
-*witness::*)
+case $patch/$of_witness in
+/* | */witness::*)
     # shellcheck disable=SC2086
     {
         for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
@@ -56,7 +66,8 @@ case $named in
         $CC $FLAGS "$copy/tests/witness.c" "$copy/counted.c" $(find "$copy" -name '*.o') $WITNESS \
             -o "$folder/witness" $LIBS
     } >>"$log" 2>&1 || verdict 1 "no longer compiles with the witness"
-    failed="$failed $(failing "$folder/witness")"
+    # shellcheck disable=SC2086
+    failed="$failed $(failing "$folder/witness" $of_witness)"
     ;;
 esac
 

@@ -1,0 +1,43 @@
+#!/bin/sh
+# racecheck.sh CHAPTER PLANTED SOURCE... - runs CHAPTER/tests/race.c under clang's ThreadSanitizer.
+#
+# It must find nothing there, and it must find the race that the patch PLANTED plants, or it cannot see.
+# Needs clang and its OpenMP with archer, which tells the sanitizer what OpenMP's barriers order; gcc's
+# does not know and gives false alarms. Where they are missing: 77, and which package has them.
+chapter=$1 planted=$2
+shift 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
+if [ ! -f "$archer" ]; then
+    echo "SKIPPED: no clang with OpenMP and archer here (on Debian: clang libclang-rt-dev libomp-dev)"
+    exit 77
+fi
+export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS='ignore_noninstrumented_modules=1 exitcode=66'
+
+races() {  # folder with the chapter, sources -> 0 if the sanitizer reports a race
+    folder=$1
+    shift
+    # shellcheck disable=SC2046
+    clang -std=c17 -O1 -g -fopenmp -fsanitize=thread -Icommon -I"$chapter" -I"$chapter/steps" \
+        $(find "$folder/$chapter/steps" -name '*.c') "$folder/$chapter/tests/race.c" "$@" \
+        -o "$work/race" -lm || exit 2
+    "$work/race" >"$work/log" 2>&1
+    status=$?
+    grep -q 'WARNING: ThreadSanitizer: data race' "$work/log"
+}
+
+if races . "$@" || [ "$status" -ne 0 ]; then
+    cat "$work/log"
+    exit 1
+fi
+echo "$chapter: no race; $(cat "$work/log")"
+
+cp -R "$chapter" "$work/"
+patch -s -p1 -d "$work" <"$planted" || exit 1
+if ! races "$work" "$@"; then
+    echo "the race that $planted plants was not found:"
+    cat "$work/log"
+    exit 1
+fi
+echo "$(basename "$planted" .patch): the planted race is found"
