@@ -172,7 +172,7 @@ int main(int argc, char **argv)
                               : "--trace",
                      "expected one --kernel with it, not all");
 
-    report_start("05", "Flash attention, tiled, on the CPU", "exact attention, a tile at a time",
+    report_start("05", "Flash attention, tiled", "on the CPU: exact attention, a tile at a time",
                  o.quiet || o.trace_csv);
     if (o.trace)
         tell_trace(step, &input, &o);

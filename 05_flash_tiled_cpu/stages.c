@@ -50,9 +50,15 @@ void result_free(struct result *r)
     *r = (struct result){ NULL, NULL };
 }
 
-/* The nearest earlier step that can do the problem; NULL: none. */
-static const struct step *step_before(const struct step *step, const struct attention *p)
+/*
+ * The nearest earlier step that can do the problem; NULL: none. Where no step was chosen it is the
+ * chapter that is compared, and what comes before is chapter 04, if it can.
+ */
+static const struct step *step_before(const struct step *step, const struct attention *p,
+                                      bool chosen)
 {
+    if (!chosen && p->dropout_threshold == 0)
+        return NULL;
     for (const struct step *s = step - 1; s > &steps[STANDARD]; s--)
         if (s->is_attention && !step_lacks(s, p))
             return s;
@@ -140,7 +146,7 @@ struct verdict step_check(const struct step *step, const struct attention_input 
     }
     float *lse = step == &steps[STANDARD] ? NULL : attention_check_rows(check, r->lse, 1);
     float *before = NULL;
-    const struct step *earlier = step_before(step, p);
+    const struct step *earlier = step_before(step, p, options->kernel || !tell);
     v.before = earlier ? earlier->name : "04 no tiling";
     if (earlier) {
         struct result of_earlier = step_run(earlier, input, step_size(earlier, options, p->d));
