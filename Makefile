@@ -200,16 +200,17 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
-.PHONY: run compare plots docs docs-check format format-check lint fuzz clean help setup-run setup-test
+.PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz clean help \
+        setup-run setup-test
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/run.sh $(BUILD) $(CHAPTERS)
 
-plots: setup-run
+plots plots-check: setup-run
 	@sh common/setup.sh plots
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@sh common/tools/plots.sh $(BUILD)
+	@sh common/tools/plots.sh $@ $(BUILD)
 
 # The script finds INPUT, Q and the others in its environment, where make puts them.
 compare: setup-run
@@ -269,6 +270,6 @@ help:
 #?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
 #?                   attention problem, MINE=o.npy for your own output
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
-#? make plots        draw the pictures again
+#? make plots        draw the pictures again; make plots-check says whether they are as drawn
 #? make format       lay out the code; make lint looks for suspicious places
 #? make clean        remove build/

@@ -1,14 +1,37 @@
 #!/bin/sh
-# plots.sh BUILD - draws the pictures of the pages, from what the programs print.
-build=$1
+# plots.sh plots|plots-check BUILD - draws the pictures of the pages, from what the programs print.
+#
+# Each picture names the gnuplot that drew it. plots-check changes nothing and fails where a picture
+# is not what would be drawn now; another gnuplot draws a little differently, so there it skips.
+set -e
+mode=$1 build=$2
 data=$build/plots
 mkdir -p "$data"
+stale=0
 
 draw() {  # script, data, picture
-    gnuplot -e "data = '$2'" "common/plots/$1" | grep -v '<desc>' >"$2.svg" &&
-        [ -s "$2.svg" ] && mv "$2.svg" "$3" && echo "drew $3"
+    gnuplot -e "data = '$2'" "common/plots/$1" >"$2.raw"
+    sed -e 's|^<desc>.*GNUPLOT \(.*[^ ]\) *</desc>$|<!-- gnuplot \1 -->|' -e 's|<title>.*</title>||' \
+        "$2.raw" >"$2.svg"
+    if cmp -s "$2.svg" "$3"; then
+        [ "$mode" = plots-check ] || echo "$3 is as it was"
+    elif [ "$mode" = plots ]; then
+        cp "$2.svg" "$3" && echo "drew $3"
+    else
+        echo "stale: $3 (make plots draws it)"
+        stale=1
+    fi
 }
 
-"$build/03_online_softmax" --rows 1 --cols 64 --seed 4 --trace |
-    awk '$5 == "l" && $6 == "=" { print $1, $2, $3, $4 }' >"$data/running_statistics"
+if [ "$mode" = plots-check ]; then
+    drawn_by=$(sed -n 's|^<!-- \(gnuplot .*\) -->$|\1|p' 0*/*.svg | sort -u)
+    if [ "$drawn_by" != "$(gnuplot --version)" ]; then
+        echo "skipped: the pictures were drawn by $drawn_by, and this is $(gnuplot --version)"
+        exit 0
+    fi
+fi
+
+"$build/03_online_softmax" --rows 1 --cols 64 --seed 4 --trace >"$data/trace"
+awk '$5 == "l" && $6 == "=" { print $1, $2, $3, $4 }' "$data/trace" >"$data/running_statistics"
 draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/running_statistics.svg
+exit $stale
