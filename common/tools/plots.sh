@@ -11,8 +11,8 @@ stale=0
 
 draw() {  # script, data, picture
     gnuplot -e "data = '$2'" "common/plots/$1" >"$2.raw"
-    sed -e 's|^<desc>.*GNUPLOT \(.*[^ ]\) *</desc>$|<!-- gnuplot \1 -->|' -e 's|<title>.*</title>||' \
-        "$2.raw" >"$2.svg"
+    sed -e 's|^<desc>.*GNUPLOT \(.*[^ ]\) *</desc>$|<!-- gnuplot \1 -->|' \
+        -e 's|<title>.*</title>||' "$2.raw" >"$2.svg"
     if cmp -s "$2.svg" "$3"; then
         [ "$mode" = plots-check ] || echo "$3 is as it was"
     elif [ "$mode" = plots ]; then
@@ -34,4 +34,10 @@ fi
 "$build/03_online_softmax" --rows 1 --cols 64 --seed 4 --trace >"$data/trace"
 awk '$5 == "l" && $6 == "=" { print $1, $2, $3, $4 }' "$data/trace" >"$data/running_statistics"
 draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/running_statistics.svg
+
+sh common/tools/plots_05.sh "$build" "$data"
+for picture in accesses_against_n accesses_against_m extra_memory tile_order block_sparse \
+    attention_map; do
+    draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
+done
 exit $stale
