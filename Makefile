@@ -200,8 +200,8 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
-.PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz clean help \
-        setup-run setup-test
+.PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz cachegrind-05 \
+        clean help setup-run setup-test
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -241,6 +241,20 @@ fuzz: $(BUILD)/fuzz_npy
 	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
+# Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
+# (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
+# valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
+CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
+CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c 05_flash_tiled_cpu/counted.c \
+                    $(wildcard 05_flash_tiled_cpu/steps/*.c) 04_flash_no_tiling/counted.c \
+                    04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
+$(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)
+	$(call SAY,cc   $@)
+	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(COMMON) -o $@ -lm
+cachegrind-05: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
+	@sh common/tools/cachegrind.sh $(BUILD)/cachegrind-05
+
 clean:
 	rm -rf $(BUILD) a.out
 
@@ -271,5 +285,6 @@ help:
 #?                   attention problem, MINE=o.npy for your own output
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn
+#? make cachegrind-05  hold chapter 05's counts against a cache that valgrind simulates
 #? make format       lay out the code; make lint looks for suspicious places
 #? make clean        remove build/

@@ -1,0 +1,90 @@
+/*
+ * A step and nothing else, for a simulated cache to look at: common/tools/cachegrind.sh.
+ *
+ *     cachegrind STEP N D M RUNS     runs the step so many times, on random numbers
+ *     cachegrind STEP N D M count    says how many accesses it counts
+ *
+ * The tiles are those that suit a fast memory of M elements. Nothing is checked: the tests do that.
+ */
+#include "../../04_flash_no_tiling/standard_attention.h"
+#include "../steps/steps.h"
+#include "attention_input.h"
+#include "memory.h"
+#include "option_values.h"
+#include "traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void chapter_04(const struct attention *p, struct tile_size size, const float *Q,
+                       const float *K, const float *V, float *O, float *lse)
+{
+    (void)size, (void)lse;
+    standard_attention(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
+}
+
+static void chapter_04_counted(const struct attention *p, struct tile_size size, const float *Q,
+                               const float *K, const float *V, float *O, float *lse)
+{
+    (void)size, (void)lse;
+    standard_attention_counted(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
+}
+
+static const struct candidate {
+    const char *name;
+    attention_step *run, *counted;
+    struct tile_size (*size)(size_t M, size_t d);
+} candidates[] = {
+    { "row_by_row", chapter_04, chapter_04_counted, standard_size },
+    { "standard", standard, standard_counted, standard_size },
+    { "fa1", fa1, fa1_counted, fa1_size },
+    { "fa2", fa2, fa2_counted, fa2_size },
+};
+
+static const struct candidate *find(const char *name)
+{
+    for (size_t k = 0; k < sizeof candidates / sizeof candidates[0]; k++)
+        if (strcmp(candidates[k].name, name) == 0)
+            return &candidates[k];
+    options_fail("STEP", "expected row_by_row, standard, fa1 or fa2, found '%s'", name);
+}
+
+static size_t number(const char *what, const char *text)
+{
+    return (size_t)option_whole_number(what, text, 1, 65536);
+}
+
+static void count(const struct candidate *who, const struct attention_input *input,
+                  struct tile_size size, float *O)
+{
+    const struct attention *p = &input->p;
+    traffic_watch("Q", input->Q, attention_query_elements(p));
+    traffic_watch("K", input->K, attention_key_elements(p));
+    traffic_watch("V", input->V, attention_key_elements(p));
+    traffic_watch("O", O, attention_query_elements(p));
+    who->counted(p, size, input->Q, input->K, input->V, O, NULL);
+    const struct traffic all = traffic_total();
+    printf("%zu\n", all.loads + all.stores);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct program program = { .name = "cachegrind" };
+    options_program(&program, argv[0]);
+    if (argc != 6)
+        options_fail("usage", "cachegrind STEP N D M RUNS, or count instead of RUNS");
+    const struct candidate *who = find(argv[1]);
+    const size_t N = number("N", argv[2]), d = number("D", argv[3]), M = number("M", argv[4]);
+    const bool counting = strcmp(argv[5], "count") == 0;
+    const size_t runs = counting ? 0 : number("RUNS", argv[5]);
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, d), 1);
+    float *O = allocate(N * d, sizeof *O, "O");
+    if (counting)
+        count(who, &input, who->size(M, d), O);
+    for (size_t k = 0; k < runs; k++)
+        who->run(&input.p, who->size(M, d), input.Q, input.K, input.V, O, NULL);
+    free(O);
+    attention_input_free(&input);
+    return EXIT_VERIFIED;
+}
