@@ -6,34 +6,13 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "${BUILD:-build}/04_flash_no_tiling "
 
-/* Bad arguments: status 2, one line that holds `part`, and nothing new in the folder. */
 static void refuses(const char *arguments, const char *part)
 {
-    char words[1000];
-    const int before = command_files();
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    const struct command c = command_run(words);
-    cr_assert(c.status == 2, "%s: status %d, expected 2; it said: %s", arguments, c.status, c.err);
-    cr_assert(is_one_line_with(c.err, part), "%s: expected one line with \"%s\", it said: %s",
-              arguments, part, c.err);
-    cr_assert(command_files() == before, "%s: left a file behind", arguments);
-}
-
-/* A file of zeros in this shape. */
-static void zeros(const char *name, enum npy_type type, int dims, const size_t *shape)
-{
-    size_t n = 1;
-    for (int k = 0; k < dims; k++)
-        n *= shape[k];
-    void *x = calloc(n, sizeof(double));
-    cr_assert(x, "out of memory");
-    command_array(name, type, dims, shape, x);
-    free(x);
+    command_refused("04_flash_no_tiling", arguments, part);
 }
 
 TEST(program, tells_its_story_and_verifies_it)
@@ -75,9 +54,9 @@ TEST(program, does_every_option_together)
 
 TEST(program, writes_o_and_lse_in_their_shapes)
 {
-    zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
-    zeros("k.npy", NPY_F2, 3, (size_t[]){ 2, 6, 3 });
-    zeros("v.npy", NPY_F8, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
+    command_zeros("k.npy", NPY_F2, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("v.npy", NPY_F8, 3, (size_t[]){ 2, 6, 3 });
     const struct command c =
         command_run(PROGRAM "--q @/q.npy --k @/k.npy --v @/v.npy --output @/o.npy --lse @/lse.npy");
     char path[300];
@@ -106,16 +85,16 @@ TEST(program, traces_a_small_problem)
 
 TEST(program, refuses_shapes_that_do_not_fit_together)
 {
-    zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
-    zeros("k.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
-    zeros("v.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
-    zeros("heads.npy", NPY_F4, 3, (size_t[]){ 3, 6, 3 });
-    zeros("d.npy", NPY_F4, 3, (size_t[]){ 2, 6, 4 });
-    zeros("n.npy", NPY_F4, 3, (size_t[]){ 2, 7, 3 });
-    zeros("flat.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
-    zeros("line.npy", NPY_F4, 1, (size_t[]){ 6 });
-    zeros("mask.npy", NPY_B1, 3, (size_t[]){ 2, 6, 3 });
-    zeros("wide.npy", NPY_F4, 2, (size_t[]){ 2, 257 });
+    command_zeros("q.npy", NPY_F4, 3, (size_t[]){ 4, 5, 3 });
+    command_zeros("k.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("v.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("heads.npy", NPY_F4, 3, (size_t[]){ 3, 6, 3 });
+    command_zeros("d.npy", NPY_F4, 3, (size_t[]){ 2, 6, 4 });
+    command_zeros("n.npy", NPY_F4, 3, (size_t[]){ 2, 7, 3 });
+    command_zeros("flat.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    command_zeros("line.npy", NPY_F4, 1, (size_t[]){ 6 });
+    command_zeros("mask.npy", NPY_B1, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("wide.npy", NPY_F4, 2, (size_t[]){ 2, 257 });
     const struct {
         const char *arguments, *part;
     } bad[] = {
@@ -142,7 +121,7 @@ TEST(program, refuses_shapes_that_do_not_fit_together)
 
 TEST(program, refuses_a_malformed_file_in_every_option_that_takes_one)
 {
-    zeros("good.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    command_zeros("good.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
     command_file("text.npy", "hello", 5);
     command_file("empty.npy", "", 0);
     command_run(
@@ -169,10 +148,10 @@ TEST(program, refuses_a_malformed_file_in_every_option_that_takes_one)
 
 TEST(program, refuses_bad_masks)
 {
-    zeros("floats.npy", NPY_F4, 2, (size_t[]){ 1, 128 });
-    zeros("short.npy", NPY_B1, 2, (size_t[]){ 1, 127 });
-    zeros("line.npy", NPY_B1, 1, (size_t[]){ 128 });
-    zeros("batch.npy", NPY_B1, 2, (size_t[]){ 2, 128 });
+    command_zeros("floats.npy", NPY_F4, 2, (size_t[]){ 1, 128 });
+    command_zeros("short.npy", NPY_B1, 2, (size_t[]){ 1, 127 });
+    command_zeros("line.npy", NPY_B1, 1, (size_t[]){ 128 });
+    command_zeros("batch.npy", NPY_B1, 2, (size_t[]){ 2, 128 });
     refuses("--n-q 128 --key-mask @/floats.npy", "floats.npy: expected a mask of bool or uint8");
     refuses("--n-q 128 --key-mask @/short.npy",
             "short.npy: expected shape (B, Nk) = (1, 128), found (1, 127)");
@@ -204,7 +183,7 @@ TEST(program, refuses_bad_numbers)
 
 TEST(program, refuses_outputs_that_cannot_be_written)
 {
-    zeros("q.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
+    command_zeros("q.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
     refuses("--q @/q.npy --k @/q.npy --v @/q.npy --output @/q.npy",
             "q.npy: expected an output that is not the input");
     refuses("--output @/o.npy --lse @/o.npy", "o.npy: expected one output a file");

@@ -1,6 +1,8 @@
 #define _XOPEN_SOURCE 700
 #include "command.h"
 
+#include "test.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +137,29 @@ void command_array(const char *name, enum npy_type type, int dims, const size_t 
         fprintf(stderr, "%s: %s\n", path, error.text);
         exit(3);
     }
+}
+
+void command_zeros(const char *name, enum npy_type type, int dims, const size_t *shape)
+{
+    size_t n = 1;
+    for (int k = 0; k < dims; k++)
+        n *= shape[k];
+    void *x = calloc(n, sizeof(double));
+    cr_assert(x, "out of memory");
+    command_array(name, type, dims, shape, x);
+    free(x);
+}
+
+void command_refused(const char *program, const char *arguments, const char *part)
+{
+    char words[1000];
+    const int before = command_files();
+    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
+    const struct command c = command_run(words);
+    cr_assert(c.status == 2, "%s: status %d, expected 2; it said: %s", arguments, c.status, c.err);
+    cr_assert(strncmp(c.err, program, strlen(program)) == 0 && is_one_line_with(c.err, part),
+              "%s: expected one line with \"%s\", it said: %s", arguments, part, c.err);
+    cr_assert(command_files() == before, "%s: left a file behind", arguments);
 }
 
 bool command_made(const char *name)

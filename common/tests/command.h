@@ -39,6 +39,15 @@ void command_file(const char *name, const void *content, unsigned bytes);
 void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
                    const void *data);
 
+/* Writes a .npy file of zeros in this shape there. */
+void command_zeros(const char *name, enum npy_type type, int dims, const size_t *shape);
+
+/*
+ * Bad arguments: `program`, a name like "03_online_softmax", ends with status 2 and one line of its
+ * own that holds `part`, and leaves nothing new in the fresh folder.
+ */
+void command_refused(const char *program, const char *arguments, const char *part);
+
 /* Is there a file called `name` in the fresh folder? How many files are there? */
 bool command_made(const char *name);
 int command_files(void);

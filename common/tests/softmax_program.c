@@ -14,17 +14,6 @@ static struct command run(const char *program, const char *arguments)
     return command_run(words);
 }
 
-/* Bad arguments: status 2, one line that holds `part`, and nothing new in the folder. */
-static void refuses(const char *program, const char *arguments, const char *part)
-{
-    const int before = command_files();
-    const struct command c = run(program, arguments);
-    cr_assert(c.status == 2, "%s: status %d, expected 2; it said: %s", arguments, c.status, c.err);
-    cr_assert(is_one_line_with(c.err, part), "%s: expected one line with \"%s\", it said: %s",
-              arguments, part, c.err);
-    cr_assert(command_files() == before, "%s: left a file behind", arguments);
-}
-
 void assert_program_tells(const char *program, const char *const parts[], unsigned count)
 {
     struct command c = run(program, "");
@@ -86,61 +75,64 @@ void assert_program_refuses_bad_options(const char *program)
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         char arguments[100];
         snprintf(arguments, sizeof arguments, "--rows %s --output @/y.npy", bad[k]);
-        refuses(program, arguments, "--rows: expected a whole number from 1 to 1000000000");
+        command_refused(program, arguments, "--rows: expected a whole number from 1 to 1000000000");
     }
-    refuses(program, "--seed -3", "--seed: expected a whole number from 0 to 18446744073709551615");
-    refuses(program, "--rosw 3", "--rosw");
-    refuses(program, "--causal", "--causal: expected an option of this chapter");
-    refuses(program, "--rows", "--rows: expected a value");
-    refuses(program, "3", "3: expected an option");
-    refuses(program, "-x", "-x");
-    refuses(program, "--quiet=yes", "--quiet");
-    refuses(program, "--input ''", "--input: expected a file's name");
-    refuses(program, "--input --output @/y.npy", "--input: expected a file's name");
-    refuses(program, "--rows 3 --rows 4", "--rows: expected each option once");
-    refuses(program, "--trace", "--trace: expected an input of at most 64 numbers, found 26896");
+    command_refused(program, "--seed -3",
+                    "--seed: expected a whole number from 0 to 18446744073709551615");
+    command_refused(program, "--rosw 3", "--rosw");
+    command_refused(program, "--causal", "--causal: expected an option of this chapter");
+    command_refused(program, "--rows", "--rows: expected a value");
+    command_refused(program, "3", "3: expected an option");
+    command_refused(program, "-x", "-x");
+    command_refused(program, "--quiet=yes", "--quiet");
+    command_refused(program, "--input ''", "--input: expected a file's name");
+    command_refused(program, "--input --output @/y.npy", "--input: expected a file's name");
+    command_refused(program, "--rows 3 --rows 4", "--rows: expected each option once");
+    command_refused(program, "--trace",
+                    "--trace: expected an input of at most 64 numbers, found 26896");
     command_array("x.npy", NPY_F4, 1, (size_t[]){ 2 }, (float[]){ 1, 2 });
-    refuses(program, "--input @/x.npy --rows 3", "--rows");
+    command_refused(program, "--input @/x.npy --rows 3", "--rows");
 }
 
 void assert_program_refuses_bad_files(const char *program)
 {
     const float x[8] = { 0 };
     command_array("x.npy", NPY_F4, 3, (size_t[]){ 2, 2, 2 }, x);
-    refuses(program, "--input @/x.npy --output @/y.npy",
-            "x.npy: expected scores of shape (N) or (R, N), found (2, 2, 2)");
+    command_refused(program, "--input @/x.npy --output @/y.npy",
+                    "x.npy: expected scores of shape (N) or (R, N), found (2, 2, 2)");
     command_array("x.npy", NPY_B1, 1, (size_t[]){ 3 }, x);
-    refuses(program, "--input @/x.npy --output @/y.npy",
-            "x.npy: expected float16, float32 or float64 scores, found a mask");
+    command_refused(program, "--input @/x.npy --output @/y.npy",
+                    "x.npy: expected float16, float32 or float64 scores, found a mask");
     command_file("x.npy", "hello", 5);
-    refuses(program, "--input @/x.npy --output @/y.npy", "x.npy: expected");
-    refuses(program, "--input @/none.npy --output @/y.npy", "none.npy: ");
-    refuses(program, "--input @ --output @/y.npy", ": expected");
+    command_refused(program, "--input @/x.npy --output @/y.npy", "x.npy: expected");
+    command_refused(program, "--input @/none.npy --output @/y.npy", "none.npy: ");
+    command_refused(program, "--input @ --output @/y.npy", ": expected");
 }
 
 void assert_program_refuses_bad_outputs(const char *program)
 {
     command_array("x.npy", NPY_F4, 1, (size_t[]){ 2 }, (float[]){ 1, 2 });
-    refuses(program, "--input @/x.npy --output @/x.npy",
-            "expected an output that is not the input");
-    refuses(program, "--input @/x.npy --output @/../$(basename @)/x.npy",
-            "expected an output that is not the input");
-    refuses(program, "--input @/x.npy --output @/y.npy --csv @/y.npy",
-            "expected one output a file");
-    refuses(program, "--output common/data/scores.npy",
-            "expected an output that is not the course's");
-    refuses(program, "--output @/no/such/y.npy", "y.npy: expected");
-    refuses(program, "--output @", ": expected");
+    command_refused(program, "--input @/x.npy --output @/x.npy",
+                    "expected an output that is not the input");
+    command_refused(program, "--input @/x.npy --output @/../$(basename @)/x.npy",
+                    "expected an output that is not the input");
+    command_refused(program, "--input @/x.npy --output @/y.npy --csv @/y.npy",
+                    "expected one output a file");
+    command_refused(program, "--output common/data/scores.npy",
+                    "expected an output that is not the course's");
+    command_refused(program, "--output @/no/such/y.npy", "y.npy: expected");
+    command_refused(program, "--output @", ": expected");
     struct command c = command_run("test -c /dev/full");
     if (c.status == 0) {  // the device of Linux that is always full
-        refuses(program, "--output /dev/full", "/dev/full: ");
-        refuses(program, "--csv /dev/full", "/dev/full: ");
-        refuses(program, "--output @/y.npy >/dev/full", "standard output: ");
-        refuses(program, "--help >/dev/full", "standard output: ");
+        command_refused(program, "--output /dev/full", "/dev/full: ");
+        command_refused(program, "--csv /dev/full", "/dev/full: ");
+        command_refused(program, "--output @/y.npy >/dev/full", "standard output: ");
+        command_refused(program, "--help >/dev/full", "standard output: ");
     }
-    refuses(program, "--output @/y.npy >&-", "standard output: ");
+    command_refused(program, "--output @/y.npy >&-", "standard output: ");
     command_run("ln -s @/nowhere @/link.npy");
-    refuses(program, "--output @/link.npy", "link.npy: expected a link that leads somewhere");
+    command_refused(program, "--output @/link.npy",
+                    "link.npy: expected a link that leads somewhere");
     command_run("rm @/link.npy");
 
     command_file("y.npy", "precious", 8);  // must outlive an output that grows too large
@@ -156,5 +148,5 @@ void assert_program_refuses_bad_outputs(const char *program)
 void assert_program_refuses_too_much(const char *program)
 {
     if (!command_is_sanitized())
-        refuses(program, "--rows 1000000000 --cols 1000000000", "out of memory");
+        command_refused(program, "--rows 1000000000 --cols 1000000000", "out of memory");
 }
