@@ -130,15 +130,27 @@ static const struct step *find_step(const struct options *o, const struct attent
                  name);
 }
 
+/* What is asked for besides a verdict must be there: steps before fa1 have no m, l or lse. */
+static void check_wishes(const struct step *step, const struct attention *p,
+                         const struct options *o)
+{
+    const char *const single = o->output ? "--output" : o->lse ? "--lse" : "--trace";
+    const char *const statistics = o->lse ? "--lse" : "--trace";
+    if (!step && (o->output || o->lse || o->trace))
+        options_fail(single, "expected one --kernel with it, not all");
+    if ((o->lse || o->trace) && step < &steps[FA1])
+        options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
+    if (o->trace)
+        trace_check(p);
+}
+
 /* The trace of one step. */
 static void tell_trace(const struct step *step, const struct attention_input *input,
                        const struct options *o)
 {
     const struct tile_size size = step_size(step, o, input->p.d);
-    trace_check(&input->p);
-    if (step == &steps[STANDARD] || step == &steps[BLOCK_MATMUL])
-        options_fail("--trace", "expected a --kernel from fa1 on, found %s", step->name);
     if (o->trace_csv) {
+        report_aside();
         trace_csv(step, input, size);
         return;
     }
@@ -166,11 +178,7 @@ int main(int argc, char **argv)
         threads_use(o.threads);
     struct attention_input input = attention_input_load(&o);
     const struct step *step = all ? NULL : find_step(&o, &input.p);
-    if (all && (o.output || o.lse || o.trace))
-        options_fail(o.output ? "--output"
-                     : o.lse  ? "--lse"
-                              : "--trace",
-                     "expected one --kernel with it, not all");
+    check_wishes(step, &input.p, &o);
 
     report_start("05", "Flash attention, tiled", "on the CPU: exact attention, a tile at a time",
                  o.quiet || o.trace_csv);

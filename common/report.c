@@ -19,7 +19,7 @@ static struct {
     const char *label;                       // of the part whose first line is to come, else ""
     const char *bold, *green, *red, *reset;  // escape sequences, or "" where no colour is wanted
     char verified_with[200];
-    bool quiet, wrong;
+    bool quiet, aside, wrong;
 } report = { .label = "", .bold = "", .green = "", .red = "", .reset = "" };
 
 static void choose_colours(void)
@@ -42,6 +42,12 @@ void report_start(const char *chapter, const char *title, const char *idea, bool
     if (!quiet)
         printf("%s%s  %s%s%*s%s\n", report.bold, chapter, title, report.reset,
                TITLE_WIDTH - (int)strlen(chapter) - 2 - (int)strlen(title), "", idea);
+}
+
+void report_aside(void)
+{
+    report.aside = true;
+    report.green = report.red = report.reset = "";
 }
 
 void report_part(const char *label)
@@ -300,10 +306,13 @@ void report_summary(const char *path, const struct summary *s)
 
 int report_finish(void)
 {
+    if (report.aside)
+        options_flush();
     if (report.quiet)
-        printf("%s  %-27s off by at most: %-54s %s%s%s\n", report.chapter, report.title,
-               report.verified_with, report.wrong ? report.red : report.green,
-               report.wrong ? "WRONG" : "ok", report.reset);
+        fprintf(report.aside ? stderr : stdout, "%s  %-27s off by at most: %-54s %s%s%s\n",
+                report.chapter, report.title, report.verified_with,
+                report.wrong ? report.red : report.green, report.wrong ? "WRONG" : "ok",
+                report.reset);
     options_flush();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -17,6 +17,9 @@
 /* "03", "Online softmax", and the one idea of the chapter. */
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet);
 
+/* Standard output is for something else: the line printed with --quiet goes to standard error. */
+void report_aside(void);
+
 /* Begins the part called `label`, which stands before its first line. */
 void report_part(const char *label);
 
