@@ -4,6 +4,7 @@
 #include "steps/observe.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,34 +29,82 @@ static void run_observed(const struct step *step, const struct attention_input *
 
 // ---- for people ---------------------------------------------------------------------------------
 
+enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
+
+/* How the trace is laid out, and the scores of a tile until it is done. */
+struct telling {
+    int width;  // of S and of P, where a query fits in one line; else 0
+    size_t head;
+    float scores[TRACE_PAIRS];
+};
+
+/* "S [0.63 2.58]" after `lead`, in as many lines as it takes. */
+static void tell_numbers(const char *lead, const char *what, const char *format, const float *x,
+                         size_t n)
+{
+    for (size_t k = 0; k < n; k += NUMBERS_IN_A_LINE) {
+        char text[40 * NUMBERS_IN_A_LINE];
+        report_line(
+            "%-15s%s %s", k ? "" : lead, k ? " " : what,
+            report_row(format, x + k, smaller(n - k, NUMBERS_IN_A_LINE), text, sizeof text));
+    }
+}
+
+static void tell_query(const struct telling *telling, const char *lead, const struct head *a,
+                       struct tile t, const struct fast_memory *fast, size_t r)
+{
+    const float *S = telling->scores + r * t.cols, *P = fast->S + r * t.cols;
+    const float *O = fast->O + r * a->p->d;
+    char text[3][40 * NUMBERS_IN_A_LINE];
+    if (!telling->width) {
+        tell_numbers(lead, "S", "%.2f", S, t.cols);
+        tell_numbers("", "P", "%.3f", P, t.cols);
+        tell_numbers("", "O", "%.3f", O, a->p->d);
+        report_line("%-15sm %.2f, l %.3f", "", (double)fast->m[r], (double)fast->l[r]);
+        return;
+    }
+    report_line("%-15s%-*s%-*s%6.2f %6.3f  %s", lead, telling->width,
+                report_row("%.2f", S, t.cols, text[0], sizeof text[0]), telling->width,
+                report_row("%.3f", P, t.cols, text[1], sizeof text[1]), (double)fast->m[r],
+                (double)fast->l[r], report_row("%.3f", O, a->p->d, text[2], sizeof text[2]));
+}
+
 static void tell(void *context, enum moment moment, const struct head *a, struct tile t,
                  const struct fast_memory *fast)
 {
-    float *pending = context;  // the tile's scores, until it is done
-    const size_t d = a->p->d;
+    struct telling *telling = context;
+    const size_t head = a->b * a->p->H + a->h;
     if (moment == SCORED) {
-        memcpy(pending, fast->S, t.rows * t.cols * sizeof *fast->S);
+        memcpy(telling->scores, fast->S, t.rows * t.cols * sizeof *fast->S);
         return;
     }
+    if (head != telling->head)
+        report_line("b %zu, h %zu", a->b, a->h);
+    telling->head = head;
     for (size_t r = 0; r < t.rows; r++) {
-        char keys[48] = "", S[200], P[200], O[200];
+        char keys[48] = "", lead[64];
         if (r == 0 && t.cols > 1)
             snprintf(keys, sizeof keys, "%zu to %zu", t.j0, t.j0 + t.cols - 1);
         else if (r == 0)
             snprintf(keys, sizeof keys, "%zu", t.j0);
-        report_line("%-8s %5zu  %-16s%-16s%6.2f %6.3f  %s", keys, t.i0 + r,
-                    report_row("%.2f", pending + r * t.cols, t.cols, S, sizeof S),
-                    report_row("%.3f", fast->S + r * t.cols, t.cols, P, sizeof P),
-                    (double)fast->m[r], (double)fast->l[r],
-                    report_row("%.3f", fast->O + r * d, d, O, sizeof O));
+        snprintf(lead, sizeof lead, "%-8s %5zu", keys, t.i0 + r);
+        tell_query(telling, lead, a, t, fast, r);
     }
 }
 
 void trace_step(const struct step *step, const struct attention_input *input, struct tile_size size)
 {
-    float pending[TRACE_PAIRS];
-    report_line("%-8s %5s  %-16s%-16s%6s %6s  %s", "keys", "query", "S", "P", "m", "l", "O");
-    run_observed(step, input, size, tell, pending);
+    const struct attention *p = &input->p;
+    const size_t width = 6 * smaller(size.Bc, p->Nk) + 3;  // of "[-0.26 -2.58] "
+    struct telling telling = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
+    if (15 + 2 * width + 15 + 7 * p->d + 1 <= COLUMNS_OF_TEXT)
+        telling.width = (int)width;
+    if (telling.width)
+        report_line("%-8s %5s %-*s%-*s%6s %6s  %s", "keys", "query", telling.width, "S",
+                    telling.width, "P", "m", "l", "O");
+    else
+        report_line("%-8s %5s", "keys", "query");
+    run_observed(step, input, size, tell, &telling);
 }
 
 // ---- for tools ----------------------------------------------------------------------------------
