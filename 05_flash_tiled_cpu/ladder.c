@@ -18,14 +18,14 @@ static void append(char *text, size_t size, const char *line)
     snprintf(text + used, size - used, "%s", line);
 }
 
-/* "  3  fa2           ": complete has no number. */
+/* " 3 fa2         ": complete has no number. */
 static void number_and_name(const struct step *step, char text[24])
 {
     const size_t k = (size_t)(step - steps);
     if (k == COMPLETE)
-        snprintf(text, 24, "   %-13s", step->name);
+        snprintf(text, 24, "   %-12s", step->name);
     else
-        snprintf(text, 24, "%2zu %-13s", k, step->name);
+        snprintf(text, 24, "%2zu %-12s", k, step->name);
 }
 
 static struct attention_errors tell_row(const struct step *step,
@@ -42,7 +42,7 @@ static struct attention_errors tell_row(const struct step *step,
     number_and_name(step, name);
     if (v.errors.has_previous)
         snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
-    report_line("%s %13s %9.2f %12s %10.2e   %s", name, report_number(count.total, accesses),
+    report_line("%s%13s %8.2f %9s  %8.2e  %s", name, report_number(count.total, accesses),
                 (double)count.total / (double)(count.pairs ? count.pairs : 1),
                 report_bytes(count.slow_bytes, line), v.errors.reference, before);
     if (!v.errors.right)
@@ -73,8 +73,8 @@ void tell_steps(const struct attention_input *input, const struct options *o)
     struct attention_errors worst = { 0 };
     char error[16];
     report_part("Steps");
-    report_line(" # %-13s %13s %9s %12s %10s   %s", "kernel", "accesses", "per pair",
-                "stored whole", "error", "against the stage before");
+    report_line(" # %-12s%13s %8s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
+                "error", "from the stage before");
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         const char *lacks = step_lacks(step, p);
         char name[24];

@@ -41,8 +41,8 @@ static void theorem_1(void)
     enum { N = 100, D = 16, M = 1600 };
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
     report_part("Theorem 1");
-    report_line("fa1, N = %d, d = %d, M = %d: m, l and O after each block of keys, against double",
-                N, D, M);
+    report_line("fa1, N = %d, d = %d, M = %d: m, l, O after each block of keys, against double", N,
+                D, M);
     report_line("%6s %18s %16s %15s", "keys", "error of m", "of l, relative", "of O");
     const struct theorem t = theorem_check(&steps[FA1], &input, fa1_size(M, D), true, tell_theorem);
     if (!(t.error_m <= 1e-5 && t.error_l <= 1e-5 && t.error_O <= 1e-5))
@@ -125,6 +125,7 @@ static void operations_and_memory(void)
                 "512");
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         const struct step *step = &steps[names[k]];
+        char text[3][32];
         size_t bytes[3];
         struct work work = { 0, 0 };
         for (size_t n = 0; n < 3; n++) {
@@ -136,9 +137,10 @@ static void operations_and_memory(void)
             work = c.work;
             attention_input_free(&input);
         }
-        report_line("%-12s %15.2f %12.2f %14zu %12zu %12zu", step->name,
+        report_line("%-12s %15.2f %12.2f %14s %12s %12s", step->name,
                     (double)work.products / (512.0 * 512.0), (double)work.others / (512.0 * 512.0),
-                    bytes[0], bytes[1], bytes[2]);
+                    report_number(bytes[0], text[0]), report_number(bytes[1], text[1]),
+                    report_number(bytes[2], text[2]));
     }
 }
 
@@ -150,9 +152,10 @@ static void tell_mask(const char *what, struct attention_input *input, size_t wh
     const struct tile_counts tiles = count_tiles(&input->p, size);
     const size_t accesses = counted(MASKS, input, size), pairs = attention_pairs(&input->p);
     const double most = (double)attention_rows(&input->p) * (double)input->p.Nk;
-    report_line("%-22s %7.1f %% %8zu %8zu %8zu %12zu %8.2f", what, 100.0 * (double)pairs / most,
+    char text[32];
+    report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
                 tiles.of_kind[TILE_WHOLE], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
-                accesses, whole ? (double)accesses / (double)whole : 1.0);
+                report_number(accesses, text), whole ? (double)accesses / (double)whole : 1.0);
 }
 
 static void show_masks(void)
@@ -170,7 +173,7 @@ static void show_masks(void)
     p->causal = true;
     tell_mask("--causal", &input, whole);
     p->window_left = 64;
-    tell_mask("… --window 64,0", &input, whole);
+    tell_mask("--causal --window 64,0", &input, whole);
     p->causal = false;
     p->window_left = -1;
     p->block_mask = blocks;
@@ -198,12 +201,13 @@ static void show_dropout(void)
     double largest = 0.0;
     for (size_t k = 0; k < attention_query_elements(p); k++)
         largest = fmax(largest, fabs((double)a.O[k] - (double)b.O[k]));
+    char stay[32], all[32];
     report_part("Dropout");
-    report_line("P = 0.1: %zu of %zu weights stay, %.4f", kept, attention_rows(p) * N,
+    report_line("P = 0.1: %s of %s weights stay, %.4f", report_number(kept, stay),
+                report_number(attention_rows(p) * N, all),
                 (double)kept / (double)(attention_rows(p) * N));
-    report_line(
-        "with tiles of 32 by 16 and of 1 by 7 the outputs differ by %.1e: the same weights went",
-        largest);
+    report_line("with tiles of 32 by 16 and of 1 by 7 the same weights go: O differs by %.1e",
+                largest);
     if (!(largest <= 1e-5))
         report_wrong("that is more than rounding");
     result_free(&a);

@@ -123,17 +123,30 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
     return text;
 }
 
+/* The columns that a text takes: all bytes count but those that continue a character of UTF-8. */
+static int columns_of(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
 void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
                     size_t unit, const char *suffix)
 {
     char heading[40], count[32], predicted[32];
     snprintf(heading, sizeof heading, "per %s", per);
+    int width = 14;
+    for (const struct counted *line = lines; line < lines + n; line++)
+        width = columns_of(line->formula) > width ? columns_of(line->formula) : width;
     report_part(label);
-    report_line("%-12s %13s %17s %14s", "slow memory", "counted", heading, "formula");
+    report_line("%-12s %13s %17s %*s", "slow memory", "counted", heading, width, "formula");
     for (const struct counted *line = lines; line < lines + n; line++) {
         const double each = (double)line->count / (double)unit;
-        report_line("%-12s %13s %15.2f%-2s %14s   %s%s%s%s%s", line->what,
-                    report_number(line->count, count), each, suffix, line->formula,
+        report_line("%-12s %13s %15.2f%-2s %*s%s   %s%s%s%s%s", line->what,
+                    report_number(line->count, count), each, suffix,
+                    width - columns_of(line->formula), "", line->formula,
                     line->count == line->predicted ? report.green : report.red,
                     line->count == line->predicted ? "ok" : "WRONG: the formula gives ",
                     line->count == line->predicted ? "" : report_number(line->predicted, predicted),
