@@ -19,18 +19,26 @@
 static const char *program_name = "course";
 static const char *program_path = "";
 
+/* A file's name, or a value that was given, may hold anything. */
+static void say_in_one_line(const char *text)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
+}
+
 void options_fail(const char *what, const char *format, ...)
 {
+    char message[5000];
     va_list arguments;
     va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     fflush(stdout);
     fprintf(stderr, "%s: ", program_name);
-    for (const char *c = what; *c; c++)  // a file's name may hold anything
-        fputc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    say_in_one_line(what);
     fputs(": ", stderr);
-    vfprintf(stderr, format, arguments);
+    say_in_one_line(message);
     fputc('\n', stderr);
-    va_end(arguments);
     exit(EXIT_USAGE);
 }
 
