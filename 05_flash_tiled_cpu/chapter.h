@@ -44,6 +44,9 @@ struct count {
     bool as_predicted;
 };
 
+/* Counted runs take some ten times as long as others: is the problem small enough for one? */
+bool can_be_counted(const struct attention *p);
+
 /* Runs the counted step on the input, with its output thrown away. */
 struct count count_step(const struct step *step, const struct attention_input *input,
                         struct tile_size size);
@@ -62,5 +65,9 @@ struct tile_counts {
     size_t of_kind[3], keys;
 };
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
+
+/* The same where the keys are first cut in parts (split_kv.h), and each part in tiles. */
+struct tile_counts count_tiles_in_parts(const struct attention *p, struct tile_size size,
+                                        size_t parts);
 
 #endif

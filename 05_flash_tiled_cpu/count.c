@@ -28,8 +28,8 @@ static void count_keys(const struct attention *p, size_t n, size_t i0, size_t ro
     }
 }
 
-static struct tile_counts count_in_parts(const struct attention *p, struct tile_size size,
-                                         size_t count)
+struct tile_counts count_tiles_in_parts(const struct attention *p, struct tile_size size,
+                                        size_t count)
 {
     const struct parts parts = { .count = count };
     struct tile_counts counts = { { 0 }, 0 };
@@ -43,7 +43,7 @@ static struct tile_counts count_in_parts(const struct attention *p, struct tile_
 
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 {
-    return count_in_parts(p, size, 1);
+    return count_tiles_in_parts(p, size, 1);
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ void predict_masks(const struct attention *p, struct tile_size size, struct acce
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t parts = split_parts(p), rows = attention_rows(p);
-    const size_t keys = count_in_parts(p, size, parts).keys;
+    const size_t keys = count_tiles_in_parts(p, size, parts).keys;
     add(a, "Q loads", parts * rows * p->d, "parts Nq d");
     add(a, "K loads", keys * p->d, "tiles' keys d");
     add(a, "V loads", keys * p->d, "tiles' keys d");
@@ -151,6 +151,11 @@ void predict_complete(const struct attention *p, struct tile_size size, struct a
 }
 
 // ---- counting -----------------------------------------------------------------------------------
+
+bool can_be_counted(const struct attention *p)
+{
+    return 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+}
 
 struct count count_step(const struct step *step, const struct attention_input *input,
                         struct tile_size size)

@@ -13,8 +13,12 @@
  */
 void tell_steps(const struct attention_input *input, const struct options *options);
 
-/* The part "Speed": the steps that can do the problem, timed in turn. Written to --csv too. */
-void bench_steps(const struct attention_input *input, const struct options *options);
+/*
+ * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is
+ * NULL, only `only` and the stage before it. Written to --csv too.
+ */
+void bench_steps(const struct step *only, const struct attention_input *input,
+                 const struct options *options);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double ladder_time(const struct step *step, const struct attention_input *input,

@@ -40,24 +40,21 @@ const struct step steps[STEPS] = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-/* A counted run is some ten times slower than a plain one: beyond this it would take too long. */
-static bool can_be_counted(const struct attention *p)
-{
-    return 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
-}
-
 static struct count tell_counts(const struct step *step, const struct attention_input *input,
                                 const struct options *o)
 {
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct count c = count_step(step, input, size);
-    const struct tile_counts tiles = count_tiles(p, size);
+    const size_t parts = step == &steps[SPLIT_KV] || step == &steps[COMPLETE] ? split_parts(p) : 1;
+    const struct tile_counts tiles = count_tiles_in_parts(p, size, parts);
     char held[32], M[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys: %zu whole, %zu partial, %zu skipped",
                 step->name, size.Br, size.Bc, tiles.of_kind[TILE_WHOLE],
                 tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED]);
+    if (parts > 1)
+        report_line("the keys in %zu parts, each with tiles of its own", parts);
     report_line(o->br || o->bc ? "%s elements of fast memory held"
                                : "%s elements of fast memory held, where M is %s",
                 report_number(c.fast_bytes / sizeof(float), held),
@@ -88,8 +85,12 @@ static void tell_step(const struct step *step, const struct attention_input *inp
     const struct tile_size size = step_size(step, o, input->p.d);
     struct attention_check check = attention_check_begin(input, o->verify_all);
     struct count count = { .total = 0 };
-    if (can_be_counted(&input->p))
+    if (can_be_counted(&input->p)) {
         count = tell_counts(step, input, o);
+    } else {
+        report_part("Counted");
+        report_line("left out: a counted run of a problem of this size takes long");
+    }
     struct result r = step_run(step, input, size);
     const struct verdict v = step_check(step, input, &check, o, &r, true);
     attention_write(o, input, r.O, r.lse);
@@ -192,7 +193,7 @@ int main(int argc, char **argv)
     else
         tell_step(step, &input, &o);
     if (o.bench)
-        bench_steps(&input, &o);
+        bench_steps(o.kernel && !all ? step : NULL, &input, &o);
     if (wants_story(&o))
         report_next(
             "06_flash_tiled_cuda: the same tiles, with a GPU's names for fast and slow memory");

@@ -308,12 +308,16 @@ void report_csv(const char *path, const char *text)
 
 void report_summary(const char *path, const struct summary *s)
 {
-    char text[600];
+    char text[600], counts[60] = ",", previous[32] = "";
+    if (s->counted)
+        snprintf(counts, sizeof counts, "%zu,%zu", s->counted, s->extra_bytes);
+    if (s->previous)
+        snprintf(previous, sizeof previous, "%.3e", s->previous_error);
     snprintf(text, sizeof text,
              "chapter,accesses,counted,extra_bytes,milliseconds,error,previous,"
-             "previous_error,verified\n%s,%s,%zu,%zu,%.6f,%.3e,%s,%.3e,%s\n",
-             report.chapter, s->accesses, s->counted, s->extra_bytes, s->milliseconds, s->error,
-             s->previous ? s->previous : "", s->previous_error, report.wrong ? "no" : "yes");
+             "previous_error,verified\n%s,%s,%s,%.6f,%.3e,%s,%s,%s\n",
+             report.chapter, s->accesses, counts, s->milliseconds, s->error,
+             s->previous ? s->previous : "", previous, report.wrong ? "no" : "yes");
     report_csv(path, text);
 }
 
