@@ -162,6 +162,26 @@ void command_refused(const char *program, const char *arguments, const char *par
     cr_assert(command_files() == before, "%s: left a file behind", arguments);
 }
 
+struct command command_verified(const char *program, const char *arguments,
+                                const char *const parts[])
+{
+    char words[1000];
+    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
+    const struct command c = command_run(words);
+    cr_assert(c.status == 0 && !*c.err, "%s: status %d: %s%s", arguments, c.status, c.out, c.err);
+    cr_assert(!strstr(c.out, "WRONG") && !strchr(c.out, '\033'), "%s: it printed: %s", arguments,
+              c.out);
+    int columns = 0;
+    for (const char *at = c.out; *at && !strstr(arguments, "--quiet"); at++) {
+        columns = *at == '\n' ? 0 : columns + (((unsigned char)*at & 0xC0) != 0x80);
+        cr_assert(columns <= 100, "%s: wider than 100, before: %s", arguments, at);
+    }
+    const char *const missing = parts ? missing_part(c.out, parts) : NULL;
+    cr_assert(!missing, "%s: expected \"%s\" in its place, it printed: %s", arguments, missing,
+              c.out);
+    return c;
+}
+
 bool command_made(const char *name)
 {
     char path[300];

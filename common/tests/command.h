@@ -48,6 +48,14 @@ void command_zeros(const char *name, enum npy_type type, int dims, const size_t 
  */
 void command_refused(const char *program, const char *arguments, const char *part);
 
+/*
+ * `program` ends with 0, has found nothing wrong, says nothing on standard error, and keeps to 100
+ * columns, but for the one line of --quiet. If `parts` is not NULL, what it prints holds them, in
+ * this order; they end with NULL.
+ */
+struct command command_verified(const char *program, const char *arguments,
+                                const char *const parts[]);
+
 /* Is there a file called `name` in the fresh folder? How many files are there? */
 bool command_made(const char *name);
 int command_files(void);

@@ -1,0 +1,205 @@
+/*
+ * The program as a reader runs it: its story, every step and option, and what it writes. What it
+ * refuses is in test_refusals.c, what it writes for other programs in test_outputs.c.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROGRAM "${BUILD:-build}/05_flash_tiled_cpu "
+#define SHAPE "--batch 2 --heads 4 --kv-heads 2 --n-q 203 --n-k 113 --d 40 "
+#define ISSUE SHAPE "--causal --window 50,0 --dropout 0.1 --br 16 --bc 24 "
+
+static const char *const step_names[] = { "standard", "block_matmul", "fa1",      "fa2",
+                                          "masks",    "dropout",      "split_kv", "complete" };
+enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
+
+static struct command verifies(const char *arguments)
+{
+    return command_verified("05_flash_tiled_cpu", arguments, NULL);
+}
+
+static void verifies_and_tells(const char *arguments, const char *const parts[])
+{
+    command_verified("05_flash_tiled_cpu", arguments, parts);
+}
+
+// ---- the story ----------------------------------------------------------------------------------
+
+TEST(program, tells_its_story_and_verifies_it)
+{
+    const char *const parts[] = { "05  Flash attention, tiled",
+                                  "By hand",
+                                  "[0.393 0.269 0.731]",
+                                  "Theorem 1",
+                                  "Theorem 2",
+                                  "Cost",
+                                  "Masks",
+                                  "--causal --window 64,0",
+                                  "random:0.1:1",
+                                  "Dropout",
+                                  "of 131 072 weights stay",
+                                  "Parts",
+                                  "16 parts of 256 keys",
+                                  "Steps",
+                                  " 0 standard",
+                                  " 6 split_kv",
+                                  "complete",
+                                  "Input",
+                                  "common/data/",
+                                  "Tiles",
+                                  "72 skipped",
+                                  "Counted",
+                                  "all                484 640",
+                                  "Compared with",
+                                  "double reference",
+                                  "its lse",
+                                  "split_kv",
+                                  "Next",
+                                  "06_flash_tiled_cuda",
+                                  NULL };
+    verifies_and_tells("", parts);
+}
+
+TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
+{
+    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
+        const struct command c = verifies(others[k]);
+        cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
+                  "%s: it printed: %s", others[k], c.out);
+    }
+    const struct command c = verifies("--quiet");
+    cr_assert(is_one_line_with(c.out, "ok") && strstr(c.out, "double reference"),
+              "--quiet: it printed: %s", c.out);
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+TEST(program, does_the_problem_of_the_issue)
+{
+    const char *const one[] = { "Nq 203, Nk 113, d 40",
+                                "complete, with Br = 16 queries and Bc = 24 keys",
+                                "Counted",
+                                "Compared with",
+                                "double reference",
+                                "its lse",
+                                NULL };
+    const char *const all[] = { "0 standard     cannot do this: it knows no --dropout",
+                                "1 block_matmul cannot do this: it knows no --dropout",
+                                "2 fa1          cannot do this: it knows no --dropout",
+                                "3 fa2          cannot do this: it knows no --dropout",
+                                "4 masks        cannot do this: it knows no --dropout",
+                                "5 dropout  ",
+                                "6 split_kv  ",
+                                "dropout\n",
+                                "  complete  ",
+                                NULL };
+    verifies_and_tells(ISSUE, one);
+    verifies_and_tells(ISSUE "--kernel all", all);
+}
+
+TEST(program, says_of_every_step_what_it_lacks)
+{
+    const char *const options[] = { "--causal", "--window 2,2", "--block-mask band:3",
+                                    "--key-mask @/m.npy" };
+    command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 9 });
+    for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
+        char arguments[100], part[100];
+        snprintf(arguments, sizeof arguments, "--n-q 9 --d 3 --kernel all %s", options[k]);
+        snprintf(part, sizeof part, "cannot do this: it knows no %.*s\n",
+                 (int)strcspn(options[k], " "), options[k]);
+        verifies_and_tells(arguments, (const char *const[]){ part, part, part, part, "4 masks  ",
+                                                             "5 dropout  ", NULL });
+    }
+}
+
+TEST(program, runs_every_step_by_its_name)
+{
+    const char *const before[STEP_NAMES] = { "04 no tiling", "\n",    "04 no tiling", "fa1",
+                                             "fa2",          "masks", "dropout",      "split_kv" };
+    for (int k = 0; k < STEP_NAMES; k++) {
+        char arguments[100], with[40];
+        snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 5 --heads 2 --kernel %s",
+                 step_names[k]);
+        snprintf(with, sizeof with, "%s, with Br = ", step_names[k]);
+        verifies_and_tells(arguments, (const char *const[]){ with, "Counted", "Compared with",
+                                                             "double reference", before[k], NULL });
+    }
+    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
+                       (const char *const[]){ "Steps", "standard", "04 no tiling\n", "block_matmul",
+                                              "-\n", "fa1", "04 no tiling\n", "fa2", "fa1\n",
+                                              "masks", "fa2\n", "dropout", "masks\n", "split_kv",
+                                              "dropout\n", "complete", "split_kv\n", NULL });
+}
+
+TEST(program, lists_its_steps)
+{
+    verifies_and_tells("--kernel list",
+                       (const char *const[]){ " 0  standard ", "\n 1  block_matmul ", "\n 2  fa1 ",
+                                              "\n 3  fa2 ", "\n 4  masks ", "\n 5  dropout ",
+                                              "\n 6  split_kv ", "\n    complete ", NULL });
+    const struct command names = verifies("--kernel list --quiet");
+    char expected[200] = "";
+    for (int k = 0; k < STEP_NAMES; k++) {
+        const size_t used = strlen(expected);
+        snprintf(expected + used, sizeof expected - used, "%s\n", step_names[k]);
+    }
+    cr_assert(strcmp(names.out, expected) == 0, "--quiet: it printed: %s", names.out);
+}
+
+// ---- options ------------------------------------------------------------------------------------
+
+TEST(program, does_every_option_together)
+{
+    unsigned char keys[2 * 113], blocks[7 * 5];
+    for (size_t k = 0; k < sizeof keys; k++)
+        keys[k] = k % 7 != 0 && k < 150;
+    for (size_t k = 0; k < sizeof blocks; k++)
+        blocks[k] = k % 3 != 0;
+    command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 113 }, keys);
+    command_array("b.npy", NPY_U1, 2, (size_t[]){ 7, 5 }, blocks);
+    const char *const sets[] = {
+        "--causal --key-mask @/m.npy --block-mask @/b.npy --mask-block 32,25 --dropout 0.3",
+        "--causal=top-left --window 20,3 --scale -0.5 --block-mask band:30 --dropout 0.5 "
+        "--dropout-seed 9 --br 7 --bc 64 --threads 3",
+        "--window 60,-1 --key-mask @/m.npy --block-mask random:0.4:5 --mask-block 10,20 --scale 0",
+        "--block-mask random:0:1 --sram 500 --verify=all --seed 4",
+        "--causal=bottom-right --block-mask band:0 --mask-block 1,1 --dropout 0.999 --threads 1",
+    };
+    for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        char arguments[400];
+        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        verifies(arguments);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
+        cr_assert(is_one_line_with(verifies(arguments).out, "ok"), "%s: not one line", arguments);
+    }
+}
+
+TEST(program, tells_tiles_from_any_sizes)
+{
+    const struct {
+        const char *arguments, *sizes, *tiles;
+    } runs[] = {
+        { "--br 1", "Br = 1 queries and Bc = 3 keys\n", "30 tiles whole, 0 partial, 0 skipped" },
+        { "--bc 1", "and Bc = 1 keys\n", " 7 tiles whole, 0 partial, 0 skipped" },
+        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles whole" },
+        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles whole" },
+        { "--br 4 --bc 4 --causal=top-left", "", " 3 tiles whole, 2 partial, 1 skipped" },
+        { "--sram 24", "complete, with Br = 2 queries and Bc = 2 keys\n", "20 tiles whole" },
+        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles whole" },
+        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles whole" },
+        { "--sram 1", "Br = 1 queries and Bc = 1 keys\n", "where M is 1\n" },
+    };
+    for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "--n-q 10 --n-k 7 --d 3 %s", runs[k].arguments);
+        verifies_and_tells(arguments,
+                           (const char *const[]){ runs[k].sizes, runs[k].tiles, "Counted", NULL });
+    }
+    verifies_and_tells(
+        "--n-q 1 --n-k 513 --d 3 --br 1 --bc 100",
+        (const char *const[]){ "keys in", "parts", "part m stores", "part O loads", NULL });
+}
