@@ -28,11 +28,13 @@ static struct count tell_counts(const struct step *step, const struct attention_
     const struct count c = count_step(step, input, size);
     const size_t parts = step == &steps[SPLIT_KV] || step == &steps[COMPLETE] ? split_parts(p) : 1;
     const struct tile_counts tiles = count_tiles_in_parts(p, size, parts);
-    char held[32], M[32];
+    char held[32], M[32], skipped[32];
     report_part("Tiles");
-    report_line("%s, with Br = %zu queries and Bc = %zu keys: %zu whole, %zu partial, %zu skipped",
-                step->name, size.Br, size.Bc, tiles.of_kind[TILE_WHOLE],
-                tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED]);
+    report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
+    report_line("%s tiles whole, %s partial, %s skipped",
+                report_number(tiles.of_kind[TILE_WHOLE], held),
+                report_number(tiles.of_kind[TILE_PARTIAL], M),
+                report_number(tiles.of_kind[TILE_SKIPPED], skipped));
     if (parts > 1)
         report_line("the keys in %zu parts, each with tiles of its own", parts);
     report_line(o->br || o->bc ? "%s elements of fast memory held"
