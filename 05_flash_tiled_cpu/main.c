@@ -105,7 +105,9 @@ static const struct step *find_step(const struct options *o, const struct attent
         const char *lacks = step_lacks(step, p);
         if (lacks)
             options_fail("--kernel", "expected a step that knows %s%s, and %s does not", lacks,
-                         p->key_mask && !o->key_mask ? " (the course's input has padding)" : "",
+                         o->key_mask || strcmp(lacks, "--key-mask") != 0
+                             ? ""
+                             : " (the course's input has one)",
                          name);
         return step;
     }

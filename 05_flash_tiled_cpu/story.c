@@ -247,10 +247,9 @@ static void all_steps(void)
     input.p.key_mask = NULL;
     tell_steps(&input, &none);
     const double d = (double)input.p.d, N = (double)input.p.Nk;
-    report_line(
-        "(the first text of the real input, %zu heads: it has no padding; chapter 04's one pass",
-        input.p.H);
-    report_line("makes 2 d + (2 d + 1) / Nk = %.2f accesses a pair on it)",
+    report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
+                input.p.H);
+    report_line("2 d + (2 d + 1) / Nk = %.2f accesses a pair on it)",
                 2.0 * d + (2.0 * d + 1.0) / N);
     attention_input_free(&input);
 }

@@ -16,59 +16,68 @@ struct tile_size standard_size(size_t M, size_t d)
 }
 
 /* S = scale Q K^T */
-static void standard_scores(struct head a, struct tile_size size, struct fast_memory *fast,
-                            float *S)
+static void standard_scores(struct head a, struct tile_size size, float *Q_i, float *K_j, float *S)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
-    for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, Nq - t.i0);
-        tile_load(fast->Q, a.Q + t.i0 * d, t.rows * d);
-        for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, Nk - t.j0);
-            tile_load(fast->K, a.K + t.j0 * d, t.cols * d);
-            tile_scores(fast, t, d, a.p->scale);
-            for (size_t r = 0; r < t.rows; r++)
-                tile_store(S + (t.i0 + r) * Nk + t.j0, fast->S + r * t.cols, t.cols);
+    for (size_t i0 = 0; i0 < Nq; i0 += size.Br) {
+        const size_t rows = smaller(size.Br, Nq - i0);
+        tile_load(Q_i, a.Q + i0 * d, rows * d);
+        for (size_t j0 = 0; j0 < Nk; j0 += size.Bc) {
+            const size_t cols = smaller(size.Bc, Nk - j0);
+            tile_load(K_j, a.K + j0 * d, cols * d);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t c = 0; c < cols; c++) {
+                    float x = 0.0f;
+                    for (size_t k = 0; k < d; k++)
+                        x += Q_i[r * d + k] * K_j[c * d + k];
+                    store(&S[(i0 + r) * Nk + j0 + c], a.p->scale * x);
+                }
         }
     }
+    work_products(2 * Nq * Nk * d);
+    work_others(Nq * Nk);
 }
 
 /* O = P V */
-static void standard_averages(struct head a, struct tile_size size, struct fast_memory *fast,
-                              const float *P)
+static void standard_averages(struct head a, struct tile_size size, const float *P, float *O_i,
+                              float *V_j)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
-    for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, Nq - t.i0);
-        tile_fill(fast->O, 0.0f, t.rows * d);
-        for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, Nk - t.j0);
-            tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
-            for (size_t r = 0; r < t.rows; r++)
-                tile_load(fast->S + r * t.cols, P + (t.i0 + r) * Nk + t.j0, t.cols);
-            tile_add_product(fast, t, d);
+    for (size_t i0 = 0; i0 < Nq; i0 += size.Br) {
+        const size_t rows = smaller(size.Br, Nq - i0);
+        tile_fill(O_i, 0.0f, rows * d);
+        for (size_t j0 = 0; j0 < Nk; j0 += size.Bc) {
+            const size_t cols = smaller(size.Bc, Nk - j0);
+            tile_load(V_j, a.V + j0 * d, cols * d);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t c = 0; c < cols; c++) {
+                    const float weight = load(&P[(i0 + r) * Nk + j0 + c]);
+                    for (size_t k = 0; k < d; k++)
+                        O_i[r * d + k] += weight * V_j[c * d + k];
+                }
         }
-        tile_store(a.O + t.i0 * d, fast->O, t.rows * d);
+        tile_store(a.O + i0 * d, O_i, rows * d);
     }
+    work_products(2 * Nq * Nk * d);
 }
 
 void standard(const struct attention *p, struct tile_size size, const float *Q, const float *K,
               const float *V, float *O, float *lse)
 {
     (void)lse;
-    struct fast_memory fast = fast_new(p, size);
+    float *rows = extra_fast("a tile of Q, or of O", smaller(size.Br, p->Nq) * p->d);
+    float *cols = extra_fast("a tile of K, or of V", smaller(size.Bc, p->Nk) * p->d);
     float *S = extra_slow("S", p->Nq * p->Nk), *P = extra_slow("P", p->Nq * p->Nk);
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, Q, K, V, O, NULL);
-        standard_scores(a, size, &fast, S);
+        standard_scores(a, size, rows, cols, S);
         for (size_t i = 0; i < p->Nq; i++)
             safe_softmax(S + i * p->Nk, P + i * p->Nk, p->Nk);
         work_others(7 * p->Nq * p->Nk);  // max; -, exp, +; -, exp, /
-        standard_averages(a, size, &fast, P);
+        standard_averages(a, size, P, rows, cols);
     }
     extra_free(P);
     extra_free(S);
-    fast_free(&fast);
+    extra_free(cols);
+    extra_free(rows);
 }

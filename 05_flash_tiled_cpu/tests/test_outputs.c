@@ -237,7 +237,7 @@ TEST(outputs, writes_a_summary)
                                   "previous,previous_error,verified\n",
                                   "05,",
                                   ",1320,",
-                                  ",split_kv,",
+                                  ",04 no tiling,",
                                   ",yes\n",
                                   NULL };
     cr_assert(c.status == 0 && !missing_part(c.out, parts) && lines_of_fields(c.out, 9) == 2,

@@ -56,7 +56,7 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "Compared with",
                                   "double reference",
                                   "its lse",
-                                  "split_kv",
+                                  "04 no tiling",
                                   "Next",
                                   "06_flash_tiled_cuda",
                                   NULL };
