@@ -6,40 +6,83 @@
 #include "test.h"
 #include "tolerance.h"
 
-/* Fails, naming the problem, the array and the place, unless `got` is right. */
+#include <stdlib.h>
+
+struct forward_forms forward_forms = { .count = 1 };
+
+enum { LARGE = 4000000 };  // multiply-adds of Q K^T
+
+/* Fails, naming the problem, the form, the array and the place, unless `got` is right. */
 static void assert_right(const float *got, const double *right, const float *plain, size_t n,
                          const char *array, const struct test_problem *t)
 {
     const struct difference d = difference_between(got, right, n);
     const struct allowance a = allowance_for(plain, right, n, FORWARD);
-    cr_assert(within(d, a), "%s: %s[%zu] is %.9g, expected %.9g (off by up to %.2g, allowed %.2g)",
-              problem_text(t), array, d.worst, d.got, d.expected, d.max_abs, a.max_abs);
+    cr_assert(within(d, a),
+              "%s%s: %s[%zu] is %.9g, expected %.9g (off by up to %.2g, allowed %.2g)",
+              problem_text(t), forward_forms.text, array, d.worst, d.got, d.expected, d.max_abs,
+              a.max_abs);
+}
+
+/* What is right for a problem, and what the textbook makes of it. */
+struct expected {
+    double *O, *lse;
+    float *plain_O, *plain_lse;
+};
+
+static struct expected expected_of(const struct test_problem *t)
+{
+    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
+    struct expected e = { allocate(n, sizeof *e.O, "O"), allocate(rows, sizeof *e.lse, "lse"),
+                          allocate(n, sizeof *e.plain_O, "O"),
+                          allocate(rows, sizeof *e.plain_lse, "lse") };
+    reference_forward(&t->p, t->Q, t->K, t->V, e.O, e.lse);
+    plain_forward(&t->p, t->Q, t->K, t->V, e.plain_O, e.plain_lse);
+    return e;
+}
+
+static void expected_free(struct expected *e)
+{
+    free(e->O);
+    free(e->lse);
+    free(e->plain_O);
+    free(e->plain_lse);
+}
+
+/* The form that is `now`; lse may be NULL. */
+static void assert_form(forward *f, const struct test_problem *t, const struct expected *e,
+                        float *O, float *lse)
+{
+    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
+    tolerance_poison(O, n);
+    if (lse)
+        tolerance_poison(lse, rows);
+    f(&t->p, t->Q, t->K, t->V, O, lse);
+    assert_right(O, e->O, e->plain_O, n, lse ? "O" : "O without lse", t);
+    if (lse && !forward_forms.without_lse)
+        assert_right(lse, e->lse, e->plain_lse, rows, "lse", t);
 }
 
 void assert_forward(forward *f, const struct test_problem *t)
 {
-    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
-    float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
-    float *plain = allocate(n, sizeof *plain, "O"), *plain_lse = allocate(rows, sizeof *lse, "lse");
-    double *right = allocate(n, sizeof *right, "O"),
-           *right_lse = allocate(rows, sizeof *right, "lse");
-    tolerance_poison(O, n);
-    tolerance_poison(lse, rows);
-    f(&t->p, t->Q, t->K, t->V, O, lse);
-    reference_forward(&t->p, t->Q, t->K, t->V, right, right_lse);
-    plain_forward(&t->p, t->Q, t->K, t->V, plain, plain_lse);
-    assert_right(O, right, plain, n, "O", t);
-    assert_right(lse, right_lse, plain_lse, rows, "lse", t);
-
-    tolerance_poison(O, n);  // lse may be left out
-    f(&t->p, t->Q, t->K, t->V, O, NULL);
-    assert_right(O, right, plain, n, "O without lse", t);
+    static size_t turns[2];  // of small problems, and of large ones
+    const struct attention *p = &t->p;
+    const bool large = attention_rows(p) * p->Nk * p->d > LARGE;
+    float *O = allocate(attention_query_elements(p), sizeof *O, "O");
+    float *lse = allocate(attention_rows(p), sizeof *lse, "lse");
+    struct expected e = expected_of(t);
+    const size_t next = turns[large]++ % forward_forms.count;
+    for (size_t k = 0; k < (large ? 1 : forward_forms.count); k++) {
+        forward_forms.now = large ? next : k;
+        assert_form(f, t, &e, O, lse);
+    }
+    if (!large) {
+        forward_forms.now = next;
+        assert_form(f, t, &e, O, NULL);  // lse may be left out
+    }
+    expected_free(&e);
     free(O);
     free(lse);
-    free(plain);
-    free(plain_lse);
-    free(right);
-    free(right_lse);
 }
 
 static void at(forward *f, size_t B, size_t H, size_t Nq, size_t Nk, size_t d)
@@ -75,6 +118,15 @@ void assert_forward_with_options(forward *f, unsigned options)
         if (seed <= 90)  // first each alone, ten times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
+        assert_forward(f, &t);
+        problem_free(&t);
+    }
+}
+
+void assert_forward_at_random(forward *f, struct attention most, unsigned options, size_t problems)
+{
+    for (uint64_t seed = 1; seed <= problems; seed++) {
+        struct test_problem t = random_problem(seed, most, random_options(seed, options));
         assert_forward(f, &t);
         problem_free(&t);
     }

@@ -9,6 +9,20 @@
 typedef void forward(const struct attention *p, const float *Q, const float *K, const float *V,
                      float *O, float *lse);
 
+/*
+ * A pass may come in several forms that all have to give the same, tiles of several sizes for one.
+ * Who tests such a pass first says how many. The pass does the form that is `now`, and leaves in
+ * `text` the arguments that name it, for messages: " --br 5 --bc 1". Every problem meets every
+ * form, but a large one only the next in turn, so that each form meets some large ones.
+ */
+struct forward_forms {
+    size_t count;      // 1 unless somebody says otherwise
+    bool without_lse;  // the pass writes O alone
+    size_t now;
+    char text[80];
+};
+extern struct forward_forms forward_forms;
+
 /* Runs it into poisoned memory; O and lse must be the reference's, within reason. */
 void assert_forward(forward *f, const struct test_problem *t);
 
@@ -18,7 +32,10 @@ void assert_forward_at_every_size(forward *f);
 /* Each option of `options` alone, and random sets of them together, each for several problems. */
 void assert_forward_with_options(forward *f, unsigned options);
 
-/* The same where the keys that no query sees hold NaN, which must not be read into the result. */
+/* As many random problems, no length greater than in `most`, each with some set of `options`. */
+void assert_forward_at_random(forward *f, struct attention most, unsigned options, size_t problems);
+
+/* All of `options` where the keys that no query sees hold NaN: it may not get into the result. */
 void assert_forward_ignores_unseen_keys(forward *f, unsigned options);
 
 #endif
