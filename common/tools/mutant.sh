@@ -9,6 +9,7 @@
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
+export OMP_WAIT_POLICY=passive  # as in run_tests.sh
 rm -rf "$folder"
 mkdir -p "$folder" "$(dirname "$result")"
 

@@ -5,6 +5,7 @@
 # hung, or crashed has failed, whatever its exit status says.
 program=$1 result=$2
 shift 2
+export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
 mkdir -p "$(dirname "$result")"
 name=$(basename "$result") log=$result.log tap=$result.tap
 rm -f "$tap"
