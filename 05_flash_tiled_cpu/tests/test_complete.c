@@ -1,0 +1,156 @@
+/*
+ * The complete step: all options together, the real input, and the same bits from any number of
+ * threads.
+ */
+#include "memory.h"
+#include "npy.h"
+#include "test.h"
+#include "threads.h"
+#include "tiles.h"
+#include "tolerance.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Few queries and many keys, which are cut in parts. */
+static const struct attention FEW_QUERIES = {
+    .B = 2, .H = 2, .Hkv = 2, .Nq = 12, .Nk = 900, .d = 9
+};
+
+TEST(complete, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(COMPLETE));
+}
+
+TEST(complete, agrees_with_the_reference_under_every_option)
+{
+    assert_forward_with_options(in_tiles(COMPLETE), WITH_EVERYTHING);
+}
+
+TEST(complete, agrees_with_the_reference_under_every_two_options)
+{
+    for (unsigned one = 1; one < WITH_EVERYTHING; one *= 2)
+        for (unsigned two = 2 * one; two < WITH_EVERYTHING; two *= 2)
+            for (uint64_t seed = 1; seed <= 4; seed++) {
+                struct test_problem t =
+                    random_problem(seed, attention_of(2, 4, 4, 60, 60, 16), one | two);
+                assert_forward(in_tiles(COMPLETE), &t);
+                problem_free(&t);
+            }
+}
+
+TEST(complete, agrees_with_the_reference_in_random_tiles_and_in_parts)
+{
+    assert_random_tiles(COMPLETE);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        const unsigned options = random_options(seed, WITH_EVERYTHING) | WITH_UNEQUAL_LENGTHS;
+        struct test_problem t = random_problem(seed, FEW_QUERIES, options);
+        assert_forward(in_tiles(COMPLETE), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(complete, does_not_read_keys_that_no_query_sees)
+{
+    assert_forward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_forward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING);
+}
+
+TEST(complete, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
+{
+    assert_nan_stays_with_those_who_see_it(COMPLETE);
+}
+
+TEST(complete, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
+{
+    assert_empty_rows_are_empty(COMPLETE);
+}
+
+TEST(complete, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
+{
+    assert_minus_infinity_weighs_nothing(COMPLETE);
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+
+/* The same bytes for 1, 2, 3 and 5 threads, and for each of them again. */
+static void assert_same_bits(const struct test_problem *t, struct tile_size size)
+{
+    static const size_t threads[] = { 1, 2, 3, 5, 2, 1, 3, 5 };
+    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
+    float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
+    float *first = allocate(n, sizeof *O, "O"), *first_lse = allocate(rows, sizeof *lse, "lse");
+    for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
+        tolerance_poison(O, n);
+        tolerance_poison(lse, rows);
+        threads_use(threads[k]);
+        complete(&t->p, size, t->Q, t->K, t->V, k ? O : first, k ? lse : first_lse);
+        cr_assert(
+            k == 0 || (memcmp(O, first, n * sizeof *O) == 0 &&
+                       memcmp(lse, first_lse, rows * sizeof *lse) == 0),
+            "%s --br %zu --bc %zu: run %zu, with %zu threads, differs from the first, with one",
+            problem_text(t), size.Br, size.Bc, k, threads[k]);
+    }
+    free(O);
+    free(lse);
+    free(first);
+    free(first_lse);
+}
+
+TEST(complete, gives_the_same_bits_for_any_number_of_threads)
+{
+    struct test_problem large = problem_of(attention_of(2, 4, 2, 150, 150, 32), 0, 1);
+    struct test_problem few = problem_of(attention_of(1, 2, 1, 40, 3000, 32), 0, 2);
+    assert_same_bits(&large, (struct tile_size){ 16, 16 });
+    assert_same_bits(&large, (struct tile_size){ 1, 40 });
+    assert_same_bits(&few, (struct tile_size){ 16, 16 });
+    assert_same_bits(&few, (struct tile_size){ 64, 100 });
+    problem_free(&large);
+    problem_free(&few);
+}
+
+TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        const unsigned options = random_options(seed, WITH_EVERYTHING);
+        struct test_problem t =
+            seed % 2 ? random_problem(seed, attention_of(2, 4, 4, 60, 60, 16), options)
+                     : random_problem(seed, FEW_QUERIES, options | WITH_UNEQUAL_LENGTHS);
+        assert_same_bits(&t, tiles_of(COMPLETE, TILE_FORMS - 1, &t.p));
+        problem_free(&t);
+    }
+}
+
+// ---- the real input -----------------------------------------------------------------------------
+
+static struct npy course_array(const char *path)
+{
+    struct npy a;
+    struct file_error error;
+    cr_assert(npy_read(path, &a, &error), "%s: %s", path, error.text);
+    return a;
+}
+
+TEST(complete, gives_the_output_that_came_with_the_real_input)
+{
+    struct npy Q = course_array("common/data/q.npy"), K = course_array("common/data/k.npy");
+    struct npy V = course_array("common/data/v.npy"), right = course_array("common/data/o.npy");
+    struct npy mask = course_array("common/data/key_mask.npy");
+    struct attention p = attention_of(2, 4, 4, 164, 164, 32);
+    float *O = allocate(right.count, sizeof *O, "O");
+    p.key_mask = mask.data;
+    for (size_t form = 0; form < TILE_FORMS; form++) {
+        tolerance_poison(O, right.count);
+        complete(&p, tiles_of(COMPLETE, form, &p), Q.data, K.data, V.data, O, NULL);
+        for (size_t k = 0; k < right.count; k++)
+            cr_assert(fabsf(O[k] - ((float *)right.data)[k]) <= 5e-6f,
+                      "tiles %zu: element %zu is %.9g, not %.9g", form, k, (double)O[k],
+                      (double)((float *)right.data)[k]);
+    }
+    free(O);
+    npy_free(&Q);
+    npy_free(&K);
+    npy_free(&V);
+    npy_free(&right);
+    npy_free(&mask);
+}

@@ -1,0 +1,211 @@
+/*
+ * Counted accesses against their formulas, operations, extra memory, and tiles of each kind.
+ */
+#include "test.h"
+#include "tiles.h"
+#include "traffic.h"
+
+#include <string.h>
+
+static unsigned options_of(enum step_name name)
+{
+    return steps[name].dropout ? WITH_EVERYTHING : steps[name].masks ? WITH_MASKS : WITH_SHAPES;
+}
+
+TEST(count, of_every_step_is_what_its_formula_gives)
+{
+    for (enum step_name name = STANDARD; name < STEPS; name++)
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            const struct attention most =
+                seed % 4 ? attention_of(2, 4, 4, 40, 40, 12) : attention_of(2, 2, 2, 9, 800, 5);
+            const unsigned options = random_options(seed, options_of(name));
+            struct test_problem t =
+                random_problem(seed, most, seed % 4 ? options : options | WITH_UNEQUAL_LENGTHS);
+            const struct attention_input input = input_of(&t);
+            const struct tile_size size = tiles_of(name, seed % TILE_FORMS, &t.p);
+            const struct count c = count_step(&steps[name], &input, size);
+            cr_assert(c.as_predicted, "%s --kernel %s --br %zu --bc %zu: not as predicted",
+                      problem_text(&t), steps[name].name, size.Br, size.Bc);
+            cr_assert(c.pairs == attention_pairs(&t.p), "%s: %zu pairs, not %zu", problem_text(&t),
+                      c.pairs, attention_pairs(&t.p));
+            size_t sum = 0;
+            for (size_t k = 0; k + 1 < c.accesses.n; k++)
+                sum += c.accesses.line[k].count;
+            cr_assert(sum == c.total && sum == c.accesses.line[c.accesses.n - 1].count,
+                      "%s --kernel %s: the lines sum to %zu, all are %zu", problem_text(&t),
+                      steps[name].name, sum, c.total);
+            problem_free(&t);
+        }
+}
+
+/* A step that makes an access more than another whose formula it claims. */
+static void fa2_and_a_load(const struct attention *p, struct tile_size size, const float *Q,
+                           const float *K, const float *V, float *O, float *lse)
+{
+    fa2_counted(p, size, Q, K, V, O, lse);
+    traffic_count_load(V);
+}
+
+TEST(count, notices_one_access_too_many)
+{
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 9, 9, 3), 0, 1);
+    const struct attention_input input = input_of(&t);
+    struct step step = steps[FA2];
+    const struct tile_size size = { 2, 3 };
+    cr_assert(count_step(&step, &input, size).as_predicted, "fa2 is not as predicted");
+    step.counted = fa2_and_a_load;
+    cr_assert(!count_step(&step, &input, size).as_predicted, "one load more goes unseen");
+    step = steps[FA2];
+    step.predict = predict_block_matmul;  // has no lse
+    cr_assert(!count_step(&step, &input, size).as_predicted, "stores of lse go unseen");
+    problem_free(&t);
+}
+
+/* lse costs fa1, which reads m and l for it, 3 Nq accesses, and fa2 Nq. */
+TEST(count, without_lse_is_so_much_less)
+{
+    enum { NQ = 33, NK = 29, D = 8, TR = 5, TC = 10 };
+    struct test_problem t = problem_of(attention_of(1, 1, 1, NQ, NK, D), 0, 1);
+    static float O[NQ * D];
+    struct tile_size size = { 7, 3 };
+    for (int n = 0; n < 2; n++) {
+        traffic_reset();
+        traffic_watch("Q", t.Q, NQ * D);
+        traffic_watch("K", t.K, NK * D);
+        traffic_watch("V", t.V, NK * D);
+        traffic_watch("O", O, NQ * D);
+        (n ? fa2_counted : fa1_counted)(&t.p, size, t.Q, t.K, t.V, O, NULL);
+        const struct traffic all = traffic_total();
+        const size_t right = n ? 2 * NQ * D + 2 * TR * NK * D
+                               : NQ * D + 2 * NQ + 2 * NK * D + TC * (3 * NQ * D + 4 * NQ);
+        cr_assert(all.loads + all.stores == right, "fa%d: %zu accesses, expected %zu", n + 1,
+                  all.loads + all.stores, right);
+    }
+    problem_free(&t);
+}
+
+// ---- operations and memory ----------------------------------------------------------------------
+
+static struct count count_plain(enum step_name name, size_t heads, size_t Nq, size_t Nk, size_t d,
+                                struct tile_size size)
+{
+    struct test_problem t = problem_of(attention_of(1, heads, heads, Nq, Nk, d), 0, 1);
+    const struct attention_input input = input_of(&t);
+    const struct count c = count_step(&steps[name], &input, size);
+    problem_free(&t);
+    return c;
+}
+
+TEST(work, of_matrix_products_is_4_nq_nk_d_a_head_in_any_tiles)
+{
+    static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 16, 16 }, { 100, 100 } };
+    for (size_t n = 0; n < 4; n++)
+        for (enum step_name name = STANDARD; name < STEPS; name++) {
+            const struct count c = count_plain(name, 3, 33, 29, 8, sizes[n]);
+            cr_assert(c.work.products == (size_t)3 * 4 * 33 * 29 * 8, "%s: %zu, expected %d",
+                      steps[name].name, c.work.products, 3 * 4 * 33 * 29 * 8);
+        }
+}
+
+/* fa1 normalises O at every tile, fa2 once. */
+TEST(work, besides_them_is_less_in_fa2_than_in_fa1)
+{
+    static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 16, 16 }, { 64, 8 } };
+    for (size_t n = 0; n < 4; n++) {
+        const size_t one = count_plain(FA1, 1, 64, 64, 32, sizes[n]).work.others;
+        const size_t two = count_plain(FA2, 1, 64, 64, 32, sizes[n]).work.others;
+        cr_assert(0 < two && two < one, "tiles of %zu by %zu: fa1 %zu, fa2 %zu", sizes[n].Br,
+                  sizes[n].Bc, one, two);
+    }
+}
+
+TEST(work, on_skipped_tiles_is_none)
+{
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 64, 64, 8), 0, 1);
+    t.p.causal = true;
+    const struct attention_input input = input_of(&t);
+    const struct count c = count_step(&steps[MASKS], &input, (struct tile_size){ 16, 16 });
+    cr_assert(c.work.products == 10 * 4 * 16 * 16 * 8, "10 of 16 tiles make %zu, expected %d",
+              c.work.products, 10 * 4 * 16 * 16 * 8);
+    problem_free(&t);
+}
+
+TEST(extra_memory, is_s_and_p_in_standard_m_and_l_in_fa1_and_none_in_fa2)
+{
+    static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 500, 500 } };
+    for (size_t n = 0; n < 3; n++) {
+        const size_t right[STEPS] = { [STANDARD] = 8 * 70 * 90, [FA1] = 8 * 70 };
+        for (enum step_name name = STANDARD; name < STEPS; name++) {
+            if (name == SPLIT_KV)
+                continue;
+            const struct count c = count_plain(name, 2, 70, 90, 5, sizes[n]);
+            cr_assert(c.slow_bytes == right[name], "%s stores %zu bytes whole, expected %zu",
+                      steps[name].name, c.slow_bytes, right[name]);
+        }
+    }
+}
+
+TEST(extra_memory, of_parts_is_m_l_and_o_for_each)
+{
+    const size_t right = (size_t)4 * 2 * 3 * 7 * (5 + 2);  // heads, queries, parts
+    for (enum step_name name = SPLIT_KV; name <= COMPLETE; name++) {
+        const struct count c = count_plain(name, 2, 3, 900, 5, (struct tile_size){ 2, 50 });
+        cr_assert(c.slow_bytes == right, "%s stores %zu bytes whole, expected %zu",
+                  steps[name].name, c.slow_bytes, right);
+    }
+}
+
+/* Tiles of Q and O, of K and V, of S, and m and l; no larger than the problem can use. */
+TEST(extra_memory, that_is_fast_is_a_tile_of_each)
+{
+    const size_t tiles = 2 * 16 * 8 + 2 * 10 * 8 + 16 * 10 + 2 * 16;
+    const size_t all = 2 * 33 * 8 + 2 * 29 * 8 + 33 * 29 + 2 * 33;
+    for (enum step_name name = STANDARD; name < STEPS; name++) {
+        const size_t some =
+            count_plain(name, 1, 33, 29, 8, (struct tile_size){ 16, 10 }).fast_bytes;
+        const size_t most =
+            count_plain(name, 1, 33, 29, 8, (struct tile_size){ 99, 99 }).fast_bytes;
+        cr_assert(some == 4 * tiles && most == 4 * all, "%s: %zu and %zu bytes, expected %zu, %zu",
+                  steps[name].name, some, most, 4 * tiles, 4 * all);
+    }
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+static void assert_tiles(const char *what, const struct attention *p, struct tile_size size,
+                         struct tile_counts right)
+{
+    const struct tile_counts found = count_tiles(p, size);
+    cr_assert(memcmp(&found, &right, sizeof found) == 0,
+              "%s: %zu whole, %zu partial, %zu skipped, %zu keys", what, found.of_kind[TILE_WHOLE],
+              found.of_kind[TILE_PARTIAL], found.of_kind[TILE_SKIPPED], found.keys);
+}
+
+#define TILES(whole, partial, skipped)                                                 \
+    {                                                                                  \
+        [TILE_WHOLE] = (whole), [TILE_PARTIAL] = (partial), [TILE_SKIPPED] = (skipped) \
+    }
+
+TEST(count_tiles, tells_whole_partial_and_skipped_ones)
+{
+    const uint8_t keys[16] = { 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1 };
+    const uint8_t blocks[4] = { 1, 0, 0, 1 };
+    const struct tile_size four = { 4, 4 };
+    struct attention p = attention_of(1, 2, 2, 16, 16, 1);
+    assert_tiles("none", &p, four, (struct tile_counts){ TILES(32, 0, 0), 128 });
+    assert_tiles("none, ragged", &p, (struct tile_size){ 5, 7 },
+                 (struct tile_counts){ TILES(24, 0, 0), 128 });
+    p.causal = true;
+    assert_tiles("causal", &p, four, (struct tile_counts){ TILES(12, 8, 12), 80 });
+    assert_tiles("causal, ragged", &p, (struct tile_size){ 8, 3 },
+                 (struct tile_counts){ TILES(6, 12, 6), 2 * (9 + 16) });
+    p.causal = false;
+    p.key_mask = keys;
+    assert_tiles("key mask", &p, four, (struct tile_counts){ TILES(8, 16, 8), 96 });
+    p.key_mask = NULL;
+    p.block_mask = blocks;
+    p.mask_rows = p.mask_cols = 8;
+    assert_tiles("block mask", &p, four, (struct tile_counts){ TILES(16, 0, 16), 64 });
+    assert_tiles("block mask, all one tile", &p, (struct tile_size){ 20, 20 },
+                 (struct tile_counts){ TILES(0, 2, 0), 32 });
+}

@@ -1,0 +1,49 @@
+/*
+ * Masks: every option but dropout, what nobody sees, and what only some see.
+ */
+#include "test.h"
+#include "tiles.h"
+
+TEST(masks, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(MASKS));
+}
+
+TEST(masks, agrees_with_the_reference_under_every_option)
+{
+    assert_forward_with_options(in_tiles(MASKS), WITH_MASKS);
+}
+
+TEST(masks, agrees_with_the_reference_in_random_tiles)
+{
+    assert_random_tiles(MASKS);
+    assert_forward_at_random(in_tiles(MASKS), attention_of(1, 2, 2, 150, 150, 8), WITH_MASKS, 20);
+}
+
+TEST(masks, does_not_read_keys_that_no_query_sees)
+{
+    assert_forward_ignores_unseen_keys(in_tiles(MASKS), WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_forward_ignores_unseen_keys(in_tiles(MASKS), WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW |
+                                                            WITH_UNEQUAL_LENGTHS);
+    assert_forward_ignores_unseen_keys(in_tiles(MASKS), WITH_MASKS);
+}
+
+TEST(masks, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
+{
+    assert_nan_stays_with_those_who_see_it(MASKS);
+}
+
+TEST(masks, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
+{
+    assert_empty_rows_are_empty(MASKS);
+}
+
+TEST(masks, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
+{
+    assert_minus_infinity_weighs_nothing(MASKS);
+}
+
+TEST(masks, computes_as_if_there_were_no_dropout)
+{
+    assert_lacks(MASKS, WITH_EVERYTHING);
+}

@@ -1,0 +1,99 @@
+/*
+ * What tiles alone can do: standard attention with S and P stored, and a product of three matrices.
+ */
+#include "memory.h"
+#include "test.h"
+#include "tiles.h"
+#include "tolerance.h"
+
+TEST(standard, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(STANDARD));
+}
+
+TEST(standard, agrees_with_the_reference_for_every_scale_grouped_heads_and_unequal_lengths)
+{
+    assert_forward_with_options(in_tiles(STANDARD), WITH_SHAPES);
+}
+
+TEST(standard, agrees_with_the_reference_in_random_tiles)
+{
+    assert_random_tiles(STANDARD);
+}
+
+TEST(standard, computes_as_if_there_were_neither_masks_nor_dropout)
+{
+    assert_lacks(STANDARD, WITH_EVERYTHING);
+}
+
+// ---- block_matmul -------------------------------------------------------------------------------
+
+/* Head n of O = (scale Q K^T) V, in double and as float32 has it, by the formula. */
+static void product(const struct test_problem *t, size_t n, double *right, float *plain)
+{
+    const struct attention *p = &t->p;
+    const size_t d = p->d, kv = (n / p->H * p->Hkv + kv_head(p, n % p->H)) * p->Nk * d;
+    for (size_t i = 0; i < p->Nq; i++) {
+        const float *q = t->Q + (n * p->Nq + i) * d;
+        double *row = right + (n * p->Nq + i) * d;
+        float *plain_row = plain + (n * p->Nq + i) * d;
+        for (size_t k = 0; k < d; k++)
+            row[k] = 0.0, plain_row[k] = 0.0f;
+        for (size_t j = 0; j < p->Nk; j++) {
+            double score = 0.0;
+            float plain_score = 0.0f;
+            for (size_t k = 0; k < d; k++) {
+                score += (double)q[k] * (double)t->K[kv + j * d + k];
+                plain_score += q[k] * t->K[kv + j * d + k];
+            }
+            for (size_t k = 0; k < d; k++) {
+                row[k] += (double)p->scale * score * (double)t->V[kv + j * d + k];
+                plain_row[k] += p->scale * plain_score * t->V[kv + j * d + k];
+            }
+        }
+    }
+}
+
+/* In every tile size. */
+static void assert_product(const struct test_problem *t)
+{
+    const size_t n = attention_query_elements(&t->p);
+    double *right = unwritten(n);
+    float *plain = allocate(n, sizeof *plain, "O"), *O = allocate(n, sizeof *O, "O");
+    for (size_t head = 0; head < t->p.B * t->p.H; head++)
+        product(t, head, right, plain);
+    for (size_t form = 0; form < TILE_FORMS; form++) {
+        const struct tile_size size = tiles_of(BLOCK_MATMUL, form, &t->p);
+        tolerance_poison(O, n);
+        block_matmul(&t->p, size, t->Q, t->K, t->V, O, NULL);
+        const struct difference d = difference_between(O, right, n);
+        cr_assert(within(d, allowance_for(plain, right, n, FORWARD)),
+                  "%s --kernel block_matmul --br %zu --bc %zu: O[%zu] is %.9g, expected %.9g",
+                  problem_text(t), size.Br, size.Bc, d.worst, d.got, d.expected);
+    }
+    free(right);
+    free(plain);
+    free(O);
+}
+
+TEST(block_matmul, is_the_product_of_the_three_matrices_in_any_tiles)
+{
+    const size_t shapes[][3] = { { 1, 1, 1 },     { 2, 7, 3 },      { 64, 63, 16 },
+                                 { 65, 129, 59 }, { 200, 65, 256 }, { 1, 300, 40 } };
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        const size_t *s = shapes[k];
+        struct test_problem t = problem_of(attention_of(1, 2, 2, s[0], s[1], s[2]), 0, k);
+        assert_product(&t);
+        problem_free(&t);
+    }
+}
+
+TEST(block_matmul, knows_scale_grouped_heads_and_unequal_lengths)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 50, 50, 20),
+                                               random_options(seed, WITH_SHAPES));
+        assert_product(&t);
+        problem_free(&t);
+    }
+}
