@@ -165,11 +165,11 @@ MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/muta
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
-	$$(AT)STUDENT=$(STUDENT) WITNESS_FLAGS='$(WITNESS_FLAGS)' CC='$$(CC)' \
-	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' LIBS='$$(TEST_LIBS)' \
-	    TOOLS='$$(filter-out $(OBJ)/$1/%,$$(ALGORITHM_OBJ_$2)) $$(TEST_TOOLS)' \
-	    WITNESS='$$(filter-out $(OBJ)/$1/% $(OBJ)/witnessed/$1/%,$$(WITNESSED_OBJ_$2)) \
-	             $(WITNESS) $(COMMON)' \
+	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' LIBS='$$(TEST_LIBS)' \
+	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' \
+	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
+	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
+	    WITNESS='$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)' \
 	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 
 RESULTS_tests   += $(RESULTS)/$1

@@ -163,8 +163,8 @@ TEST(program, does_every_option_together)
     command_array("b.npy", NPY_U1, 2, (size_t[]){ 7, 5 }, blocks);
     const char *const sets[] = {
         "--causal --key-mask @/m.npy --block-mask @/b.npy --mask-block 32,25 --dropout 0.3",
-        "--causal=top-left --window 20,3 --scale -0.5 --block-mask band:30 --dropout 0.5 "
-        "--dropout-seed 9 --br 7 --bc 64 --threads 3",
+        ("--causal=top-left --window 20,3 --scale -0.5 --block-mask band:30 --dropout 0.5 "
+         "--dropout-seed 9 --br 7 --bc 64 --threads 3"),
         "--window 60,-1 --key-mask @/m.npy --block-mask random:0.4:5 --mask-block 10,20 --scale 0",
         "--block-mask random:0:1 --sram 500 --verify=all --seed 4",
         "--causal=bottom-right --block-mask band:0 --mask-block 1,1 --dropout 0.999 --threads 1",

@@ -1,11 +1,12 @@
 #!/bin/sh
 # mutant.sh CHAPTER PATCH RESULT FOLDER - proves that the tests of CHAPTER reject a wrong version.
 #
-# Copies the chapter to FOLDER, applies PATCH, builds the chapter's tests there, and demands that
-# each test that the patch names in its "Caught by:" lines fails. Without a patch ("") it demands that
-# none fails, so that a copy is not rejected for being a copy. CC, FLAGS, LIBS and what to link the
-# tests (TOOLS) and the witness (WITNESS) with come from the Makefile. Leaves "passed failed skipped"
-# in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
+# Copies the chapter to FOLDER, applies PATCH, and demands that each test that the patch names in its
+# "Caught by:" lines fails with the copy. Without a patch ("") it demands that none fails, so that a copy
+# is not rejected for being a copy. CC, FLAGS, LIBS and what the tests (TESTS) and the witness (WITNESS)
+# are linked from come from the Makefile. Of these objects, all in OBJ, the copy replaces those that the
+# patch changes; all of the chapter's where it changes a header, or where there is no patch. Leaves
+# "passed failed skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
@@ -46,31 +47,47 @@ if [ -n "$patch" ]; then
     fi
 fi
 
-rm -f "$copy/tests/test_program.c"  # it looks at the built program, which is the right one
-algorithm=$(find "$copy" -path "$copy/tests" -prune -o -name '*.c' -print | grep -v '/main\.c$')
-FLAGS="$FLAGS -I$chapter -I$chapter/steps"  # where ../ leads to from a copy
-# shellcheck disable=SC2086  # lists of words
-$CC $FLAGS "$copy"/tests/test_*.c $algorithm $TOOLS -o "$folder/tests" $LIBS \
-    >>"$log" 2>&1 || verdict 1 "no longer compiles"
+changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
+case $changed in
+'' | *.h) changed=$(find "$chapter" -path "$chapter/tests" -prune -o -name '*.c' -print | grep -v '/main\.c$') ;;
+*) [ ! -f "$chapter/counted.c" ] || changed="$changed $chapter/counted.c" ;;  # it includes them all
+esac
+
+# Compiles what has changed and links it with the other objects that are given.
+build() {  # program, extra flags for all but counted.c, object...
+    program=$1 flags=$2
+    shift 2
+    for file in $changed; do
+        object=$folder/$(basename "$program")-$(echo "${file%.c}" | tr / -).o
+        own=$flags
+        [ "$file" != "$chapter/counted.c" ] || own=''
+        # shellcheck disable=SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
+        $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -c "$folder/$file" -o "$object" || return 1
+        for old; do
+            shift
+            case $old in "$OBJ/${file%.c}.o" | "$OBJ/witnessed/${file%.c}.o") old=$object ;; esac
+            set -- "$@" "$old"
+        done
+    done
+    # shellcheck disable=SC2086
+    $CC $FLAGS "$@" -o "$program" $LIBS
+}
+
 of_witness=$(echo "$named" | tr ' ' '\n' | grep '^witness::')
 of_tests=$(echo "$named" | tr ' ' '\n' | grep -v '^witness::')
-# shellcheck disable=SC2086
-[ -n "$patch" ] && [ -z "$of_tests" ] || failed=$(failing "$folder/tests" $of_tests)
-
-case $patch/$of_witness in
-/* | */witness::*)
+if [ -z "$patch" ] || [ -n "$of_tests" ]; then
     # shellcheck disable=SC2086
-    {
-        for file in $(echo "$algorithm" | grep -v '/counted\.c$'); do
-            $CC $FLAGS $WITNESS_FLAGS -c "$file" -o "${file%.c}.o" || exit 1
-        done
-        $CC $FLAGS "$copy/tests/witness.c" "$copy/counted.c" $(find "$copy" -name '*.o') $WITNESS \
-            -o "$folder/witness" $LIBS
-    } >>"$log" 2>&1 || verdict 1 "no longer compiles with the witness"
+    build "$folder/tests" '' $TESTS >>"$log" 2>&1 || verdict 1 "no longer compiles"
+    # shellcheck disable=SC2086
+    failed=$(failing "$folder/tests" $of_tests)
+fi
+if [ -z "$patch" ] || [ -n "$of_witness" ]; then
+    # shellcheck disable=SC2086
+    build "$folder/witness" "$WITNESS_FLAGS" $WITNESS >>"$log" 2>&1 ||
+        verdict 1 "no longer compiles with the witness"
     # shellcheck disable=SC2086
     failed="$failed $(failing "$folder/witness" $of_witness)"
-    ;;
-esac
+fi
 
 if [ -z "$patch" ]; then
     if [ -n "$(echo $failed)" ]; then
