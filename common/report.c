@@ -323,8 +323,6 @@ void report_summary(const char *path, const struct summary *s)
 
 int report_finish(void)
 {
-    if (report.aside)
-        options_flush();
     if (report.quiet)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s off by at most: %-54s %s%s%s\n",
                 report.chapter, report.title, report.verified_with,
