@@ -266,17 +266,19 @@ TEST(outputs, has_a_line_for_every_step)
 
 TEST(outputs, measures_its_speed)
 {
-    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --kernel dropout --bench "
-                                 "--csv @/b.csv && cat @/b.csv");
+    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --kernel complete --threads 1 "
+                                 "--bench --csv @/b.csv && cat @/b.csv");
     const char *const parts[] = { "Compared with",
                                   "Speed",
-                                  "5 dropout",
+                                  "6 split_kv ",
+                                  "complete ",
                                   "GFLOP/s of FMA",
                                   "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads,"
                                   "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
-                                  "05,dropout,f32,1,1,8,4,0,forward,1,",
+                                  "05,split_kv,f32,1,1,8,4,0,forward,1,",
+                                  "\n05,complete,f32,1,1,8,4,0,forward,1,",
                                   NULL };
     cr_assert(c.status == 0 && !strstr(c.out, "WRONG") && !missing_part(c.out, parts),
               "status %d: %s%s", c.status, c.out, c.err);
-    cr_assert(lines_of_fields(c.out, 15) == 2, "not a header and one line of 15 fields: %s", c.out);
+    cr_assert(lines_of_fields(c.out, 15) == 3, "not a header and two lines: %s", c.out);
 }
