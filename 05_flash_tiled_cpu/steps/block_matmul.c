@@ -12,7 +12,7 @@
 static void block_matmul_head(struct head a, struct tile_size size, struct fast_memory *fast)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
+    struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
         t.rows = smaller(size.Br, Nq - t.i0);
         tile_load(fast->Q, a.Q + t.i0 * d, t.rows * d);

@@ -53,7 +53,7 @@ static void fa1_head(struct head a, struct tile_size size, struct fast_memory *f
                      float *l)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
+    struct tile t = { 0 };
     for (size_t i = 0; i < Nq; i++) {                                        // 2
         store(&m[i], -INFINITY);
         store(&l[i], 0.0f);

@@ -72,7 +72,7 @@ void fa2_end(struct head a, struct tile t, struct fast_memory *fast)
 static void fa2_head(struct head a, struct tile_size size, struct fast_memory *fast)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
+    struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                             // 3
         t.rows = smaller(size.Br, Nq - t.i0);
         fa2_begin(a, t, fast);                                               // 4, 5

@@ -40,7 +40,7 @@ void masks_add_product(struct fast_memory *fast, struct tile t, size_t d)
 static void masks_head(struct head a, struct tile_size size, struct fast_memory *fast)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
-    struct tile t;
+    struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
         t.rows = smaller(size.Br, Nq - t.i0);
         fa2_begin(a, t, fast);
