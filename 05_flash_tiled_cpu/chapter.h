@@ -60,7 +60,7 @@ void predict_masks(const struct attention *p, struct tile_size size, struct acce
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* How many tiles of each enum tile_kind the problem has, in all heads, and the keys in those not skipped. */
+/* The tiles of each enum tile_kind that all heads have, and the keys in those not skipped. */
 struct tile_counts {
     size_t of_kind[3], keys;
 };

@@ -31,7 +31,8 @@ struct verdict {
 
 /*
  * Compares the result of a step. The stage before is the nearest earlier one that can do the
- * problem, or chapter 04 where no --kernel was chosen: it is run too. `tell` says whether the part "Compared with" is printed.
+ * problem, or chapter 04 where no --kernel was chosen: it is run too. `tell` says whether the part
+ * "Compared with" is printed.
  */
 struct verdict step_check(const struct step *step, const struct attention_input *input,
                           const struct attention_check *check, const struct options *options,

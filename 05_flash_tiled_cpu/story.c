@@ -146,8 +146,21 @@ static void operations_and_memory(void)
 
 // ---- masks, dropout, parts ----------------------------------------------------------------------
 
+/* Says so if the step's result is not right. */
+static void must_be_right(enum step_name name, const struct attention_input *input)
+{
+    const struct options none = { .trace = false };
+    struct attention_check check = attention_check_begin(input, false);
+    struct result r = step_run(&steps[name], input, (struct tile_size){ 32, 32 });
+    if (!step_check(&steps[name], input, &check, &none, &r, false).errors.right)
+        report_wrong("%s: its O or lse", steps[name].name);
+    result_free(&r);
+    attention_check_end(&check);
+}
+
 static void tell_mask(const char *what, struct attention_input *input, size_t whole)
 {
+    must_be_right(MASKS, input);
     const struct tile_size size = { 32, 32 };
     const struct tile_counts tiles = count_tiles(&input->p, size);
     const size_t accesses = counted(MASKS, input, size), pairs = attention_pairs(&input->p);
@@ -210,6 +223,7 @@ static void show_dropout(void)
                 largest);
     if (!(largest <= 1e-5))
         report_wrong("that is more than rounding");
+    must_be_right(DROPOUT, &input);
     result_free(&a);
     result_free(&b);
     attention_input_free(&input);

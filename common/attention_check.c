@@ -182,13 +182,18 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
     return v;
 }
 
+static double largest_error(const struct comparison *c)
+{
+    return c->difference.mismatched ? (double)NAN : c->difference.max_abs;
+}
+
 /* What the caller wants of a verdict, which ends here. */
 static struct attention_errors errors_of(struct verdict *v)
 {
     free(v->wide);
     return (struct attention_errors){
-        .reference = v->reference.difference.max_abs,
-        .previous = v->previous.difference.max_abs,
+        .reference = largest_error(&v->reference),
+        .previous = largest_error(&v->previous),
         .has_previous = v->previous.with,
         .right = v->right,
     };

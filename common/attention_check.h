@@ -34,7 +34,7 @@ void attention_check_end(struct attention_check *check);
 struct comparison attention_check_output(const struct attention_check *check,
                                          const struct attention *p, const float *O);
 
-/* The largest errors of a result, and whether they are small enough. */
+/* The largest errors of a result, NaN if one is no number, and whether they are small enough. */
 struct attention_errors {
     double reference, previous;
     bool has_previous;  // there was a stage before that can do at least one head

@@ -6,6 +6,7 @@
  * A row of O is a sum over all keys. A sum may be cut anywhere: each block of keys adds its part as
  * soon as it is there, and the scores of a tile are thrown away again. So S is never stored, and any
  * Br and Bc give the same O. What is missing for attention is the softmax between the two products.
+ * (Tr = ceil(Nq / Br) is the number of blocks of queries; each has all keys and values go past it.)
  */
 #include "observe.h"
 

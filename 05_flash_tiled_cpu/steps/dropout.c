@@ -13,7 +13,7 @@
 #include "masks.h"
 #include "observe.h"
 
-/* P, in S, becomes P Z: some weights go, the others grow to make up for them. */
+/* Weights in S are multiplied by Z of the papers: 1/(1 - P) where they stay, else 0. */
 static void drop(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;

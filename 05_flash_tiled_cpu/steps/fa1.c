@@ -35,14 +35,14 @@ static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
         l_tile += S[c];
     }
     const float m_new = fmaxf(*m, m_tile);                                   // 11
-    const float old = *l * exp_minus(*m, m_new), rescale = exp_minus(m_tile, m_new);
-    const float l_new = old + rescale * l_tile;
+    const float old = *l * exp_minus(*m, m_new), share = exp_minus(m_tile, m_new);
+    const float l_new = old + share * l_tile;
     if (l_new == 0.0f)
         return;                     // scores of -inf and nothing else so far: nothing has no share
     for (size_t k = 0; k < d; k++)                                           // 12
         O[k] *= old / l_new;
     for (size_t c = 0; c < cols; c++)
-        S[c] *= rescale / l_new;
+        S[c] *= share / l_new;
     *m = m_new;
     *l = l_new;
     // END SOLUTION

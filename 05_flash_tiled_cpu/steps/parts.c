@@ -1,3 +1,6 @@
+/*
+ * How many parts, and where they lie: split_kv's memory.
+ */
 #include "split_kv.h"
 
 /* Pieces of work that one problem should give, and the fewest keys worth a piece. */

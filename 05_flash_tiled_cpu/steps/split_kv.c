@@ -1,11 +1,13 @@
 /*
- * Few queries, many keys.                      parts Nq (2 d + 2 …) more than dropout: see the page
+ * Few queries, many keys.         dropout's accesses + (parts - 1) Nq d + parts Nq (2 d + 4)
  *
  * A model that writes a text asks one query at a time, and it sees all keys so far. One tile of
- * queries is work for one thread only. So the keys are cut in parts instead. Each part gives its own
- * m, l and O, as if there were no other keys, and chapter 03's merge joins them:
+ * queries is work for one thread only. So the keys are cut in parts instead. Each part has m, l and O
+ * of its own, as if there were no other keys, and chapter 03's merge joins them:
  *
- *     m = max(m_a, m_b),   l = l_a e^{m_a - m} + l_b e^{m_b - m},   O = O_a e^{m_a - m} + O_b e^{m_b - m}
+ *     m = max(m_a, m_b)
+ *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
+ *     O = O_a e^{m_a - m} + O_b e^{m_b - m}
  *
  * The parts do not have to know one another, so each can be a thread's, a warp's or a machine's.
  * ("Flash-decoding" by its authors: Dao, Haziza, Massa, Sizov, 2023.)

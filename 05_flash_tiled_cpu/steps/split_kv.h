@@ -6,7 +6,10 @@
 
 #include "tile.h"
 
-/* What one query has from some of the keys: their maximum score, and sums of e^{x - m} and e^{x - m} v. */
+/*
+ * What one query has from some of the keys: the maximum m of their scores x, the sum of e^{x - m}, and
+ * the sum of e^{x - m} v.
+ */
 struct part {
     float m, l, o[ATTENTION_MAX_D];
 };

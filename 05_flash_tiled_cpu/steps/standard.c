@@ -65,19 +65,19 @@ void standard(const struct attention *p, struct tile_size size, const float *Q, 
               const float *V, float *O, float *lse)
 {
     (void)lse;
-    float *rows = extra_fast("a tile of Q, or of O", smaller(size.Br, p->Nq) * p->d);
-    float *cols = extra_fast("a tile of K, or of V", smaller(size.Bc, p->Nk) * p->d);
+    float *Q_i = extra_fast("a tile of Q, or of O", smaller(size.Br, p->Nq) * p->d);
+    float *K_j = extra_fast("a tile of K, or of V", smaller(size.Bc, p->Nk) * p->d);
     float *S = extra_slow("S", p->Nq * p->Nk), *P = extra_slow("P", p->Nq * p->Nk);
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, Q, K, V, O, NULL);
-        standard_scores(a, size, rows, cols, S);
+        standard_scores(a, size, Q_i, K_j, S);
         for (size_t i = 0; i < p->Nq; i++)
             safe_softmax(S + i * p->Nk, P + i * p->Nk, p->Nk);
         work_others(7 * p->Nq * p->Nk);  // max; -, exp, +; -, exp, /
-        standard_averages(a, size, P, rows, cols);
+        standard_averages(a, size, P, Q_i, K_j);
     }
     extra_free(P);
     extra_free(S);
-    extra_free(cols);
-    extra_free(rows);
+    extra_free(K_j);
+    extra_free(Q_i);
 }

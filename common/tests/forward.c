@@ -18,10 +18,14 @@ static void assert_right(const float *got, const double *right, const float *pla
 {
     const struct difference d = difference_between(got, right, n);
     const struct allowance a = allowance_for(plain, right, n, FORWARD);
+    const size_t shape[4] = { t->p.B, t->p.H, t->p.Nq, t->p.d };
+    char place[100];
     cr_assert(within(d, a),
-              "%s%s: %s[%zu] is %.9g, expected %.9g (off by up to %.2g, allowed %.2g)",
-              problem_text(t), forward_forms.text, array, d.worst, d.got, d.expected, d.max_abs,
-              a.max_abs);
+              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written, the others "
+              "off by up to %.2g, allowed %.2g)",
+              problem_text(t), forward_forms.text, array,
+              place_of(d.worst, n == attention_rows(&t->p) ? 3 : 4, shape, place, sizeof place),
+              d.got, d.expected, d.mismatched, d.max_abs, a.max_abs);
 }
 
 /* What is right for a problem, and what the textbook makes of it. */

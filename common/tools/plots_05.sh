@@ -2,7 +2,7 @@
 # plots_05.sh BUILD DATA - the numbers of chapter 05's pictures, from counted runs and traces.
 set -e
 build=$1 data=$2
-run() { "$build/05_flash_tiled_cpu" "$@" >"$data/printed"; }
+run() { "$build/05_flash_tiled_cpu" "$@" >"$data/printed" 2>"$data/said"; }
 values() { sed 1d "$data/csv"; }  # of the --csv of the last run
 
 # step N accesses, bytes stored whole, bytes of fast memory: for a fast memory of 192 kB. With tiles
@@ -44,7 +44,7 @@ for density in 0 0.1 0.2 0.3 0.5 0.7 0.9 1; do
     for seed in 1 2 3; do
         run --kernel masks --block-mask random:$density:$seed --mask-block 32,32 --br 32 --bc 32 \
             --n-q 512 --d 32 --traffic --csv "$data/csv"
-        tiles='s|^Tiles.*: \([0-9]*\) whole, 0 partial, \([0-9]*\) skipped$|\1 \2|p'
+        tiles='s|^ *\([0-9]*\) tiles whole, 0 partial, \([0-9]*\) skipped$|\1 \2|p'
         sed -n "$tiles" "$data/printed" |
             awk -v accesses="$(values | cut -d, -f3)" '{ print $1, $1 + $2, accesses }'
     done
