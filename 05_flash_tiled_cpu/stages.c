@@ -5,6 +5,7 @@
 #include "steps/tile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *step_lacks(const struct step *step, const struct attention *p)
 {
@@ -108,11 +109,13 @@ static struct attention_check check_of_product(const struct attention_input *inp
         .count = check->count,
         .shape = { p->B, p->H, p->Nq, p->d },
         .rows = allocate(check->count, sizeof *c.rows, "the rows to check"),
+        .values = allocate(p->B * p->H, sizeof *c.values, "the sizes of values"),
         .right = allocate(check->count * p->d, sizeof *c.right, "the reference"),
         .lse = allocate(check->count, sizeof *c.lse, "the reference"),
         .plain = allocate(check->count * p->d, sizeof *c.plain, "the textbook product"),
         .plain_lse = allocate(check->count, sizeof *c.plain_lse, "the textbook product"),
     };
+    memcpy(c.values, check->values, p->B * p->H * sizeof *c.values);
     for (size_t k = 0; k < c.count; k++) {
         const size_t row = c.rows[k] = check->rows[k];
         c.lse[k] = 0.0, c.plain_lse[k] = 0.0f;

@@ -26,6 +26,23 @@ static size_t *choose_rows(size_t rows, size_t count)
     return chosen;
 }
 
+/* The usual size of a value in each head: the mean of |v|, of those that are finite. */
+static double *sizes_of_values(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    double *sizes = allocate(p->B * p->H, sizeof *sizes, "the sizes of values");
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const size_t head = n / p->H * p->Hkv + kv_head(p, n % p->H), elements = p->Nk * p->d;
+        double sum = 0.0;
+        for (size_t k = 0; k < elements; k++) {
+            const double v = fabs((double)input->V[head * elements + k]);
+            sum += isfinite(v) ? v : 0.0;
+        }
+        sizes[n] = sum / (double)elements;
+    }
+    return sizes;
+}
+
 struct attention_check attention_check_begin(const struct attention_input *input, bool all)
 {
     const struct attention *p = &input->p;
@@ -36,6 +53,7 @@ struct attention_check attention_check_begin(const struct attention_input *input
         .count = all || few || rows < ATTENTION_CHECK_ROWS ? rows : ATTENTION_CHECK_ROWS,
     };
     c.rows = choose_rows(rows, c.count);
+    c.values = sizes_of_values(input);
     c.right = allocate(c.count * p->d, sizeof *c.right, "the reference");
     c.lse = allocate(c.count, sizeof *c.lse, "the reference");
     c.plain = allocate(c.count * p->d, sizeof *c.plain, "the textbook attention");
@@ -56,6 +74,7 @@ struct attention_check attention_check_begin(const struct attention_input *input
 void attention_check_end(struct attention_check *check)
 {
     free(check->rows);
+    free(check->values);
     free(check->right);
     free(check->lse);
     free(check->plain);
@@ -114,7 +133,7 @@ static struct allowance allowance_of_output(const struct attention_check *check,
 {
     const size_t from = head.first * p->d;
     return allowance_for_sums(check->plain + from, check->right + from, head.count * p->d, p->Nk,
-                              head.count);
+                              head.count, check->values[check->rows[head.first] / p->Nq]);
 }
 
 struct comparison attention_check_output(const struct attention_check *check,
@@ -161,8 +180,9 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
         head = head_from(check, p, head.first);
         const size_t from = head.first * p->d, n = head.count * p->d;
         const struct allowance allowance = allowance_of_output(check, head, p);
-        const struct allowance allowance_lse = allowance_for_sums(
-            check->plain_lse + head.first, check->lse + head.first, head.count, p->Nk, head.count);
+        const struct allowance allowance_lse =
+            allowance_for_sums(check->plain_lse + head.first, check->lse + head.first, head.count,
+                               p->Nk, head.count, 0.0);
         if (lse)
             comparison_keep_worse(&v.lse, compare_head(check, head, "its lse", lse, check->lse,
                                                        allowance_lse, of_lse));

@@ -13,6 +13,7 @@ struct attention_check {
     size_t shape[4];           // of O: (B, H, Nq, d)
     size_t count;              // of rows
     size_t *rows;              // (b H + h) Nq + i of each
+    double *values;            // (B, H): the usual size of a head's values
     double *right, *lse;       // (count, d) and (count): the reference
     float *plain, *plain_lse;  // the same from the textbook in float32
 };

@@ -99,7 +99,7 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
         const size_t row = numbers[i] = i;
         const double *reference = right.reference + row * cols;
         const struct allowance allowance =
-            allowance_for_sums(right.plain + row * cols, reference, cols, cols, 1);
+            allowance_for_sums(right.plain + row * cols, reference, cols, cols, 1, 0.0);
         const struct comparison c =
             compare_row(scores, "double reference", y, right.reference, allowance, &numbers[i]);
         comparison_keep_worse(&worst[0], c);

@@ -69,10 +69,10 @@ static double ulp(double x)
     return x < (double)FLT_MIN ? (double)FLT_TRUE_MIN : ldexp(1.0, ilogb(x) - (FLT_MANT_DIG - 1));
 }
 
-/* The distance to the next float32 from the largest of the finite numbers in x. */
-static double ulp_of_largest(const double *x, size_t n)
+/* The distance to the next float32 from the largest of the finite numbers in x, at least `least`. */
+static double ulp_of_largest(const double *x, size_t n, double least)
 {
-    double largest = 0.0;
+    double largest = least;
     for (size_t i = 0; i < n; i++)
         if (isfinite(x[i]))
             largest = fmax(largest, fabs(x[i]));
@@ -85,7 +85,7 @@ struct allowance allowance_for(const float *plain, const double *reference, size
     const double of_max = direction == FORWARD ? 4.0 : 6.0;
     const double of_rms = direction == FORWARD ? 2.0 : 3.0;
     const struct difference textbook = difference_between(plain, reference, n);
-    const double floor = 8.0 * ulp_of_largest(reference, n);
+    const double floor = 8.0 * ulp_of_largest(reference, n, 0.0);
     return (struct allowance){
         .max_abs = of_max * textbook.max_abs + floor,
         .rms = of_rms * textbook.rms + floor,
@@ -93,10 +93,10 @@ struct allowance allowance_for(const float *plain, const double *reference, size
 }
 
 struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
-                                    size_t terms, size_t sums)
+                                    size_t terms, size_t sums, double term)
 {
     struct allowance allowance = allowance_for(plain, reference, n, FORWARD);
-    const double luck = sqrt((double)terms / (double)sums) * ulp_of_largest(reference, n);
+    const double luck = sqrt((double)terms / (double)sums) * ulp_of_largest(reference, n, term);
     allowance.max_abs += luck;
     allowance.rms += luck;
     return allowance;

@@ -53,11 +53,12 @@ struct allowance allowance_for(const float *plain, const double *reference, size
 /*
  * The same for n results that hang on few long sums: a row of softmax on one, a head of attention on
  * one a query. The textbook's error is then few throws of the dice, and may be next to nothing. A sum
- * of so many terms is off by something like sqrt(terms) half ulps: sqrt(terms/sums) ulp of the
- * largest result are allowed besides.
+ * of so many terms is off by something like sqrt(terms) half ulps, and that of the terms' usual size
+ * `term` where they cancel out: sqrt(terms/sums) ulp of the largest result, or of a term, are allowed
+ * besides.
  */
 struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
-                                    size_t terms, size_t sums);
+                                    size_t terms, size_t sums, double term);
 
 /*
  * What two implementations of one thing may differ by: the allowance of the one under test plus

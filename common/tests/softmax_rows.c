@@ -20,7 +20,7 @@ void assert_softmax(softmax_row *softmax, const char *what, const float *x, size
     reference_softmax(x, right, 1, n);
     plain_softmax(x, plain, 1, n);
     const struct difference d = difference_between(y, right, n);
-    const struct allowance a = allowance_for_sums(plain, right, n, n, 1);
+    const struct allowance a = allowance_for_sums(plain, right, n, n, 1, 0.0);
     cr_assert(within(d, a), "%s, N = %zu, column %zu: got %.9g, expected %.9g (allowed %.2g)", what,
               n, d.worst, d.got, d.expected, a.max_abs);
     free(y);

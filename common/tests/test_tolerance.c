@@ -135,7 +135,7 @@ TEST(allowance, of_few_sums_grows_with_the_square_root_of_their_length)
         plain[j] = 1.0f;
         even[j] = 1.0;
     }
-    const struct allowance a = allowance_for_sums(plain, even, LENGTH, 4 * LENGTH, 4);
+    const struct allowance a = allowance_for_sums(plain, even, LENGTH, 4 * LENGTH, 4, 0.0);
     cr_assert(a.max_abs == (8 + 20) * 0x1p-23 && a.rms == a.max_abs, "max %g, rms %g", a.max_abs,
               a.rms);
 }

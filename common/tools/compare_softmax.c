@@ -23,7 +23,7 @@ int compare_softmax(int argc, char **argv)
     reference_softmax(scores.x, right, scores.rows, scores.cols);
     plain_softmax(scores.x, plain, scores.rows, scores.cols);
     const struct allowance allowance =
-        allowance_for_sums(plain, right, n, scores.cols, scores.rows);
+        allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0);
 
     bool all_right = true;
     printf("%s; %.2e is allowed against the reference\n", scores.origin, allowance.max_abs);
