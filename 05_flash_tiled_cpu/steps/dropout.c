@@ -49,7 +49,7 @@ void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t 
         // END SOLUTION
         // STUB: (void)drop;
         if (kind == TILE_PARTIAL)
-            masks_add_product(fast, t, d);
+            masks_add_product(&a, t, fast);
         else
             tile_add_product(fast, t, d);
         observe(DONE, &a, t, fast);

@@ -59,9 +59,9 @@ void fa2_end(struct head a, struct tile t, struct fast_memory *fast)
 {
     const size_t d = a.p->d;
     for (size_t r = 0; r < t.rows; r++) {
-        const float l = fast->l[r];
+        const float l = fast->l[r], divisor = l == 0.0f ? 1.0f : l;
         for (size_t k = 0; k < d; k++)                                       // 12
-            fast->O[r * d + k] = l == 0.0f ? 0.0f : fast->O[r * d + k] / l;
+            fast->O[r * d + k] /= divisor;
         if (a.lse)
             store(&a.lse[t.i0 + r], fast->m[r] + logf(l));                   // 13, 15
     }

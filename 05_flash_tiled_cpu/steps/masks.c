@@ -26,13 +26,15 @@ void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast)
                 fast->S[r * t.cols + c] = -INFINITY;
 }
 
-void masks_add_product(struct fast_memory *fast, struct tile t, size_t d)
+void masks_add_product(const struct head *a, struct tile t, struct fast_memory *fast)
 {
+    const size_t d = a->p->d;
     for (size_t r = 0; r < t.rows; r++)
         for (size_t c = 0; c < t.cols; c++) {
-            const float weight = fast->S[r * t.cols + c];
-            for (size_t k = 0; k < d && weight != 0.0f; k++)
-                fast->O[r * d + k] += weight * fast->V[c * d + k];
+            if (!visible(a->p, a->b, a->h, t.i0 + r, t.j0 + c))
+                continue;
+            for (size_t k = 0; k < d; k++)
+                fast->O[r * d + k] += fast->S[r * t.cols + c] * fast->V[c * d + k];
         }
     work_products(2 * t.rows * t.cols * d);
 }
@@ -59,7 +61,7 @@ static void masks_head(struct head a, struct tile_size size, struct fast_memory 
             observe(SCORED, &a, t, fast);
             fa2_softmax(fast, t, d);
             if (kind == TILE_PARTIAL)
-                masks_add_product(fast, t, d);
+                masks_add_product(&a, t, fast);
             else
                 tile_add_product(fast, t, d);
             observe(DONE, &a, t, fast);

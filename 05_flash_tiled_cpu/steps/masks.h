@@ -9,10 +9,10 @@
 /* Makes the scores in S that do not count -inf. */
 void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast);
 
-/* O += P V over the weights that are not 0: a hidden value is not even multiplied, it may be NaN. */
-void masks_add_product(struct fast_memory *fast, struct tile t, size_t d);
+/* O += P V over the pairs that count: a hidden value is not even multiplied by 0, it may be NaN. */
+void masks_add_product(const struct head *a, struct tile t, struct fast_memory *fast);
 
 void masks_hide_counted(const struct head *a, struct tile t, struct fast_memory *fast);
-void masks_add_product_counted(struct fast_memory *fast, struct tile t, size_t d);
+void masks_add_product_counted(const struct head *a, struct tile t, struct fast_memory *fast);
 
 #endif

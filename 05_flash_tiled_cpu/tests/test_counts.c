@@ -107,6 +107,29 @@ TEST(work, of_matrix_products_is_4_nq_nk_d_a_head_in_any_tiles)
         }
 }
 
+/* For each score and each tile of a row, as the pages say. */
+TEST(work, besides_them_is_what_a_score_and_a_row_of_a_tile_take)
+{
+    const size_t N = 64, d = 32, pairs = N * N;
+    static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 16, 16 }, { 64, 8 } };
+    for (size_t n = 0; n < 4; n++) {
+        const size_t Tc = (N - 1) / sizes[n].Bc + 1;
+        const struct {
+            enum step_name name;
+            size_t right;
+        } cases[] = {
+            { STANDARD, 8 * pairs },
+            { FA1, 6 * pairs + Tc * N * (d + 10) },
+            { FA2, 5 * pairs + Tc * N * (d + 5) + N * (d + 2) },
+        };
+        for (size_t k = 0; k < 3; k++) {
+            const size_t others = count_plain(cases[k].name, 1, N, N, d, sizes[n]).work.others;
+            cr_assert(others == cases[k].right, "%s: %zu, expected %zu", steps[cases[k].name].name,
+                      others, cases[k].right);
+        }
+    }
+}
+
 /* fa1 normalises O at every tile, fa2 once. */
 TEST(work, besides_them_is_less_in_fa2_than_in_fa1)
 {

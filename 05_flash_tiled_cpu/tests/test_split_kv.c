@@ -62,6 +62,19 @@ TEST(split_kv, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
     assert_minus_infinity_weighs_nothing(SPLIT_KV);
 }
 
+/* All scores far below 0: a part that began with any maximum but -inf would lose them. */
+TEST(split_kv, is_right_where_all_scores_are_far_below_zero)
+{
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 1, 300, 4), 0, 1);
+    for (size_t k = 0; k < 4; k++)
+        t.Q[k] = 1.0f;
+    for (size_t k = 0; k < (size_t)300 * 4; k++)
+        t.K[k] -= 60.0f;
+    assert_forward(in_tiles(SPLIT_KV), &t);
+    assert_forward(in_tiles(COMPLETE), &t);
+    problem_free(&t);
+}
+
 // ---- how many -----------------------------------------------------------------------------------
 
 TEST(split_parts, are_as_many_as_give_16_threads_work_and_none_is_short)

@@ -144,6 +144,11 @@ static void look(void *context, enum moment moment, const struct head *a, struct
 {
     struct seen *seen = context;
     if (moment == SCORED) {
+        float score = 0.0f;  // of the tile's first pair
+        for (size_t k = 0; k < a->p->d; k++)
+            score += a->Q[t.i0 * a->p->d + k] * a->K[t.j0 * a->p->d + k];
+        score *= a->p->scale;
+        seen->wrong += fast->S[0] != -INFINITY && !(fabsf(fast->S[0] - score) <= 1e-5f);
         seen->wrong += seen->scored != seen->done;
         seen->scored++;
         seen->tile = t;
