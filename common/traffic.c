@@ -94,20 +94,33 @@ static struct traffic *array_at(const float *element)
     return NULL;
 }
 
+/* The watched array that holds all n elements from `first` on. */
+static struct traffic *array_of(const float *first, size_t n, const char *what)
+{
+    struct traffic *t = array_at(first);
+    if (!t || !holds(t, first + n - 1))
+        fail(what, "in no watched array");
+    return t;
+}
+
+void traffic_count_loads(const float *first, size_t n)
+{
+    array_of(first, n, "a load from an address")->loads += n;
+}
+
+void traffic_count_stores(const float *first, size_t n)
+{
+    array_of(first, n, "a store to an address")->stores += n;
+}
+
 void traffic_count_load(const float *element)
 {
-    struct traffic *t = array_at(element);
-    if (!t)
-        fail("a load from an address", "in no watched array");
-    t->loads++;
+    traffic_count_loads(element, 1);
 }
 
 void traffic_count_store(const float *element)
 {
-    struct traffic *t = array_at(element);
-    if (!t)
-        fail("a store to an address", "in no watched array");
-    t->stores++;
+    traffic_count_stores(element, 1);
 }
 
 /* What stands before each array of extra memory; the array begins a cache line later. */

@@ -56,6 +56,10 @@ size_t extra_fast_peak(void);
 void traffic_count_load(const float *element);
 void traffic_count_store(const float *element);
 
+/* The same for the n elements from `first` on, all of one array. */
+void traffic_count_loads(const float *first, size_t n);
+void traffic_count_stores(const float *first, size_t n);
+
 #ifdef COUNT_TRAFFIC
 static inline float load(const float *element)
 {
@@ -68,7 +72,28 @@ static inline void store(float *element, float value)
     traffic_count_store(element);
     *element = value;
 }
+
+/* Where a whole tile is read or written by vectors, and not element by element. */
+static inline void count_loads(const float *first, size_t n)
+{
+    traffic_count_loads(first, n);
+}
+
+static inline void count_stores(const float *first, size_t n)
+{
+    traffic_count_stores(first, n);
+}
 #else
+static inline void count_loads(const float *first, size_t n)
+{
+    (void)first, (void)n;
+}
+
+static inline void count_stores(const float *first, size_t n)
+{
+    (void)first, (void)n;
+}
+
 static inline float load(const float *element)
 {
     return *element;
