@@ -31,6 +31,13 @@ double bench_now(void);
  */
 double bench_fma_peak(void);
 
+/*
+ * What it times, to take its turn among other candidates: a processor is not equally fast at all
+ * times. One call makes bench_fma_operations().
+ */
+void bench_fma_work(void *unused);
+double bench_fma_operations(void);
+
 /* Bytes per second, read plus written, of one core copying arrays that no cache holds. */
 double bench_copy_bandwidth(void);
 
