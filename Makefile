@@ -56,6 +56,12 @@ $(OBJ)/%.o: %.c
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
+# A chapter's rungs are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
+# makes them for another.
+RUNG_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
+$(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
+    $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(RUNG_FLAGS)
+
 # Chapters with threads: OpenMP where the compiler has it, else one thread.
 HASH   := \#
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
@@ -138,7 +144,7 @@ tests:
 # $1 is the chapter's folder, $2 its number.
 define chapter
 ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c)))
 
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LDFLAGS += $$(THREADS_$2)
@@ -166,7 +172,7 @@ $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
                     $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' LIBS='$$(TEST_LIBS)' \
-	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' \
+	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
 	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
 	    WITNESS='$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)' \

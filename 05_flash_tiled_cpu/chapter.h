@@ -6,6 +6,7 @@
 
 #include "attention_input.h"
 #include "report.h"
+#include "rungs/rungs.h"
 #include "steps/steps.h"
 #include "work.h"
 
@@ -23,13 +24,32 @@ struct step {
     const char *name, *idea;
     attention_step *run, *counted;
     struct tile_size (*size)(size_t M, size_t d);
+    struct tile_size usual;  // without --sram, unless it is {0, 0}: then the size for USUAL_M
     void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
-    bool is_attention;    // else nobody's previous stage, and compared with something else
-    bool masks, dropout;  // it knows
-    const char *formula;  // of its accesses, short
+    bool is_attention;            // else nobody's previous stage, and compared with something else
+    bool causal, masks, dropout;  // it knows; masks are causal order too
+    bool threads;
+    const char *formula;  // of its accesses, short; NULL, as `counted` is: they are not counted
 };
 
-enum step_name { STANDARD, BLOCK_MATMUL, FA1, FA2, MASKS, DROPOUT, SPLIT_KV, COMPLETE, STEPS };
+enum step_name {
+    STANDARD,
+    BLOCK_MATMUL,
+    FA1,
+    FA2,
+    MASKS,
+    DROPOUT,
+    SPLIT_KV,
+    LOOPS,
+    POLYNOMIAL,
+    REGISTERS,
+    BLOCK,
+    SKIP,
+    OVERLAP,
+    THREADS,
+    COMPLETE,
+    STEPS
+};
 extern const struct step steps[STEPS];
 
 /* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
@@ -44,8 +64,8 @@ struct count {
     bool as_predicted;
 };
 
-/* Counted runs take some ten times as long as others: is the problem small enough for one? */
-bool can_be_counted(const struct attention *p);
+/* Is there a counted form of the step, and is the problem small enough for it? */
+bool can_be_counted(const struct step *step, const struct attention *p);
 
 /* Runs the counted step on the input, with its output thrown away. */
 struct count count_step(const struct step *step, const struct attention_input *input,

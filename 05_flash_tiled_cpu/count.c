@@ -152,9 +152,9 @@ void predict_complete(const struct attention *p, struct tile_size size, struct a
 
 // ---- counting -----------------------------------------------------------------------------------
 
-bool can_be_counted(const struct attention *p)
+bool can_be_counted(const struct step *step, const struct attention *p)
 {
-    return 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+    return step->counted && 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
 }
 
 struct count count_step(const struct step *step, const struct attention_input *input,

@@ -19,10 +19,8 @@
 #define part_join part_join_counted
 #define parts_keep parts_keep_counted
 #define parts_finish parts_finish_counted
-#define complete complete_counted
 #define standard_size standard_size_counted
 #include "steps/block_matmul.c"
-#include "steps/complete.c"
 #include "steps/dropout.c"
 #include "steps/fa1.c"
 #include "steps/fa2.c"

@@ -1,5 +1,5 @@
 /*
- * All steps beside one another: what they read and write, how far off they are, how long they take.
+ * All steps beside one another: what they read and write, and how far off they are.
  */
 #ifndef FLASH_TILED_LADDER_H
 #define FLASH_TILED_LADDER_H
@@ -7,21 +7,19 @@
 #include "chapter.h"
 #include "options.h"
 
-/*
- * The part "Steps": a line for every step, its accesses and errors; of one that cannot do the
- * problem, why. Written to --csv too, where that is asked for without --bench.
- */
-void tell_steps(const struct attention_input *input, const struct options *options);
+enum { LADDER_CSV = 8000 };
+
+/* One more line of comma-separated values; what does not fit is left out. */
+void ladder_append(char text[LADDER_CSV], const char *line);
+
+/* " 3 fa2         ": complete has no number. */
+void ladder_name(const struct step *step, char text[24]);
 
 /*
- * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is
- * NULL, only `only` and the stage before it. Written to --csv too.
+ * The part "Steps": a line for every step up to `last`, its accesses and errors; of one that cannot do
+ * the problem, why. Written to --csv too, where that is asked for without --bench.
  */
-void bench_steps(const struct step *only, const struct attention_input *input,
-                 const struct options *options);
-
-/* Seconds that the step takes, the best of some runs in about so many seconds. */
-double ladder_time(const struct step *step, const struct attention_input *input,
-                   struct tile_size size, double seconds);
+void tell_steps(enum step_name last, const struct attention_input *input,
+                const struct options *options);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "ladder.h"
 #include "memory.h"
+#include "speed.h"
 #include "stages.h"
 #include "story.h"
 #include "threads.h"
@@ -10,6 +11,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+enum { LADDER_N = 2048 };
 
 static const struct program program = {
     .chapter = 5,
@@ -37,8 +40,9 @@ static struct count tell_counts(const struct step *step, const struct attention_
                 report_number(tiles.of_kind[TILE_SKIPPED], skipped));
     if (parts > 1)
         report_line("the keys in %zu parts, each with tiles of its own", parts);
-    report_line(o->br || o->bc ? "%s elements of fast memory held"
-                               : "%s elements of fast memory held, where M is %s",
+    const bool from_M = o->sram || (step->usual.Br == 0 && !o->br && !o->bc);
+    report_line(from_M ? "%s elements of fast memory held, where M is %s"
+                       : "%s elements of fast memory held",
                 report_number(c.fast_bytes / sizeof(float), held),
                 report_number(o->sram ? o->sram : USUAL_M, M));
     report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
@@ -54,7 +58,7 @@ static void write_csv(const char *csv, const struct step *step, const struct att
                             .accesses = step->formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes + count->fast_bytes,
-                            .milliseconds = 1e3 * ladder_time(step, input, size, 0.05),
+                            .milliseconds = 1e3 * speed_of(step, input, size, 0.05),
                             .error = v.errors.reference,
                             .previous = v.errors.has_previous ? v.before : NULL,
                             .previous_error = v.errors.previous,
@@ -67,11 +71,12 @@ static void tell_step(const struct step *step, const struct attention_input *inp
     const struct tile_size size = step_size(step, o, input->p.d);
     struct attention_check check = attention_check_begin(input, o->verify_all);
     struct count count = { .total = 0 };
-    if (can_be_counted(&input->p)) {
+    if (can_be_counted(step, &input->p)) {
         count = tell_counts(step, input, o);
     } else {
         report_part("Counted");
-        report_line("left out: a counted run of a problem of this size takes long");
+        report_line(step->counted ? "left out: a counted run of a problem of this size takes long"
+                                  : "not for a rung: it goes through its tiles as fa2 does");
     }
     struct result r = step_run(step, input, size);
     const struct verdict v = step_check(step, input, &check, o, &r, true);
@@ -98,7 +103,8 @@ static void list_steps(bool only_names)
 /* The step called `name`, which must be able to do the problem. */
 static const struct step *find_step(const struct options *o, const struct attention *p)
 {
-    const char *const name = o->kernel ? o->kernel : steps[COMPLETE].name;
+    const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be watched
+    const char *const name = o->kernel ? o->kernel : usual;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         if (strcmp(step->name, name) != 0)
             continue;
@@ -125,6 +131,8 @@ static void check_wishes(const struct step *step, const struct attention *p,
         options_fail(single, "expected one --kernel with it, not all");
     if ((o->lse || o->trace) && step < &steps[FA1])
         options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
+    if (o->trace && step > &steps[SPLIT_KV])
+        options_fail("--trace", "expected a --kernel from fa1 to split_kv, found %s", step->name);
     if (o->trace)
         trace_check(p);
 }
@@ -143,11 +151,17 @@ static void tell_trace(const struct step *step, const struct attention_input *in
     trace_step(step, input, size);
 }
 
+/* Neither an input nor a step was asked for. */
+static bool is_usual(const struct options *o)
+{
+    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
+           !o->seed_given && !o->kernel;
+}
+
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->kernel && !o->trace && !o->traffic && !o->bench && !o->quiet;
+    return is_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
 }
 
 int main(int argc, char **argv)
@@ -173,10 +187,12 @@ int main(int argc, char **argv)
         tell_story();
     attention_describe(&input);
     if (all)
-        tell_steps(&input, &o);
+        tell_steps(COMPLETE, &input, &o);
     else
         tell_step(step, &input, &o);
-    if (o.bench)
+    if (o.bench && is_usual(&o))
+        bench_ladder(LADDER_N, &o);
+    else if (o.bench)
         bench_steps(o.kernel && !all ? step : NULL, &input, &o);
     if (wants_story(&o))
         report_next(

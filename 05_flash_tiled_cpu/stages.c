@@ -13,7 +13,7 @@ const char *step_lacks(const struct step *step, const struct attention *p)
         return "--dropout";
     if (step->masks)
         return NULL;
-    if (p->causal)
+    if (p->causal && !step->causal)
         return "--causal";
     if (p->window_left >= 0 || p->window_right >= 0)
         return "--window";
@@ -24,7 +24,9 @@ const char *step_lacks(const struct step *step, const struct attention *p)
 
 struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
 {
-    struct tile_size size = step->size(options->sram ? options->sram : USUAL_M, d);
+    struct tile_size size = step->usual;
+    if (options->sram || size.Br == 0)
+        size = step->size(options->sram ? options->sram : USUAL_M, d);
     if (options->br)
         size.Br = options->br;
     if (options->bc)

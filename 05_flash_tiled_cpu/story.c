@@ -259,7 +259,7 @@ static void all_steps(void)
     struct attention_input input = attention_input_load(&none);
     input.p.B = 1;
     input.p.key_mask = NULL;
-    tell_steps(&input, &none);
+    tell_steps(SPLIT_KV, &input, &none);
     const double d = (double)input.p.d, N = (double)input.p.Nk;
     report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
                 input.p.H);

@@ -8,7 +8,8 @@
  *     masks          a tile that nobody sees is skipped
  *     dropout        a random decision that no tile can change
  *     split_kv       few queries, many keys: parts, merged at the end
- *     complete       all of it, and threads
+ *
+ * and complete, all of them together, at the speed of the last of the rungs (rungs/rungs.h).
  */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H

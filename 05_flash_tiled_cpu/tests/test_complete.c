@@ -56,11 +56,6 @@ TEST(complete, does_not_read_keys_that_no_query_sees)
     assert_forward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING);
 }
 
-TEST(complete, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
-{
-    assert_nan_stays_with_those_who_see_it(COMPLETE);
-}
-
 TEST(complete, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
 {
     assert_empty_rows_are_empty(COMPLETE);

@@ -11,8 +11,10 @@
 
 #define PROGRAM "${BUILD:-build}/05_flash_tiled_cpu "
 
-static const char *const step_names[] = { "standard", "block_matmul", "fa1",      "fa2",
-                                          "masks",    "dropout",      "split_kv", "complete" };
+static const char *const step_names[] = {
+    "standard",   "block_matmul", "fa1",   "fa2",  "masks",   "dropout", "split_kv", "loops",
+    "polynomial", "registers",    "block", "skip", "overlap", "threads", "complete",
+};
 enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
 
 static struct command run(const char *arguments)

@@ -50,7 +50,7 @@ fi
 changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
 case $changed in
 '' | *.h) changed=$(find "$chapter" -path "$chapter/tests" -prune -o -name '*.c' -print | grep -v '/main\.c$') ;;
-*) [ ! -f "$chapter/counted.c" ] || changed="$changed $chapter/counted.c" ;;  # it includes them all
+*) changed="$changed $(ls "$chapter"/counted.c "$chapter"/*/counted.c 2>/dev/null)" ;;  # they include it
 esac
 
 # Compiles what has changed and links it with the other objects that are given.
@@ -60,9 +60,10 @@ build() {  # program, extra flags for all but counted.c, object...
     for file in $changed; do
         object=$folder/$(basename "$program")-$(echo "${file%.c}" | tr / -).o
         own=$flags
-        [ "$file" != "$chapter/counted.c" ] || own=''
+        case $file in */counted.c) own='' ;; esac
+        case $file in */rungs/*) own="$own $RUNG_FLAGS" ;; esac
         # shellcheck disable=SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
-        $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -c "$folder/$file" -o "$object" || return 1
+        $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$file" -o "$object" || return 1
         for old; do
             shift
             case $old in "$OBJ/${file%.c}.o" | "$OBJ/witnessed/${file%.c}.o") old=$object ;; esac

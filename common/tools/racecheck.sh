@@ -19,8 +19,8 @@ races() {  # folder with the chapter, sources -> 0 if the sanitizer reports a ra
     folder=$1
     shift
     # shellcheck disable=SC2046
-    clang -std=c17 -O1 -g -fopenmp -fsanitize=thread -Icommon -I"$chapter" -I"$chapter/steps" \
-        $(find "$folder/$chapter/steps" -name '*.c') "$folder/$chapter/tests/race.c" "$@" \
+    clang -std=c17 -O1 -g -fopenmp -fsanitize=thread -Icommon -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" \
+        $(find "$folder/$chapter/steps" "$folder/$chapter/rungs" -name '*.c' ! -name counted.c) "$folder/$chapter/tests/race.c" "$@" \
         -o "$work/race" -lm || exit 2
     "$work/race" >"$work/log" 2>&1
     status=$?

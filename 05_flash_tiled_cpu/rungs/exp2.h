@@ -1,0 +1,53 @@
+/*
+ * 2^x by a polynomial, for one number and for a vector of them.
+ *
+ *     2^x = 2^n 2^r,    n = x rounded to a whole number,    |r| <= 1/2
+ *
+ * 2^r is a polynomial of degree 5, off by at most 7e-8 of it; n is added to the exponent's bits. Softmax only needs
+ * x <= 0, or a little more. Below -126, and for x = -inf, the answer is exactly 0: a masked score
+ * has no weight at all. Not for x above 127.
+ */
+#ifndef FLASH_TILED_EXP2_H
+#define FLASH_TILED_EXP2_H
+
+#include "vec.h"
+
+static const float EXP2_LEAST = -126.0f;
+static const float EXP2_SHIFT =
+    0x1.8p23f;  // leaves no room for a fraction: x + it is n, in the last bits
+static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,
+                   EXP2_4 = 9.675541334e-3f, EXP2_5 = 1.327647198e-3f;
+
+/* In loops over arrays a compiler makes vectors of this by itself. */
+static inline float exp2_of(float x)
+{
+    const float shifted = x + EXP2_SHIFT, r = x - (shifted - EXP2_SHIFT);
+    float p = EXP2_5;
+    p = p * r + EXP2_4;
+    p = p * r + EXP2_3;
+    p = p * r + EXP2_2;
+    p = p * r + EXP2_1;
+    p = p * r + 1.0f;
+    uint32_t bits, n;
+    memcpy(&bits, &p, sizeof bits);
+    memcpy(&n, &shifted, sizeof n);
+    bits += n << 23;
+    bits = x >= EXP2_LEAST ? bits : 0;
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+INLINE vec vec_exp2(vec x)
+{
+    const vec shifted = x + EXP2_SHIFT, r = x - (shifted - EXP2_SHIFT);
+    vec p = vec_of(EXP2_5);
+    p = p * r + EXP2_4;
+    p = p * r + EXP2_3;
+    p = p * r + EXP2_2;
+    p = p * r + EXP2_1;
+    p = p * r + 1.0f;
+    const ivec bits = (ivec)p + ((ivec)shifted << 23);
+    return (vec)(bits & (x >= EXP2_LEAST));
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * A group of queries, one in every lane of COLUMNS vectors.
+ *
+ * Only the queries are transposed, once. Keys and values stay as they lie in memory: their elements
+ * are spread over the lanes one by one as they are needed, and no sum ever goes across lanes.
+ */
+#ifndef FLASH_TILED_GROUP_H
+#define FLASH_TILED_GROUP_H
+
+#include "../steps/tile.h"
+#include "exp2.h"
+#include "micro_kernel.h"
+
+enum { GROUP = COLUMNS * LANES };
+
+/* Vectors side by side: one number of every query of a group. A tile of scores has a row for each key. */
+typedef vec group_row[COLUMNS];
+
+/* Q is times scale log2(e), so that 2^x takes the place of e^x; O is undivided. */
+struct group {
+    group_row *Q, *O;            // d rows each
+    vec m[COLUMNS], l[COLUMNS];  // m begins at -FLT_MAX: below all scores but -inf, and x - m is
+    size_t i0, rows;             // never NaN; the first query, and how many there are
+};
+
+/* Room for a group with rows of d elements, to be released with group_free. */
+struct group group_new(size_t d);
+void group_free(struct group *g);
+
+/* Room for n rows, to be released with extra_free((float *)rows). */
+group_row *group_rows_new(size_t n);
+
+/* The queries i0 … i0 + rows - 1 of the head, which have seen nothing; other lanes repeat the last. */
+void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
+
+/* Divides O by l and stores it, and lse. */
+void group_end(const struct group *g, const struct head *a);
+
+/* Row k of O times `factor`, transposed: query i's elements go to O + i * stride. */
+void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O,
+                 size_t stride);
+
+/* The lanes' own queries, 0, 1, 2, … in vector v of a group. */
+INLINE ivec group_lanes(int v)
+{
+    static const int32_t number[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    ivec lanes;
+    memcpy(&lanes, number, sizeof lanes);
+    return lanes + v * LANES;
+}
+
+#endif

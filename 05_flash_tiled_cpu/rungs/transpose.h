@@ -1,0 +1,50 @@
+/*
+ * LANES x LANES numbers, transposed in registers.
+ *
+ * In rounds: with s = LANES/2, LANES/4, … 1 the two off-diagonal s x s blocks of every 2s x 2s block
+ * change places. Rows i and i + s do that together, in two shuffles: one takes the lanes without bit s of
+ * both, the other those with it. After the last round everything is across the diagonal.
+ */
+#ifndef FLASH_TILED_TRANSPOSE_H
+#define FLASH_TILED_TRANSPOSE_H
+
+#include "vec.h"
+
+/* Lane l of the first shuffle, and of the second: which lane of a, or LANES + lane of b, it takes. */
+#define WITHOUT(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
+#define WITH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
+
+/* A shuffle's lanes have to be written out. */
+#if defined(__AVX512F__)
+#define EVERY_LANE(f, s)                                                                      \
+    f(s, 0), f(s, 1), f(s, 2), f(s, 3), f(s, 4), f(s, 5), f(s, 6), f(s, 7), f(s, 8), f(s, 9), \
+        f(s, 10), f(s, 11), f(s, 12), f(s, 13), f(s, 14), f(s, 15)
+#elif defined(__AVX2__)
+#define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3), f(s, 4), f(s, 5), f(s, 6), f(s, 7)
+#else
+#define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3)
+#endif
+
+#define ROUND(row, s)                                                            \
+    for (int i = 0; i < LANES; i++)                                              \
+        if (!(i & (s))) {                                                        \
+            const vec a = (row)[i], b = (row)[i + (s)];                          \
+            (row)[i] = __builtin_shufflevector(a, b, EVERY_LANE(WITHOUT, s));    \
+            (row)[i + (s)] = __builtin_shufflevector(a, b, EVERY_LANE(WITH, s)); \
+        }
+
+INLINE void transpose(vec row[LANES])
+{
+#if defined(__AVX512F__)
+    ROUND(row, 8)
+#endif
+#if defined(__AVX2__)
+    ROUND(row, 4)
+#endif
+    ROUND(row, 2)
+    ROUND(row, 1)
+}
+
+#undef ROUND
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * LANES numbers at a time, in the vector extensions of GNU C: gcc and clang make of them whatever the
+ * processor has that they compile for. AVX-512 has 16 lanes, AVX2 8, SSE2 and NEON 4; on a processor
+ * with no vectors at all it is slow, and still right.
+ */
+#ifndef FLASH_TILED_VEC_H
+#define FLASH_TILED_VEC_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+enum { LANES = 16 };
+#elif defined(__AVX2__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+
+static const float LOG2_E = 0x1.715476p0f, LN_2 = 0x1.62e43p-1f;
+
+typedef float vec __attribute__((vector_size(4 * LANES)));
+typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
+
+/* What is called for every vector must not be called at all. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE vec vec_of(float x)
+{
+    return x - (vec){ 0 };
+}
+
+INLINE vec vec_load(const float *x)
+{
+    vec v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+INLINE void vec_store(float *x, vec v)
+{
+    memcpy(x, &v, sizeof v);
+}
+
+/* a where `where` is all ones, b where it is 0: what a comparison of vectors gives. */
+INLINE vec vec_pick(ivec where, vec a, vec b)
+{
+    return (vec)((where & (ivec)a) | (~where & (ivec)b));
+}
+
+/* gcc makes three instructions of a > b ? a : b for vectors of 16; there is one. */
+INLINE vec vec_max(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#else
+    return vec_pick(a > b, a, b);
+#endif
+}
+
+/* Is it all ones in any lane? */
+INLINE int vec_any(ivec where)
+{
+#if defined(__AVX512F__)
+    return _mm512_test_epi32_mask((__m512i)where, (__m512i)where) != 0;
+#else
+    int32_t all = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        all |= where[lane];
+    return all != 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Dropout's decisions for a vector of queries: common/random.h's Philox, once in every lane.
+ */
+#ifndef FLASH_TILED_VEC_PHILOX_H
+#define FLASH_TILED_VEC_PHILOX_H
+
+#include "vec.h"
+
+typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
+typedef uint64_t wide_uvec __attribute__((vector_size(8 * LANES)));
+
+struct vec_philox {
+    uvec word[4];
+};
+
+/* The upper and the lower half of a product of 64 bits. */
+INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
+{
+    const wide_uvec product = __builtin_convertvector(a, wide_uvec) * factor;
+    *high = __builtin_convertvector(product >> 32, uvec);
+    *low = a * factor;
+}
+
+/* As philox4x32. */
+INLINE struct vec_philox vec_philox(struct vec_philox counter, uint64_t key)
+{
+    uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        uvec a_high, a_low, b_high, b_low;
+        vec_multiply(counter.word[0], 0xD2511F53, &a_high, &a_low);
+        vec_multiply(counter.word[2], 0xCD9E8D57, &b_high, &b_low);
+        counter = (struct vec_philox){ { b_high ^ counter.word[1] ^ key_low, b_low,
+                                         a_high ^ counter.word[3] ^ key_high, a_low } };
+        key_low += 0x9E3779B9;
+        key_high += 0xBB67AE85;
+    }
+    return counter;
+}
+
+#endif

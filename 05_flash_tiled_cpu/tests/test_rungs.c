@@ -1,0 +1,101 @@
+/*
+ * The rungs: fast, and as right as the steps. They know shapes and, from skip on, causal order.
+ */
+#include "memory.h"
+#include "test.h"
+#include "threads.h"
+#include "tiles.h"
+#include "tolerance.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CAUSAL = WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT };
+
+TEST(loops, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(LOOPS));
+    assert_forward_with_options(in_tiles(LOOPS), WITH_SHAPES);
+}
+
+TEST(polynomial, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(POLYNOMIAL));
+    assert_forward_with_options(in_tiles(POLYNOMIAL), WITH_SHAPES);
+}
+
+TEST(registers, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(REGISTERS));
+    assert_forward_with_options(in_tiles(REGISTERS), WITH_SHAPES);
+}
+
+TEST(block, agrees_with_the_reference_at_every_size)
+{
+    assert_forward_at_every_size(in_tiles(BLOCK));
+    assert_forward_with_options(in_tiles(BLOCK), WITH_SHAPES);
+}
+
+TEST(skip, agrees_with_the_reference_at_every_size_and_in_causal_order)
+{
+    assert_forward_at_every_size(in_tiles(SKIP));
+    assert_forward_with_options(in_tiles(SKIP), CAUSAL);
+}
+
+TEST(overlap, agrees_with_the_reference_at_every_size_and_in_causal_order)
+{
+    assert_forward_at_every_size(in_tiles(OVERLAP));
+    assert_forward_with_options(in_tiles(OVERLAP), CAUSAL);
+}
+
+TEST(threads, agrees_with_the_reference_at_every_size_and_in_causal_order)
+{
+    assert_forward_at_every_size(in_tiles(THREADS));
+    assert_forward_with_options(in_tiles(THREADS), CAUSAL);
+}
+
+TEST(rungs, do_not_read_keys_that_no_query_sees)
+{
+    for (enum step_name name = SKIP; name <= THREADS; name++)
+        assert_forward_ignores_unseen_keys(in_tiles(name), WITH_UNEQUAL_LENGTHS | WITH_CAUSAL |
+                                                               WITH_TOP_LEFT | WITH_GROUPED_HEADS);
+}
+
+TEST(rungs, give_queries_that_see_no_key_zero_and_minus_infinity)
+{
+    for (enum step_name name = SKIP; name <= THREADS; name++) {
+        struct attention p = attention_of(1, 1, 1, 70, 20, 5);
+        p.causal = true;  // bottom-right: the first 50 queries stand before the first key
+        struct test_problem t = problem_of(p, 0, 1);
+        float O[70 * 5], lse[70];
+        tolerance_poison(O, 70 * 5);
+        steps[name].run(&p, (struct tile_size){ 1, 8 }, t.Q, t.K, t.V, O, lse);
+        for (size_t n = 0; n < 250; n++)
+            cr_assert(O[n] == 0.0f && lse[n / 5] == -INFINITY, "%s: query %zu: %g, lse %g",
+                      steps[name].name, n / 5, (double)O[n], (double)lse[n / 5]);
+        problem_free(&t);
+    }
+}
+
+/* Each key outweighs all before it, so the maximum moves by more than the slack again and again. */
+TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
+{
+    for (enum step_name name = LOOPS; name <= COMPLETE; name++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            struct attention p = attention_of(1, 1, 1, 40, 300, 1);
+            p.scale = 1.0f;
+            struct test_problem t = problem_of(p, 0, 1);
+            for (size_t i = 0; i < 40; i++)
+                t.Q[i] = (float)(i % 5);
+            for (size_t j = 0; j < 300; j++)
+                t.K[j] = (float)sign * 9.0f * (float)j;
+            static float O[40];
+            tolerance_poison(O, 40);
+            steps[name].run(&p, (struct tile_size){ 8, 40 }, t.Q, t.K, t.V, O, NULL);
+            for (size_t i = 0; i < 40; i++)
+                if (i % 5)  // one key has all the weight but e^-9
+                    cr_assert(fabsf(O[i] - t.V[sign > 0 ? 299 : 0]) < 2e-3f, "%s: O[%zu] is %g",
+                              steps[name].name, i, (double)O[i]);
+            problem_free(&t);
+        }
+}
