@@ -180,9 +180,10 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
         head = head_from(check, p, head.first);
         const size_t from = head.first * p->d, n = head.count * p->d;
         const struct allowance allowance = allowance_of_output(check, head, p);
+        // a logarithm of a sum: what rounds the sum by an ulp of it moves it by an ulp of 1
         const struct allowance allowance_lse =
             allowance_for_sums(check->plain_lse + head.first, check->lse + head.first, head.count,
-                               p->Nk, head.count, 0.0);
+                               p->Nk, head.count, 1.0);
         if (lse)
             comparison_keep_worse(&v.lse, compare_head(check, head, "its lse", lse, check->lse,
                                                        allowance_lse, of_lse));

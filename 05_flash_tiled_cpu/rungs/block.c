@@ -21,10 +21,10 @@ static __attribute__((noinline)) void block_softmax(struct group *g, group_row *
     for (int v = 0; v < COLUMNS; v++) {
         vec sum = vec_of(0.0f);
         for (size_t j = 0; j < n; j++) {
-            S[j][v] = vec_exp2(S[j][v] - m[v]);
+            S[j][v] = vec_exp2((S[j][v] - m[v]) * g->scale.factor);
             sum += S[j][v];
         }
-        rescale[v] = vec_exp2(g->m[v] - m[v]);
+        rescale[v] = vec_exp2((g->m[v] - m[v]) * g->scale.factor);
         g->l[v] = g->l[v] * rescale[v] + sum;
         g->m[v] = m[v];
     }

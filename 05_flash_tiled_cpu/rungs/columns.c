@@ -1,7 +1,5 @@
 #include "columns.h"
 
-#include "vec.h"
-
 #include <float.h>
 
 struct columns *columns_new(void)
@@ -18,12 +16,12 @@ columns_row *columns_scores_new(size_t n)
 void columns_begin(struct columns *t, const struct head *a, size_t i0)
 {
     const size_t d = a->p->d;
-    const float scale = a->p->scale * LOG2_E;
     t->i0 = i0;
+    t->scale = scale_of(a->p->scale);
     for (size_t i = 0; i < QUERIES; i++) {
         const float *q = a->Q + smaller(i0 + i, a->p->Nq - 1) * d;
         for (size_t k = 0; k < d; k++) {
-            t->Q[k][i] = scale * q[k];
+            t->Q[k][i] = t->scale.sign * q[k];
             t->O[k][i] = 0.0f;
         }
         t->m[i] = -FLT_MAX;
@@ -39,6 +37,6 @@ void columns_end(const struct columns *t, const struct head *a)
         for (size_t k = 0; k < d; k++)
             a->O[(t->i0 + i) * d + k] = l == 0.0f ? 0.0f : t->O[k][i] / l;
         if (a->lse)
-            a->lse[t->i0 + i] = t->m[i] * LN_2 + logf(l);
+            a->lse[t->i0 + i] = t->m[i] * t->scale.size + logf(l);
     }
 }

@@ -6,16 +6,18 @@
 #define FLASH_TILED_COLUMNS_H
 
 #include "../steps/tile.h"
+#include "vec.h"
 
 #include <math.h>
 
 enum { QUERIES = 32 };
 
 struct columns {
-    float Q[ATTENTION_MAX_D][QUERIES];  // times scale log2(e): 2^x takes the place of e^x
+    float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
     float O[ATTENTION_MAX_D][QUERIES];  // undivided
     float m[QUERIES], l[QUERIES];       // m begins at -FLT_MAX: below all scores but -inf, and
     size_t i0;                          // x - m is no NaN; i0 is the first query
+    struct scale scale;
 };
 
 /* Row j of S: the scores, and then the weights, of key j for all queries. */
@@ -39,19 +41,20 @@ static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {
     float m[QUERIES], rescale[QUERIES];
+    const float factor = t->scale.factor;
     for (size_t i = 0; i < QUERIES; i++)
         m[i] = t->m[i];
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < QUERIES; i++)
             m[i] = S[j][i] > m[i] ? S[j][i] : m[i];
     for (size_t i = 0; i < QUERIES; i++) {
-        rescale[i] = two_to(t->m[i] - m[i]);
+        rescale[i] = two_to((t->m[i] - m[i]) * t->scale.factor);
         t->l[i] *= rescale[i];
         t->m[i] = m[i];
     }
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < QUERIES; i++) {
-            S[j][i] = two_to(S[j][i] - m[i]);
+            S[j][i] = two_to((S[j][i] - m[i]) * factor);
             t->l[i] += S[j][i];
         }
     for (size_t k = 0; k < d; k++)

@@ -171,7 +171,8 @@ static void keep(struct workplace *w, const struct parts *parts, size_t s, const
     for (int v = 0; v < COLUMNS; v++) {
         one[v] = vec_of(1.0f);
         vec_store(l + v * LANES, g->l[v]);
-        vec_store(m + v * LANES, vec_pick(g->l[v] == 0.0f, vec_of(-INFINITY), g->m[v] * LN_2));
+        vec_store(m + v * LANES,
+                  vec_pick(g->l[v] == 0.0f, vec_of(-INFINITY), g->m[v] * g->scale.size));
     }
     group_store(g, a->p->d, one, w->O, a->p->d);
     const struct fast_memory fast = { .m = m, .l = l, .O = w->O };

@@ -5,7 +5,7 @@
  *
  * 2^r is a polynomial of degree 5, off by at most 7e-8 of it; n is added to the exponent's bits. Softmax only needs
  * x <= 0, or a little more. Below -126, and for x = -inf, the answer is exactly 0: a masked score
- * has no weight at all. Not for x above 127.
+ * has no weight at all. NaN stays NaN. Not for x above 127.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -32,7 +32,7 @@ static inline float exp2_of(float x)
     memcpy(&bits, &p, sizeof bits);
     memcpy(&n, &shifted, sizeof n);
     bits += n << 23;
-    bits = x >= EXP2_LEAST ? bits : 0;
+    bits = x < EXP2_LEAST ? 0 : bits;
     memcpy(&p, &bits, sizeof p);
     return p;
 }
@@ -47,7 +47,7 @@ INLINE vec vec_exp2(vec x)
     p = p * r + EXP2_1;
     p = p * r + 1.0f;
     const ivec bits = (ivec)p + ((ivec)shifted << 23);
-    return (vec)(bits & (x >= EXP2_LEAST));
+    return (vec)(bits & ~(x < EXP2_LEAST));
 }
 
 #endif

@@ -34,16 +34,16 @@ static vec load_some(const float *x, size_t n)
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
 {
     const size_t d = a->p->d;
-    const float scale = a->p->scale * LOG2_E;
     g->i0 = i0;
     g->rows = rows;
+    g->scale = scale_of(a->p->scale);
     for (size_t v = 0; v < COLUMNS; v++) {
         g->m[v] = vec_of(-FLT_MAX);
         g->l[v] = vec_of(0.0f);
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
             for (size_t i = 0; i < LANES; i++)
-                row[i] = scale *
+                row[i] = g->scale.sign *
                          load_some(a->Q + (i0 + smaller(v * LANES + i, rows - 1)) * d + k, d - k);
             transpose(row);
             for (size_t i = 0; i < smaller(LANES, d - k); i++) {
@@ -78,5 +78,5 @@ void group_end(const struct group *g, const struct head *a)
         factor[v] = vec_pick(g->l[v] == 0.0f, vec_of(0.0f), 1.0f / g->l[v]);
     group_store(g, d, factor, a->O + g->i0 * d, d);
     for (size_t i = 0; a->lse && i < g->rows; i++)
-        a->lse[g->i0 + i] = m[i] * LN_2 + logf(l[i]);
+        a->lse[g->i0 + i] = m[i] * g->scale.size + logf(l[i]);
 }

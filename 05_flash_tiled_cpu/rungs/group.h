@@ -16,11 +16,12 @@ enum { GROUP = COLUMNS * LANES };
 /* Vectors side by side: one number of every query of a group. A tile of scores has a row for each key. */
 typedef vec group_row[COLUMNS];
 
-/* Q is times scale log2(e), so that 2^x takes the place of e^x; O is undivided. */
+/* Q is times the scale's sign; O is undivided. */
 struct group {
     group_row *Q, *O;            // d rows each
     vec m[COLUMNS], l[COLUMNS];  // m begins at -FLT_MAX: below all scores but -inf, and x - m is
     size_t i0, rows;             // never NaN; the first query, and how many there are
+    struct scale scale;
 };
 
 /* Room for a group with rows of d elements, to be released with group_free. */

@@ -12,8 +12,8 @@
  *
  *     2^{x - m} / sum of 2^{x - m}  is the same for every m, as long as nothing overflows.
  *
- * So m may lag behind. It moves only when a score is more than 2^SLACK times too heavy, which after the
- * first block hardly ever happens. (FlashAttention-4 does this on a GPU, to save rescaling.)
+ * So m may lag behind. It moves only when a weight would be more than e^11, which after the first block
+ * hardly ever happens. (FlashAttention-4 does this on a GPU, to save rescaling.)
  */
 #include "overlap.h"
 
@@ -24,7 +24,8 @@ void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_
                       vec sum[COLUMNS])
 {
     for (int v = 0; v < COLUMNS; v++) {
-        const vec m = vec_max(g->m[v], most[v]), rescale = vec_exp2(g->m[v] - m);
+        const vec m = vec_max(g->m[v], most[v]),
+                  rescale = vec_exp2((g->m[v] - m) * g->scale.factor);
         for (size_t k = 0; k < d; k++)
             g->O[k][v] *= rescale;
         for (size_t r = 0; r < j; r++)

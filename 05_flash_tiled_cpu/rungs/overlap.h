@@ -6,9 +6,6 @@
 
 #include "block.h"
 
-/* How far m may lag behind the largest score, in powers of two. */
-static const float OVERLAP_SLACK = 16.0f;
-
 /*
  * m catches up with `most`. All that was weighted by the old m is rescaled: O and l, and of this tile j
  * rows of P and their sums.
@@ -26,13 +23,13 @@ INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P
         most[v] = c.at[0][v];
         for (int r = 1; r < ROWS; r++)
             most[v] = vec_max(most[v], c.at[r][v]);
-        far |= most[v] > g->m[v] + OVERLAP_SLACK;
+        far |= most[v] > g->m[v] + g->scale.slack;
     }
     if (__builtin_expect(vec_any(far), 0))
         overlap_catch_up(g, most, d, P, j, sum);
     for (int v = 0; v < COLUMNS; v++)
         for (size_t r = 0; r < ROWS; r++) {
-            P[j + r][v] = vec_exp2(c.at[r][v] - g->m[v]);
+            P[j + r][v] = vec_exp2((c.at[r][v] - g->m[v]) * g->scale.factor);
             sum[v] += P[j + r][v];
         }
 }

@@ -20,7 +20,22 @@ enum { LANES = 8 };
 enum { LANES = 4 };
 #endif
 
-static const float LOG2_E = 0x1.715476p0f, LN_2 = 0x1.62e43p-1f;
+/*
+ * The scale of attention, taken apart. Scores stay unscaled, but for its sign, which goes to the queries
+ * (or 0, where it is 0): rounding them would cost more than rounding differences of scores. So
+ * e^{scale x - scale m} = 2^{(x - m) factor}, where size = |scale| and factor = size log2(e).
+ */
+struct scale {
+    float sign, size, factor;
+    float
+        slack;  // what a maximum may lag behind (overlap.c): a weight is at most e^11, some 60 000
+};
+
+static inline struct scale scale_of(float scale)
+{
+    const float size = scale == 0.0f ? 1.0f : fabsf(scale);
+    return (struct scale){ scale / size, size, size * 0x1.715476p0f, 11.0f / size };
+}
 
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));

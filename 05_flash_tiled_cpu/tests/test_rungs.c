@@ -99,3 +99,24 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
             problem_free(&t);
         }
 }
+
+/* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
+TEST(rungs, let_nan_be_seen)
+{
+    for (enum step_name name = LOOPS; name <= COMPLETE; name++) {
+        struct test_problem t = problem_of(attention_of(1, 1, 1, 50, 40, 6), 0, 1);
+        float O[50 * 6], lse[50];
+        t.Q[7 * 6 + 2] = NAN;
+        steps[name].run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        for (size_t n = 0; n < 50 * 6; n++)
+            cr_assert(!isnan(O[n]) == (n / 6 != 7) && !isnan(lse[n / 6]) == (n / 6 != 7),
+                      "%s: query %zu: %g, lse %g", steps[name].name, n / 6, (double)O[n],
+                      (double)lse[n / 6]);
+        t.K[39 * 6] = NAN;
+        steps[name].run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        for (size_t n = 0; n < 50 * 6; n++)
+            cr_assert(isnan(O[n]) && isnan(lse[n / 6]), "%s: query %zu: %g, lse %g",
+                      steps[name].name, n / 6, (double)O[n], (double)lse[n / 6]);
+        problem_free(&t);
+    }
+}
