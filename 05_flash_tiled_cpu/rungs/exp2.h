@@ -3,9 +3,9 @@
  *
  *     2^x = 2^n 2^r,    n = x rounded to a whole number,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, off by at most 7e-8 of it; n is added to the exponent's bits. Softmax only needs
- * x <= 0, or a little more. Below -126, and for x = -inf, the answer is exactly 0: a masked score
- * has no weight at all. NaN stays NaN. Not for x above 127.
+ * 2^r is a polynomial of degree 5, off by at most 7e-8 of it; n is added to the exponent's bits.
+ * Softmax only needs x <= 0, or a little more. Below -126, and for x = -inf, the answer is exactly 0: a
+ * masked score has no weight at all. NaN stays NaN. Not for x above 127.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -13,8 +13,9 @@
 #include "vec.h"
 
 static const float EXP2_LEAST = -126.0f;
-static const float EXP2_SHIFT =
-    0x1.8p23f;  // leaves no room for a fraction: x + it is n, in the last bits
+/* Adding it leaves no room for a fraction: of x + EXP2_SHIFT the last bits are n. */
+static const float EXP2_SHIFT = 0x1.8p23f;
+
 static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,
                    EXP2_4 = 9.675541334e-3f, EXP2_5 = 1.327647198e-3f;
 
@@ -46,8 +47,8 @@ INLINE vec vec_exp2(vec x)
     p = p * r + EXP2_2;
     p = p * r + EXP2_1;
     p = p * r + 1.0f;
-    const ivec bits = (ivec)p + ((ivec)shifted << 23);
-    return (vec)(bits & ~(x < EXP2_LEAST));
+    const uvec bits = (uvec)p + ((uvec)shifted << 23);
+    return (vec)(bits & ~(uvec)(x < EXP2_LEAST));
 }
 
 #endif

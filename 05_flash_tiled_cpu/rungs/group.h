@@ -13,14 +13,14 @@
 
 enum { GROUP = COLUMNS * LANES };
 
-/* Vectors side by side: one number of every query of a group. A tile of scores has a row for each key. */
+/* Vectors side by side: one number of every query. A tile of scores has such a row for each key. */
 typedef vec group_row[COLUMNS];
 
 /* Q is times the scale's sign; O is undivided. */
 struct group {
     group_row *Q, *O;            // d rows each
-    vec m[COLUMNS], l[COLUMNS];  // m begins at -FLT_MAX: below all scores but -inf, and x - m is
-    size_t i0, rows;             // never NaN; the first query, and how many there are
+    vec m[COLUMNS], l[COLUMNS];  // m begins at -FLT_MAX: below all scores but -inf; x - m is no NaN
+    size_t i0, rows;             // the first query, and how many there are
     struct scale scale;
 };
 

@@ -7,10 +7,10 @@
  * attention's products are of this kind: in S = K Q the numbers are a key's elements, in O += V P they
  * are values'. Only the strides differ.
  *
- * Why these sizes: a multiply-add has its result after four clocks, and up to two can begin at each. So at least
- * eight sums have to be on their way. Each step loads COLUMNS vectors and ROWS single numbers for ROWS x
- * COLUMNS multiply-adds: the squarer the block, the fewer loads. And all of it has to fit into the
- * registers: 32 with AVX-512 and NEON, 16 with AVX2 and SSE.
+ * Why these sizes: a multiply-add has its result after four clocks, and one or two can begin at each. So
+ * up to eight sums have to be on their way. Each step loads COLUMNS vectors and ROWS single numbers for
+ * ROWS x COLUMNS multiply-adds: the squarer the block, the fewer loads. And all of it has to fit into
+ * the registers: 32 with AVX-512 and NEON, 16 with AVX2 and SSE.
  */
 #ifndef FLASH_TILED_MICRO_KERNEL_H
 #define FLASH_TILED_MICRO_KERNEL_H

@@ -14,8 +14,8 @@
 enum { AT_ONCE = 4 };
 
 /*
- * c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows of c, and one vector of queries i. A row of c,
- * and of B, has QUERIES elements; a(r, k) lies at a + r row + k step.
+ * c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows of c, and one vector of queries i. A row
+ * of c, and of B, has QUERIES elements; a(r, k) lies at a + r row + k step.
  */
 INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
 {

@@ -9,8 +9,9 @@
  *     overlap      softmax among the products: the maximum may lag behind
  *     threads      all cores, the longest rows first
  *
- * They know batch, heads and scale, from skip on causal order too, and no other option. All are attention_steps; of the tile
- * size they take Bc, the keys of a tile. A tile of queries is as large as their registers want it.
+ * They know batch, heads and scale, from skip on causal order too, and no other option. All are
+ * attention_steps; of the tile size they take Bc, the keys of a tile. A tile of queries is as large as
+ * their registers want it.
  */
 #ifndef FLASH_TILED_RUNGS_H
 #define FLASH_TILED_RUNGS_H

@@ -2,8 +2,8 @@
  * Rung: all cores.
  *
  * Every group of queries is work of its own, as in `complete`. In causal order the groups at the end of
- * the text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
- * others waiting for long.
+ * the text have the most keys to see. They go first: whoever takes the last, short ones then does not
+ * keep the others waiting for long.
  */
 #include "threads.h"
 

@@ -39,6 +39,7 @@ static inline struct scale scale_of(float scale)
 
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
+typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 
 /* What is called for every vector must not be called at all. */
 #define INLINE static inline __attribute__((always_inline))

@@ -6,7 +6,6 @@
 
 #include "vec.h"
 
-typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 typedef uint64_t wide_uvec __attribute__((vector_size(8 * LANES)));
 
 struct vec_philox {

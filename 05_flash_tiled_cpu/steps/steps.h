@@ -30,7 +30,8 @@ struct tile_size {
  *
  * standard, block_matmul, fa1 and fa2 know neither masks nor dropout: they compute as if p had none.
  * masks knows no dropout. standard and block_matmul write no lse. standard needs 2 Nq Nk elements of
- * extra memory, and a row of scores that are all -inf is NaN there, as in a plain softmax. Only complete has threads; its result does not depend on how many.
+ * extra memory, and a row of scores that are all -inf is NaN there, as in a plain softmax. Only complete
+ * has threads; its result does not depend on how many.
  */
 typedef void attention_step(const struct attention *p, struct tile_size size, const float *Q,
                             const float *K, const float *V, float *O, float *lse);
