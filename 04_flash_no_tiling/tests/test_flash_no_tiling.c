@@ -6,7 +6,6 @@
 #include "../standard_attention.h"
 #include "forward.h"
 #include "memory.h"
-#include "npy.h"
 #include "test.h"
 #include "tolerance.h"
 
@@ -98,31 +97,7 @@ TEST(standard_attention, agrees_with_the_reference_and_with_one_pass)
     }
 }
 
-static struct npy course_array(const char *path)
-{
-    struct npy a;
-    struct file_error error;
-    cr_assert(npy_read(path, &a, &error), "%s: %s", path, error.text);
-    return a;
-}
-
 TEST(flash_no_tiling, gives_the_output_that_came_with_the_real_input)
 {
-    struct npy Q = course_array("common/data/q.npy"), K = course_array("common/data/k.npy");
-    struct npy V = course_array("common/data/v.npy"), right = course_array("common/data/o.npy");
-    struct npy mask = course_array("common/data/key_mask.npy");
-    struct attention p = attention_of(2, 4, 4, 164, 164, 32);
-    float *O = allocate(right.count, sizeof *O, "O");
-    p.key_mask = mask.data;
-    tolerance_poison(O, right.count);
-    flash_no_tiling(&p, Q.data, K.data, V.data, O, NULL);
-    for (size_t k = 0; k < right.count; k++)
-        cr_assert(fabsf(O[k] - ((float *)right.data)[k]) <= 5e-6f, "element %zu is %.9g, not %.9g",
-                  k, (double)O[k], (double)((float *)right.data)[k]);
-    free(O);
-    npy_free(&Q);
-    npy_free(&K);
-    npy_free(&V);
-    npy_free(&right);
-    npy_free(&mask);
+    assert_forward_of_the_real_input(flash_no_tiling);
 }

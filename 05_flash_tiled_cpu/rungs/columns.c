@@ -33,9 +33,9 @@ void columns_end(const struct columns *t, const struct head *a)
 {
     const size_t d = a->p->d;
     for (size_t i = 0; i < QUERIES && t->i0 + i < a->p->Nq; i++) {
-        const float l = t->l[i];
+        const float l = t->l[i], divisor = l == 0.0f ? 1.0f : l;
         for (size_t k = 0; k < d; k++)
-            a->O[(t->i0 + i) * d + k] = l == 0.0f ? 0.0f : t->O[k][i] / l;
+            a->O[(t->i0 + i) * d + k] = t->O[k][i] / divisor;
         if (a->lse)
             a->lse[t->i0 + i] = t->m[i] * t->scale.size + logf(l);
     }

@@ -48,7 +48,7 @@ columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*t
         for (size_t i = 0; i < QUERIES; i++)
             m[i] = S[j][i] > m[i] ? S[j][i] : m[i];
     for (size_t i = 0; i < QUERIES; i++) {
-        rescale[i] = two_to((t->m[i] - m[i]) * t->scale.factor);
+        rescale[i] = two_to((t->m[i] - m[i]) * factor);
         t->l[i] *= rescale[i];
         t->m[i] = m[i];
     }

@@ -174,7 +174,7 @@ static void keep(struct workplace *w, const struct parts *parts, size_t s, const
         vec_store(m + v * LANES,
                   vec_pick(g->l[v] == 0.0f, vec_of(-INFINITY), g->m[v] * g->scale.size));
     }
-    group_store(g, a->p->d, one, w->O, a->p->d);
+    group_store(g, a->p->d, one, w->O);
     const struct fast_memory fast = { .m = m, .l = l, .O = w->O };
     parts_keep(parts, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
 }

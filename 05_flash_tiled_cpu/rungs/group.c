@@ -54,8 +54,7 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
     }
 }
 
-void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O,
-                 size_t stride)
+void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O)
 {
     for (size_t v = 0; v < COLUMNS; v++)
         for (size_t k = 0; k < d; k += LANES) {
@@ -64,8 +63,7 @@ void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], flo
                 row[i] = g->O[smaller(k + i, d - 1)][v] * factor[v];
             transpose(row);
             for (size_t i = 0; i < LANES && v * LANES + i < g->rows; i++)
-                memcpy(O + (v * LANES + i) * stride + k, &row[i],
-                       smaller(LANES, d - k) * sizeof *O);
+                memcpy(O + (v * LANES + i) * d + k, &row[i], smaller(LANES, d - k) * sizeof *O);
         }
 }
 
@@ -76,7 +74,7 @@ void group_end(const struct group *g, const struct head *a)
     vec factor[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         factor[v] = vec_pick(g->l[v] == 0.0f, vec_of(0.0f), 1.0f / g->l[v]);
-    group_store(g, d, factor, a->O + g->i0 * d, d);
+    group_store(g, d, factor, a->O + g->i0 * d);
     for (size_t i = 0; a->lse && i < g->rows; i++)
         a->lse[g->i0 + i] = m[i] * g->scale.size + logf(l[i]);
 }

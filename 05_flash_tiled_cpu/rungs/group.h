@@ -37,9 +37,8 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 /* Divides O by l and stores it, and lse. */
 void group_end(const struct group *g, const struct head *a);
 
-/* Row k of O times `factor`, transposed: query i's elements go to O + i * stride. */
-void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O,
-                 size_t stride);
+/* The queries' rows of O, d elements each, times `factor`. */
+void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);
 
 /* The lanes' own queries, 0, 1, 2, … in vector v of a group. */
 INLINE ivec group_lanes(int v)

@@ -33,10 +33,10 @@ struct block {
 INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row, ptrdiff_t step,
                                   const vec (*B)[COLUMNS], size_t n)
 {
-    for (size_t k = 0; k < n; k++, a += step)
+    for (size_t k = 0; k < n; k++)
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
-                c.at[r][v] += a[r * row] * B[k][v];
+                c.at[r][v] += a[r * row + (ptrdiff_t)k * step] * B[k][v];
     return c;
 }
 

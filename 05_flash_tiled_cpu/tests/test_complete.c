@@ -3,7 +3,6 @@
  * threads.
  */
 #include "memory.h"
-#include "npy.h"
 #include "test.h"
 #include "threads.h"
 #include "tiles.h"
@@ -118,34 +117,7 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
 
 // ---- the real input -----------------------------------------------------------------------------
 
-static struct npy course_array(const char *path)
-{
-    struct npy a;
-    struct file_error error;
-    cr_assert(npy_read(path, &a, &error), "%s: %s", path, error.text);
-    return a;
-}
-
 TEST(complete, gives_the_output_that_came_with_the_real_input)
 {
-    struct npy Q = course_array("common/data/q.npy"), K = course_array("common/data/k.npy");
-    struct npy V = course_array("common/data/v.npy"), right = course_array("common/data/o.npy");
-    struct npy mask = course_array("common/data/key_mask.npy");
-    struct attention p = attention_of(2, 4, 4, 164, 164, 32);
-    float *O = allocate(right.count, sizeof *O, "O");
-    p.key_mask = mask.data;
-    for (size_t form = 0; form < TILE_FORMS; form++) {
-        tolerance_poison(O, right.count);
-        complete(&p, tiles_of(COMPLETE, form, &p), Q.data, K.data, V.data, O, NULL);
-        for (size_t k = 0; k < right.count; k++)
-            cr_assert(fabsf(O[k] - ((float *)right.data)[k]) <= 5e-6f,
-                      "tiles %zu: element %zu is %.9g, not %.9g", form, k, (double)O[k],
-                      (double)((float *)right.data)[k]);
-    }
-    free(O);
-    npy_free(&Q);
-    npy_free(&K);
-    npy_free(&V);
-    npy_free(&right);
-    npy_free(&mask);
+    assert_forward_of_the_real_input(in_tiles(COMPLETE));
 }

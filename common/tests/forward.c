@@ -1,10 +1,13 @@
 #include "forward.h"
 
 #include "memory.h"
+#include "npy.h"
 #include "plain.h"
 #include "reference.h"
 #include "test.h"
 #include "tolerance.h"
+
+#include <math.h>
 
 #include <stdlib.h>
 
@@ -147,4 +150,37 @@ void assert_forward_ignores_unseen_keys(forward *f, unsigned options)
         problem_free(&t);
     }
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
+}
+
+static struct npy course_array(const char *path)
+{
+    struct npy a;
+    struct file_error error;
+    cr_assert(npy_read(path, &a, &error), "%s: %s", path, error.text);
+    return a;
+}
+
+void assert_forward_of_the_real_input(forward *f)
+{
+    struct npy Q = course_array("common/data/q.npy"), K = course_array("common/data/k.npy");
+    struct npy V = course_array("common/data/v.npy"), right = course_array("common/data/o.npy");
+    struct npy mask = course_array("common/data/key_mask.npy");
+    struct attention p = attention_of(2, 4, 4, 164, 164, 32);
+    float *O = allocate(right.count, sizeof *O, "O");
+    p.key_mask = mask.data;
+    for (size_t k = 0; k < forward_forms.count; k++) {
+        forward_forms.now = k;
+        tolerance_poison(O, right.count);
+        f(&p, Q.data, K.data, V.data, O, NULL);
+        for (size_t n = 0; n < right.count; n++)
+            cr_assert(fabsf(O[n] - ((float *)right.data)[n]) <= 5e-6f,
+                      "the real input%s: element %zu is %.9g, not %.9g", forward_forms.text, n,
+                      (double)O[n], (double)((float *)right.data)[n]);
+    }
+    free(O);
+    npy_free(&Q);
+    npy_free(&K);
+    npy_free(&V);
+    npy_free(&right);
+    npy_free(&mask);
 }

@@ -38,4 +38,7 @@ void assert_forward_at_random(forward *f, struct attention most, unsigned option
 /* All of `options` where the keys that no query sees hold NaN: it may not get into the result. */
 void assert_forward_ignores_unseen_keys(forward *f, unsigned options);
 
+/* The course's real input gives the output that came with it. */
+void assert_forward_of_the_real_input(forward *f);
+
 #endif
