@@ -67,7 +67,7 @@ INLINE vec vec_pick(ivec where, vec a, vec b)
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* gcc makes three instructions of a > b ? a : b for vectors of 16; there is one. */
+/* b where one of them is NaN. gcc makes three instructions of a > b ? a : b for 16 lanes; there is one. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)
