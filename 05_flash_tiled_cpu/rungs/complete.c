@@ -5,7 +5,7 @@
  * by lanes (seen.h). Dropout goes over the weights of a tile when their sums have been taken. Few
  * queries and many keys are cut in parts, which are joined as in split_kv.
  *
- * Tasks are (head, tile of queries, part), the longest first. Each thread has a fast memory of its own;
+ * Tasks are (head, tile of queries, part), of a head the longest first. Each thread has a fast memory of its own;
  * no sum is shared between threads, and the number of parts hangs on the shape alone. So the result is
  * the same bit for bit for any number of threads.
  */
@@ -22,20 +22,24 @@ struct workplace {
     struct group *g;
     size_t groups;
     group_row *P;
-    seen_row *seen;
-    float *V, *O;
+    seen_row *seen;  // NULL where no key is hidden
+    float *V;        // NULL where no hidden key lies between others
+    float *O;        // NULL where the keys are not cut in parts
 };
 
-static struct workplace workplace_new(struct tile_size size, size_t d)
+/* No more than the problem needs: on short texts to make it ready takes as long as a tenth of the work. */
+static struct workplace workplace_new(const struct attention *p, struct tile_size size, bool parts)
 {
-    const size_t groups = (size.Br - 1) / GROUP + 1;
+    const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
+    const bool holes = p->key_mask || p->block_mask;
+    const bool band = p->causal || p->window_left >= 0 || p->window_right >= 0;
     struct workplace w = {
         .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
         .groups = groups,
         .P = group_rows_new(size.Bc + ROWS),
-        .seen = seen_new(size.Bc),
-        .V = extra_fast("a tile of V", size.Bc * d),
-        .O = extra_fast("rows of O", GROUP * d),
+        .seen = band || holes ? seen_new(size.Bc) : NULL,
+        .V = holes ? extra_fast("a tile of V", size.Bc * d) : NULL,
+        .O = parts ? extra_fast("rows of O", GROUP * d) : NULL,
     };
     for (size_t k = 0; k < groups; k++)
         w.g[k] = group_new(d);
@@ -74,32 +78,51 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
         }
 }
 
-/* The keys j0 … j0 + n - 1 of a tile, from the first that some query of a group sees to the last. */
+/* Keys j0 … j0 + n - 1 of a tile, for one group of queries. */
 struct stretch {
     size_t j0, n;
     const seen_row *seen;  // a row for each key, or NULL: all queries see all of them
     bool holes;            // some key in between nobody sees
 };
 
-static struct stretch stretch_of(struct workplace *w, const struct group *g, const struct head *a,
-                                 size_t j0, size_t n)
+/* The tile_kind of the piece of the keys j0 … end - 1 that they begin with, and its length. */
+static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
+                                    size_t end, size_t *n)
 {
-    const enum tile_kind kind = tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + n);
-    struct stretch s = { .j0 = j0, .n = kind == TILE_SKIPPED ? 0 : n };
-    if (kind != TILE_PARTIAL)
-        return s;
+    *n = smaller(GROUP, end - j0);
+    return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
+}
+
+/*
+ * From j0 on the longest stretch of one kind, piece by piece: what is WHOLE in a tile that is not goes
+ * the fast way too. Returns its kind.
+ */
+static enum tile_kind stretch_begin(struct stretch *s, const struct group *g, const struct head *a,
+                                    size_t j0, size_t end)
+{
+    size_t n;
+    *s = (struct stretch){ .j0 = j0 };
+    const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
+    while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
+        s->n += n;
+    return kind;
+}
+
+/* Of a PARTIAL stretch: who sees which key, from the first that somebody sees to the last. */
+static void stretch_look(struct stretch *s, struct workplace *w, const struct group *g,
+                         const struct head *a)
+{
     size_t first = 0;
-    seen_fill(w->seen, g, a, j0, n);
-    while (s.n > 0 && !seen_by_any(w->seen[s.n - 1]))
-        s.n--;
-    while (first < s.n && !seen_by_any(w->seen[first]))
+    seen_fill(w->seen, g, a, s->j0, s->n);
+    while (s->n > 0 && !seen_by_any(w->seen[s->n - 1]))
+        s->n--;
+    while (first < s->n && !seen_by_any(w->seen[first]))
         first++;
-    s.j0 += first;
-    s.n -= first;
-    s.seen = (const seen_row *)w->seen + first;
-    for (size_t r = 0; r < s.n; r++)
-        s.holes |= !seen_by_any(s.seen[r]);
-    return s;
+    s->j0 += first;
+    s->n -= first;
+    s->seen = (const seen_row *)w->seen + first;
+    for (size_t r = 0; r < s->n; r++)
+        s->holes |= !seen_by_any(s->seen[r]);
 }
 
 /* The stretch's values, with zeros for a key that nobody sees: there may be NaN. */
@@ -146,20 +169,32 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct stretch
         g->l[v] += sum[v];
 }
 
-/* One group past the keys j0 … j0 + n - 1. */
-static void see(struct workplace *w, struct group *g, const struct head *a, size_t j0, size_t n)
+/* One group past the keys of a stretch. */
+static void see(struct workplace *w, struct group *g, const struct head *a, struct stretch s)
 {
-    const struct stretch s = stretch_of(w, g, a, j0, n);
     const size_t d = a->p->d;
     vec one[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         one[v] = vec_of(1.0f);
-    if (s.n == 0)
-        return;
     (s.seen ? weigh_seen : weigh)(g, a->K + s.j0 * d, d, s, w->P);
     if (a->p->dropout_threshold > 0)
         drop(w->P, g, a, s.j0, s.n);
     block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.n);
+}
+
+/* One group past the keys j0 … end - 1. */
+static void see_tile(struct workplace *w, struct group *g, const struct head *a, size_t j0,
+                     size_t end)
+{
+    struct stretch s;
+    for (size_t j = j0; j < end;) {
+        const enum tile_kind kind = stretch_begin(&s, g, a, j, end);
+        j += s.n;
+        if (kind == TILE_PARTIAL)
+            stretch_look(&s, w, g, a);
+        if (kind != TILE_SKIPPED && s.n > 0)
+            see(w, g, a, s);
+    }
 }
 
 /* Stores what a group has from part s of the keys, as parts_keep wants it: rows, and m of e^x. */
@@ -196,7 +231,7 @@ static void do_task(struct workplace *w, const struct parts *parts, const struct
         count_loads(a->V + j0 * p->d, cols * p->d);
         work_products(4 * rows * cols * p->d);
         for (size_t k = 0; k < groups; k++)
-            see(w, &w->g[k], a, j0, cols);
+            see_tile(w, &w->g[k], a, j0, j0 + cols);
     }
     for (size_t k = 0; k < groups && parts->count > 1; k++)
         keep(w, parts, s, a, &w->g[k]);
@@ -221,11 +256,11 @@ void complete(const struct attention *p, struct tile_size size, const float *Q, 
 
     PARALLEL(omp parallel)
     {
-        struct workplace w = workplace_new(size, p->d);
+        struct workplace w = workplace_new(p, size, parts.count > 1);
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < heads * Tr * parts.count; task++) {
-            const size_t i0 = (Tr - 1 - task / (heads * parts.count)) * size.Br;
-            const struct head a = head_of(p, task / parts.count % heads, Q, K, V, O, lse);
+            const size_t i0 = (Tr - 1 - task / parts.count % Tr) * size.Br;
+            const struct head a = head_of(p, task / parts.count / Tr, Q, K, V, O, lse);
             do_task(&w, &parts, &a, task % parts.count, i0, smaller(size.Br, p->Nq - i0), size.Bc);
         }
         PARALLEL(omp for)

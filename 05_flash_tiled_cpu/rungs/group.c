@@ -31,6 +31,15 @@ static vec load_some(const float *x, size_t n)
     return v;
 }
 
+/* The first n of LANES elements, or all of them, to x. */
+static void store_some(float *x, vec v, size_t n)
+{
+    if (n >= LANES)
+        vec_store(x, v);
+    else
+        memcpy(x, &v, n * sizeof *x);
+}
+
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
 {
     const size_t d = a->p->d;
@@ -63,7 +72,7 @@ void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], flo
                 row[i] = g->O[smaller(k + i, d - 1)][v] * factor[v];
             transpose(row);
             for (size_t i = 0; i < LANES && v * LANES + i < g->rows; i++)
-                memcpy(O + (v * LANES + i) * d + k, &row[i], smaller(LANES, d - k) * sizeof *O);
+                store_some(O + (v * LANES + i) * d + k, row[i], d - k);
         }
 }
 

@@ -1,9 +1,10 @@
 /*
  * Rung: all cores.
  *
- * Every group of queries is work of its own, as in `complete`. In causal order the groups at the end of
- * the text have the most keys to see. They go first: whoever takes the last, short ones then does not
- * keep the others waiting for long.
+ * Every group of queries is work of its own, as in `complete`. One head after the other, because the groups
+ * of a head read the same keys, and find them in the cache. In causal order the groups at the end of the
+ * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
+ * others waiting for long.
  */
 #include "threads.h"
 
@@ -22,8 +23,8 @@ void threads(const struct attention *p, struct tile_size size, const float *Q, c
         group_row *P = group_rows_new(Bc + ROWS);
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < p->B * p->H * groups; task++) {
-            const size_t i0 = (groups - 1 - task / (p->B * p->H)) * GROUP;
-            const struct head a = head_of(p, task % (p->B * p->H), Q, K, V, O, lse);
+            const size_t i0 = (groups - 1 - task % groups) * GROUP;
+            const struct head a = head_of(p, task / groups, Q, K, V, O, lse);
             const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
