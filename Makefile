@@ -74,7 +74,7 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 
 $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ -lm
 
 # ---- tests -------------------------------------------------------------------------------------
 #
@@ -115,7 +115,7 @@ $(OBJ)/witnessed/%.o: %.c
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
+	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
@@ -147,11 +147,11 @@ ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
     $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c)))
 
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LDFLAGS += $$(THREADS_$2)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINK_WITH = $$(THREADS_$2)
 
 $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
-	$$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
+	$$(AT)$$(CC) $$(FLAGS) $$(LINK_WITH) $$(LDFLAGS) $$^ -o $$@ -lm
 
 $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
                    $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
@@ -194,6 +194,21 @@ diff-$2:
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
+# A chapter's best against the libraries, on this machine: common/peers/. The programs that it takes
+# are built for this machine, and need no library to be built.
+PEER := $(OBJ)/common/peers/peer.o $(COMMON)
+$(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS) $(OPENMP)
+$(BUILD)/peers/composed: LINK_WITH = $(OPENMP)
+$(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(PEER)
+$(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
+$(BUILD)/peers/05_flash_tiled_cpu: LINK_WITH = $(THREADS_05)
+$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
+PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee 05_flash_tiled_cpu)
+$(PEERS):
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ -ldl -lm
+
 # Threads under a race detector.
 .PHONY: racecheck-05
 racecheck-05: setup-run
@@ -207,7 +222,7 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 # ---- the course as a whole ---------------------------------------------------------------------
 
 .PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz cachegrind-05 \
-        clean help setup-run setup-test
+        clean help setup-run setup-test peers build-peers
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -222,6 +237,11 @@ plots plots-check: setup-run
 compare: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/compare.sh $(BUILD) $(CHAPTERS)
+
+build-peers: $(PEERS)
+peers: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
+	@sh common/peers/peers.sh $(BUILD) 05_flash_tiled_cpu
 
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -289,6 +309,8 @@ help:
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them
 #?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
 #?                   attention problem, MINE=o.npy for your own output
+#? make peers        chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
+#?                   quarter of an hour, or less with SIZES="512 2048"
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn
 #? make cachegrind-05  hold chapter 05's counts against a cache that valgrind simulates

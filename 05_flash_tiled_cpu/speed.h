@@ -4,6 +4,8 @@
 #ifndef FLASH_TILED_SPEED_H
 #define FLASH_TILED_SPEED_H
 
+#include "attention_check.h"
+#include "bench.h"
 #include "chapter.h"
 #include "options.h"
 
@@ -16,12 +18,44 @@ void bench_steps(const struct step *only, const struct attention_input *input,
 
 /*
  * The part "Ladder": from S and P in memory to the last rung, one head of N queries and keys, d = 64 and
- * 128, without a mask and causal, timed in turn with the machine's peak. Written to --csv too.
+ * 128, without a mask and causal, timed in turn with the machine's peak. Written to --csv too. Then the
+ * part "Options": what each costs `complete`.
  */
 void bench_ladder(size_t N, const struct options *options);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double speed_of(const struct step *step, const struct attention_input *input, struct tile_size size,
                 double seconds);
+
+// ---- for the two of them ------------------------------------------------------------------------
+
+struct job {
+    const struct step *step;
+    const struct attention_input *input;
+    struct tile_size size;
+    float *O, *lse;
+};
+
+/* Does a struct job: what is timed. */
+void speed_work(void *job);
+
+/* A job, how long it took, and how far it was off. */
+struct runner {
+    struct job job;
+    struct bench *bench;
+    double error;
+};
+
+/* A step is checked before it is timed. If it is wrong, so is the verdict. */
+struct runner speed_line_up(struct job job, const struct attention_check *check,
+                            const struct options *options);
+
+/* The title of --csv, and one line of it. */
+#define SPEED_CSV_TITLE                                                           \
+    "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads,milliseconds," \
+    "gflops,peak_fraction,ratio_previous,max_abs_error\n"
+enum { SPEED_CSV_LINE = 300 };
+void speed_csv_line(char line[SPEED_CSV_LINE], const struct runner *runner, size_t threads,
+                    double flops, double peak, const char *ratio);
 
 #endif

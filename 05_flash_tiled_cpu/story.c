@@ -200,6 +200,17 @@ static void show_masks(void)
     attention_input_free(&input);
 }
 
+/* NaN if there is one. */
+static double largest_difference(const float *a, const float *b, size_t n)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        const double off = fabs((double)a[k] - (double)b[k]);
+        largest = off > largest || isnan(off) ? off : largest;
+    }
+    return largest;
+}
+
 static void show_dropout(void)
 {
     enum { N = 256, D = 16 };
@@ -211,9 +222,7 @@ static void show_dropout(void)
         kept += dropout_keeps(p, 0, n / N / N, n / N % N, n % N);
     struct result a = step_run(&steps[DROPOUT], &input, (struct tile_size){ 32, 16 });
     struct result b = step_run(&steps[DROPOUT], &input, (struct tile_size){ 1, 7 });
-    double largest = 0.0;
-    for (size_t k = 0; k < attention_query_elements(p); k++)
-        largest = fmax(largest, fabs((double)a.O[k] - (double)b.O[k]));
+    const double largest = largest_difference(a.O, b.O, attention_query_elements(p));
     char stay[32], all[32];
     report_part("Dropout");
     report_line("P = 0.1: %s of %s weights stay, %.4f", report_number(kept, stay),
@@ -236,9 +245,7 @@ static void show_parts(void)
     const struct tile_size size = fa2_size(USUAL_M, D);
     struct result whole = step_run(&steps[DROPOUT], &input, size);
     struct result parts = step_run(&steps[SPLIT_KV], &input, size);
-    double largest = 0.0;
-    for (size_t k = 0; k < D; k++)
-        largest = fmax(largest, fabs((double)whole.O[k] - (double)parts.O[k]));
+    const double largest = largest_difference(whole.O, parts.O, D);
     report_part("Parts");
     report_line("one query, %d keys: split_kv cuts them in %zu parts of %zu keys", N,
                 split_parts(&input.p), N / split_parts(&input.p));

@@ -89,10 +89,19 @@ static void summarise(struct bench *candidate, struct series *series, size_t rou
     candidate->median = 0.5 * (series->samples[(rounds - 1) / 2] + series->samples[rounds / 2]);
 }
 
+static double progress_before, progress_share = 1.0;
+
+void bench_progress(size_t part, size_t parts)
+{
+    progress_before = (double)part / (double)parts;
+    progress_share = 1.0 / (double)parts;
+}
+
 /* One line, written over the one before. */
 static void show_progress(size_t round, double part)
 {
-    fprintf(stderr, "\rround %zu, %.0f %%", round, 100.0 * part);
+    fprintf(stderr, "\rround %zu, %.0f %%", round,
+            100.0 * (progress_before + progress_share * part));
 }
 
 static void wipe_progress(void)

@@ -22,6 +22,9 @@ struct bench {
  */
 void bench_run(struct bench *candidates, size_t count, double seconds);
 
+/* What bench_run shows of its progress is that of part `part` of `parts` of a longer measurement. */
+void bench_progress(size_t part, size_t parts);
+
 /* Seconds since some fixed moment; never goes back. */
 double bench_now(void);
 

@@ -27,6 +27,16 @@ static inline void threads_use(size_t count)
 #endif
 }
 
+/* Which of them this one is, in a parallel loop. */
+static inline size_t thread_number(void)
+{
+#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 /* How many threads a parallel loop will have. */
 static inline size_t threads_in_use(void)
 {

@@ -1,0 +1,31 @@
+/*
+ * Chapter 05's `complete`, as the first of the peers (common/peers/peer.h).
+ */
+#include "../chapter.h"
+#include "memory.h"
+#include "peers/peer.h"
+#include "threads.h"
+
+#include <stdlib.h>
+
+static float *lse;
+
+static const char *prepare(const struct peer_problem *p)
+{
+    free(lse);
+    lse = allocate(p->B * p->H * p->N, sizeof *lse, "lse");
+    threads_use(p->threads);
+    return "complete";
+}
+
+static void forward(const struct peer_problem *p)
+{
+    struct attention attention = attention_of(p->B, p->H, p->H, p->N, p->N, p->d);
+    attention.causal = p->causal;
+    steps[COMPLETE].run(&attention, steps[COMPLETE].usual, p->Q, p->K, p->V, p->O, lse);
+}
+
+int main(void)
+{
+    return peer_serve(&(struct peer){ "complete", prepare, forward });
+}

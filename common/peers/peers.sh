@@ -1,0 +1,71 @@
+#!/bin/sh
+# peers.sh BUILD CHAPTER - the chapter's ladder, and its best against the libraries, on this machine.
+#
+# Writes CHAPTER/results/MACHINE.csv, from which the chapter's tables and pictures are made. The
+# libraries come from PyPI into a private folder under BUILD/peers, and nowhere else; what cannot be had
+# is skipped by name. In the environment:
+#
+#     SIZES     the N of the problems: "128 256 512 1024 2048 4096"
+#     PYTHON    an interpreter that has torch and numpy already: then nothing is fetched for PyTorch
+#     RESULTS   another file to write to
+set -e
+build=$1 chapter=$2
+folder=$build/peers
+sizes=${SIZES:-128 256 512 1024 2048 4096}
+mkdir -p "$folder/problem"
+venv=$folder/python
+
+skip() { echo "skipped: $1 ($2)"; }
+fetch() {  # package: into the private folder, once
+    [ -x "$venv/bin/pip" ] || python3 -m venv "$venv" >"$folder/log" 2>&1 || return 1
+    "$venv/bin/pip" show -q "$1" 2>/dev/null || {
+        echo "fetching $1 from PyPI into $venv"
+        "$venv/bin/pip" install -q "$1" >"$folder/log" 2>&1
+    }
+}
+library() { find "$venv" -name "$1" | head -n 1; }
+
+set -- "$folder/$chapter"
+if fetch onednn-cpu-gomp && [ -n "$(library 'libdnnl.so*')" ]; then
+    set -- "$@" "$folder/composed onednn $(library 'libdnnl.so*')"
+else
+    skip oneDNN 'the package onednn-cpu-gomp could not be installed'
+fi
+if fetch scipy-openblas32 && [ -n "$(library 'libscipy_openblas*.so')" ]; then
+    # A forced core type would make it use another processor's code.
+    set -- "$@" "env -u OPENBLAS_CORETYPE $folder/composed openblas $(library 'libscipy_openblas*.so')"
+else
+    skip OpenBLAS 'the package scipy-openblas32 could not be installed'
+fi
+if [ -n "$PYTHON" ] || { fetch numpy && fetch torch; }; then
+    python=${PYTHON:-$venv/bin/python}
+    if "$python" -c 'import numpy, torch' 2>"$folder/log"; then
+        set -- "$@" "$python common/peers/pytorch.py"
+    else
+        skip PyTorch "$(tail -n 1 "$folder/log")"
+    fi
+else
+    skip PyTorch 'the packages numpy and torch could not be installed'
+fi
+
+"$build/$chapter" --bench --csv "$folder/ladder.csv" >"$folder/ladder"
+"$folder/referee" "$folder/problem" "$sizes" "$@" >"$folder/peers.csv"
+
+last=$(tail -n 1 "$folder/ladder" | sed 's/^ *//')
+machine=${last%%; *}
+slug=$(printf '%s' "${machine%%, Linux*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_' | sed 's/_$//')
+results=${RESULTS:-$chapter/results/$slug.csv}
+mkdir -p "$(dirname "$results")"
+{
+    echo "# machine: $machine"
+    echo "# command: make peers, $(date +%Y-%m-%d), at commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    echo "# ${last#*; }"
+    echo "# rows of 1 head are the ladder, ratio_previous against the rung before; of 8 heads, peers in turn,"
+    echo "# ratio_previous how many times as fast as that peer complete is. Peak: of the FMA peak of so many cores."
+    sed -n '1s/$/,runs/p' "$folder/ladder.csv"
+    sed '1d; s/$/,/' "$folder/ladder.csv"
+    cat "$folder/peers.csv"
+} >"$folder/results"
+cp "$folder/results" "$results"
+echo "wrote $results"
+sh common/peers/table.sh peers "$results"

@@ -1,0 +1,61 @@
+#!/bin/sh
+# table.sh ladder|peers RESULTS - a table for a page, from a file that peers.sh wrote.
+awk -F, -v table="$1" '
+    function cell(kernel, d, causal) {
+        key = kernel SUBSEP d SUBSEP causal
+        return key in speed ? sprintf("%.1f %5.1f %%", speed[key], 100 * peak[key]) : "-"
+    }
+    function order(name) { return name == "complete" ? 0 : 1 }
+    /^#/ { sub(/^# /, ""); said[++lines] = $0; next }
+    $1 == "chapter" { next }
+    table == "ladder" && $5 == 1 {
+        if (!($2 in threads)) kernels[++count] = $2
+        threads[$2] = $10
+        N = $6
+        speed[$2, $7, $8] = $12
+        peak[$2, $7, $8] = $13
+    }
+    table == "peers" && $5 > 1 {
+        name = $2; sub(/ .*/, "", name)
+        if (!(name in known)) { known[name] = $2; kernels[++count] = name }
+        problem = $7 SUBSEP $8 SUBSEP $6
+        if (!((problem) in asked)) { asked[problem]; problems[++total] = problem }
+        if (name == "complete") { speed[problem, $10] = $12; peak[problem, $10] = $13 }
+        ratio[name, problem, $10] = $14
+        heads = $5
+        if ($10 > most) most = $10
+        if (!(($10) in seen)) { seen[$10]; choices[++kinds] = $10 }
+    }
+    END {
+        if (table == "ladder") {
+            printf "one head, N = %d; GFLOP/s, and of the peak of so many cores\n", N
+            printf "%-12s%7s %16s %16s %16s %16s\n", "kernel", "threads", "d 64", "causal", "d 128", "causal"
+            for (k = 1; k <= count; k++) {
+                name = kernels[k]
+                printf "%-12s%7d %16s %16s %16s %16s\n", name, threads[name], cell(name, 64, 0),
+                    cell(name, 64, 1), cell(name, 128, 0), cell(name, 128, 1)
+            }
+        } else {
+            printf "%d heads%21s", heads, ""
+            for (t = 1; t <= kinds; t++)
+                printf "%-36s", choices[t] == 1 ? "one thread" : choices[t] " threads"
+            printf "\n%4s %-7s%6s", "d", "", "N"
+            for (t = 1; t <= kinds; t++) {
+                printf "  %9s", "of peak"
+                for (k = 2; k <= count; k++) printf "%9s", kernels[k]
+            }
+            print ""
+            for (n = 1; n <= total; n++) {
+                split(problems[n], part, SUBSEP)
+                printf "%4d %-7s%6d", part[1], part[2] ? "causal" : "", part[3]
+                for (t = 1; t <= kinds; t++) {
+                    printf "  %7.1f %%", 100 * peak[problems[n], choices[t]]
+                    for (k = 2; k <= count; k++)
+                        printf "%9.2f", ratio[kernels[k], problems[n], choices[t]]
+                }
+                print ""
+            }
+            for (k = 2; k <= count; k++) printf "%s%s", known[kernels[k]], k < count ? "; " : "\n"
+        }
+        for (k = 1; k <= 2; k++) print said[k]
+    }' "$2"
