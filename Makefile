@@ -216,6 +216,12 @@ racecheck-05: setup-run
 	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
 
+# Chapter 05 as a processor with NEON runs it.
+.PHONY: test-aarch64
+test-aarch64:
+	@sh common/setup.sh aarch64
+	@sh common/tools/aarch64.sh $(BUILD)/aarch64
+
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
 
@@ -309,6 +315,7 @@ help:
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them
 #?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
 #?                   attention problem, MINE=o.npy for your own output
+#? make test-aarch64 chapter 05 built for a processor with NEON, and run by qemu
 #? make peers        chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
 #?                   quarter of an hour, or less with SIZES="512 2048"
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew

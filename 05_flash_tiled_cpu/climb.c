@@ -5,6 +5,7 @@
  */
 #include "ladder.h"
 #include "memory.h"
+#include "rungs/pieces.h"
 #include "speed.h"
 #include "stages.h"
 #include "threads.h"
@@ -18,7 +19,8 @@ enum {
     LADDER = sizeof on_the_ladder / sizeof on_the_ladder[0],
     CASES = 4,
     OPTIONS = 6,
-    MASK_BLOCK = 64
+    MASK_BLOCK = 64,
+    PARTS = CASES + 2  // of the measurement
 };
 
 /* What one rung did in one case: operations per second, of so many threads' peak; 0 if it cannot. */
@@ -198,6 +200,22 @@ static void bench_options(size_t N, const struct options *o)
     free(block_mask);
 }
 
+/* Where the time of `overlap` goes: the pieces, each alone. */
+static void tell_pieces(size_t d)
+{
+    enum { TILE = 128, LONG = 2048 };
+    double share[PIECES], once = 0.0, each = 0.0;
+    pieces_measure(TILE, d, share);
+    for (int k = 0; k < PIECES; k++) {
+        const bool once_a_group = k == PIECE_BEGIN || k == PIECE_END;
+        *(once_a_group ? &once : &each) += share[k];
+        report_line("   %-38s %6.1f %%%s", piece_names[k], 100.0 * share[k],
+                    once_a_group ? "   once, however many the keys" : "");
+    }
+    report_line("   so at most %.0f %% of the peak at N = %d, %.0f %% at N = %d",
+                100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
+}
+
 void bench_ladder(size_t N, const struct options *o)
 {
     struct mark marks[CASES][LADDER];
@@ -206,12 +224,17 @@ void bench_ladder(size_t N, const struct options *o)
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
-        bench_progress(n, CASES + 1);
+        bench_progress(n, PARTS);
         peak = climb(p, o, marks[n], csv);
     }
     tell_ladder(marks, N);
-    bench_progress(CASES, CASES + 1);
+    bench_progress(CASES, PARTS);
     bench_options(N, o);
+    bench_progress(CASES + 1, PARTS);
+    report_part("Pieces");
+    report_line("of overlap, each alone, for 128 keys and d = 64; 100 %% is what the products");
+    report_line("take at the peak");
+    tell_pieces(64);
     bench_progress(0, 1);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void speed_work(void *arg)
+void speed_work(void *struct_job)
 {
-    const struct job *job = arg;
+    const struct job *job = struct_job;
     const struct attention_input *in = job->input;
     job->step->run(&in->p, job->size, in->Q, in->K, in->V, job->O, job->lse);
 }

@@ -37,7 +37,7 @@ struct job {
 };
 
 /* Does a struct job: what is timed. */
-void speed_work(void *job);
+void speed_work(void *struct_job);
 
 /* A job, how long it took, and how far it was off. */
 struct runner {

@@ -1,10 +1,11 @@
 #!/bin/sh
-# setup.sh run|test|plots|lint - installs what the course needs and this machine lacks.
+# setup.sh run|test|plots|lint|aarch64 - installs what the course needs and this machine lacks.
 #
 #     run     a C17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
 #     lint    clang with its OpenMP, clang-format and clang-tidy
+#     aarch64 a cross compiler for processors with NEON, and qemu to run what it makes
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
 # touches what is already there. Where it cannot install, it names the package and the command.
@@ -56,6 +57,12 @@ Test(a, b) {}' -lcriterion ||
 esac
 case $need in plots)
     has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
+esac
+case $need in aarch64)
+    has aarch64-linux-gnu-gcc || lacks 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
+        gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc aarch64-elf-gcc 'a compiler for aarch64'
+    has qemu-aarch64 || lacks qemu-user qemu-user qemu-user qemu 'qemu, which runs its programs'
+    ;;
 esac
 case $need in lint)
     has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'

@@ -22,9 +22,9 @@ struct workplace {
     struct group *g;
     size_t groups;
     group_row *P;
-    seen_row *seen;  // NULL where no key is hidden
-    float *V;        // NULL where no hidden key lies between others
-    float *O;        // NULL where the keys are not cut in parts
+    seen_row *seen;
+    float *V;  // NULL where no hidden key lies between others
+    float *O;  // NULL where the keys are not cut in parts
 };
 
 /* No more than the problem needs: on short texts to make it ready takes as long as a tenth of the work. */
@@ -32,12 +32,11 @@ static struct workplace workplace_new(const struct attention *p, struct tile_siz
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
     const bool holes = p->key_mask || p->block_mask;
-    const bool band = p->causal || p->window_left >= 0 || p->window_right >= 0;
     struct workplace w = {
         .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
         .groups = groups,
         .P = group_rows_new(size.Bc + ROWS),
-        .seen = band || holes ? seen_new(size.Bc) : NULL,
+        .seen = seen_new(size.Bc),
         .V = holes ? extra_fast("a tile of V", size.Bc * d) : NULL,
         .O = parts ? extra_fast("rows of O", GROUP * d) : NULL,
     };
@@ -128,7 +127,7 @@ static void stretch_look(struct stretch *s, struct workplace *w, const struct gr
 /* The stretch's values, with zeros for a key that nobody sees: there may be NaN. */
 static const float *values(struct workplace *w, struct stretch s, const float *V, size_t d)
 {
-    if (!s.seen || !s.holes)
+    if (!w->V || !s.seen || !s.holes)
         return V + s.j0 * d;
     for (size_t r = 0; r < s.n; r++)
         if (seen_by_any(s.seen[r]))

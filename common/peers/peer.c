@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LINE = 1024 };
 static const double SHORT_CALL = 0.02;  // seconds; before such a call the caches are warmed again
@@ -34,19 +35,34 @@ static float *read_array(const char *folder, const char *name)
     return elements;
 }
 
-static bool read_problem(const char *line, struct peer_problem *p)
+/* The next word of the line that strtok is in, or the empty one. */
+static const char *next_word(void)
 {
-    char folder[LINE];
-    int causal;
-    if (sscanf(line, "problem %1000s %zu %zu %zu %zu %d %zu", folder, &p->B, &p->H, &p->N, &p->d,
-               &causal, &p->threads) != 7)
-        return false;
-    p->causal = causal != 0;
+    const char *word = strtok(NULL, " \n");
+    return word ? word : "";
+}
+
+static size_t next_number(void)
+{
+    return strtoul(next_word(), NULL, 10);
+}
+
+/* What stands behind the word `problem`. */
+static void read_problem(struct peer_problem *p)
+{
+    const char *const folder = next_word();
+    p->B = next_number();
+    p->H = next_number();
+    p->N = next_number();
+    p->d = next_number();
+    p->causal = next_number() != 0;
+    p->threads = next_number();
+    if (p->B * p->H * p->N * p->d * p->threads == 0)
+        give_up("problem", "expected FOLDER B H N d CAUSAL THREADS");
     p->Q = read_array(folder, "q.npy");
     p->K = read_array(folder, "k.npy");
     p->V = read_array(folder, "v.npy");
     p->O = allocate(p->B * p->H * p->N * p->d, sizeof(float), "O");
-    return true;
 }
 
 static void forget_problem(struct peer_problem *p)
@@ -89,22 +105,23 @@ static void write_output(const struct peer_problem *p, const char *path)
 int peer_serve(const struct peer *peer)
 {
     struct peer_problem p = { 0 };
-    char line[LINE], path[LINE];
-    double seconds;
+    char line[LINE];
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("%s\n", peer->name);
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, "time %lf", &seconds) == 1) {
-            printf("took %.9f\n", take_turn(peer, &p, seconds));
-        } else if (sscanf(line, "write %1000s", path) == 1) {
+        const char *const word = strtok(line, " \n");
+        if (word && strcmp(word, "time") == 0) {
+            printf("took %.9f\n", take_turn(peer, &p, strtod(next_word(), NULL)));
+        } else if (word && strcmp(word, "write") == 0) {
             peer->forward(&p);
-            write_output(&p, path);
+            write_output(&p, next_word());
             puts("written");
-        } else {
+        } else if (word && strcmp(word, "problem") == 0) {
             forget_problem(&p);
-            if (!read_problem(line, &p))
-                give_up("not understood", line);
+            read_problem(&p);
             printf("ready %s\n", peer->prepare(&p));
+        } else {
+            give_up("expected problem, time or write, found", line);
         }
     }
     forget_problem(&p);

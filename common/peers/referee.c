@@ -143,11 +143,12 @@ static double take_turns(struct player *players, size_t count)
         peak = fmin(peak, fma.best);
         for (size_t k = 0; k < count; k++) {
             char line[LINE], answer[LINE];
-            double seconds;
             snprintf(line, sizeof line, "time %g", TURN);
             nanosleep(&PAUSE, NULL);
             ask(&players[k], line, answer);
-            if (sscanf(answer, "took %lf", &seconds) != 1)
+            const double seconds =
+                strncmp(answer, "took ", 5) == 0 ? strtod(answer + 5, NULL) : 0.0;
+            if (!(seconds > 0.0))
                 peer_failed(&players[k]);
             players[k].seconds = fmin(players[k].seconds, seconds);
         }

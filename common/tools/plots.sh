@@ -37,7 +37,7 @@ draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/runni
 
 sh common/tools/plots_05.sh "$build" "$data"
 for picture in accesses_against_n accesses_against_m extra_memory tile_order block_sparse \
-    attention_map; do
+    attention_map percent_of_peak roofline time_against_n; do
     draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
 done
 exit $stale

@@ -73,3 +73,48 @@ od -A n -v -t f4 -j 128 -N $((4 * show * d)) "$data/p.npy" | awk -v d=$d -v show
             if (j < show) print i, j, $k, token[i], token[j]
         }
     }' common/data/tokens.txt - >"$data/attention_map"
+
+# The three pictures of speed come from the results that are kept with the chapter.
+results=$(ls 05_flash_tiled_cpu/results/*.csv | head -n 1)
+ladder=$(grep '^05,.*,f32,1,1,' "$results")
+
+# place, kernel, per cent of the peak: d 64, causal, d 128, causal
+echo "$ladder" | awk -F, '
+    !($2 in place) { place[$2] = ++count; name[count] = $2 }
+    { percent[$2, $7, $8] = 100 * $13 }
+    function of(k, d, causal) { return (name[k], d, causal) in percent ? percent[name[k], d, causal] : "NaN" }
+    END { for (k = 1; k <= count; k++) print k, name[k], of(k, 64, 0), of(k, 64, 1), of(k, 128, 0), of(k, 128, 1) }
+' >"$data/percent_of_peak"
+
+# operations a byte, GFLOP/s on one core, and a name, or "" where it would be written over the one
+# before. The rungs make the accesses of complete, with tiles of 32 queries.
+intensity() {  # step and tiles -> 4 d pairs / (4 bytes x accesses)
+    # shellcheck disable=SC2086
+    run --kernel $1 --n-q 512 --d 64 --traffic --csv "$data/csv"
+    values | awk -F, '{ print 64 * 512 * 512 / $3 }'
+}
+standard=$(intensity standard) fa2=$(intensity fa2) rungs=$(intensity 'complete --br 32')
+{
+    sed -n 's/^# one core: \(.*\) GFLOP.s of FMA, \(.*\) GB.s copied$/roof \2 \1/p' "$results"
+    echo "$ladder" | awk -F, -v standard="$standard" -v fa2="$fa2" -v rungs="$rungs" '
+        $7 == 64 && $8 == 0 && $10 == 1 {
+            x[++n] = $2 == "standard" ? standard : $2 == "fa2" ? fa2 : rungs
+            y[n] = $12
+            name[n] = $2
+            shown = n > 1 && x[n] == x[n - 1] && y[n] < 1.25 * y[first] ? first : n
+            if (shown == n) first = n
+            else { name[first] = name[first] ", " $2; name[n] = "" }
+        }
+        END { for (k = 1; k <= n; k++) print x[k], y[k], "\"" name[k] "\"" }'
+} >"$data/roofline"
+
+# causal, name, N, nanoseconds a pair: eight heads, d = 64, on all cores
+awk -F, '
+    /^#/ || $1 == "chapter" || $5 == 1 || $7 != 64 { next }
+    $10 > most { most = $10 }
+    {
+        split($2, name, " ")
+        pairs = $4 * $5 * ($8 ? $6 * ($6 + 1) / 2 : $6 * $6)
+        line[++n] = $8 " " name[1] " " $6 " " 1e6 * $11 / pairs; threads[n] = $10
+    }
+    END { for (k = 1; k <= n; k++) if (threads[k] == most) print line[k] }' "$results" >"$data/time_against_n"
