@@ -1,0 +1,63 @@
+#include "site.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <string>
+#include <unistd.h>
+
+namespace cpu
+{
+
+/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost function first: the first that is not ours. */
+static site parse(FILE *lines)
+{
+    char text[600];
+    site found = { "?", 0 };
+    while (fgets(text, sizeof text, lines)) {
+        char *colon = strrchr(text, ':');
+        if (!colon || strstr(text, "common/cuda/") || strstr(text, "/c++/"))
+            continue;
+        *colon = '\0';
+        const int line = int(strtol(colon + 1, nullptr, 10));
+        if (line > 0 && found.line == 0)
+            found = { strdup(text), line };  // kept as long as the program runs
+    }
+    return found;
+}
+
+static site ask(const void *instruction)
+{
+    Dl_info info;
+    if (!dladdr(instruction, &info))
+        return { "?", 0 };
+    char command[1200];
+    const char *const at =
+        static_cast<const char *>(instruction) - 1;  // in the call, not behind it
+#ifdef __APPLE__
+    snprintf(command, sizeof command, "atos -i -fullPath -o '%s' -l %p %p 2>/dev/null",
+             info.dli_fname, info.dli_fbase, static_cast<const void *>(at));
+#else
+    snprintf(command, sizeof command, "addr2line -i -e /proc/%ld/exe %#zx 2>/dev/null",
+             long(getpid()), size_t(at - static_cast<const char *>(info.dli_fbase)));
+#endif
+    FILE *lines = popen(command, "r");
+    if (!lines)
+        return { "?", 0 };
+    const site found = parse(lines);
+    pclose(lines);
+    return found;
+}
+
+site site_of(const void *instruction)
+{
+    static auto *known = new std::map<const void *, site>;
+    const auto [place, is_new] = known->try_emplace(instruction, site{ "?", 0 });
+    if (is_new)
+        place->second = ask(instruction);
+    return place->second;
+}
+
+}  // namespace cpu

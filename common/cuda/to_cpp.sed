@@ -1,0 +1,26 @@
+# Turns the pieces of CUDA's syntax that C++ lacks into C++, line for line: run with sed -E -f.
+#
+#     kernel<D><<<grid, block>>>(x, n);       a launch
+#     extern __shared__ float tile[];         shared memory of the size that the launch gives
+#     __shared__ float q[R][D], sum;          shared memory of the kernel's own
+
+# A declaration or a launch that is broken over lines is taken together; its lines stay.
+:more
+/^[[:space:]]*(extern[[:space:]]+)?__shared__[^;]*$/ {
+    $! { N; b more
+    }
+}
+/^[^"\/]*[A-Za-z0-9_>]<<<([^>]|>[^>]|>>[^>])*$/ {
+    $! { N; b more
+    }
+}
+
+s/([A-Za-z_][A-Za-z0-9_:]*(<[^<>;]*>)?)<<<(.*)>>>[[:space:]]*\(/cpu::configure(\3).kernel("\1", \1)(/
+
+s/extern[[:space:]]+__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)[[:space:]]+([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*\[\];/\2 *const \4 = static_cast<\2 *>(cpu::dynamic_shared());/
+
+# One declarator at a time, as long as a comma follows; then the last one.
+:declarator
+s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*,/\1\6CUDA_SHARED(\7, \2\3, \8); __shared__ \2\3 /
+t declarator
+s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*;/\1\6CUDA_SHARED(\7, \2\3, \8);/
