@@ -85,6 +85,9 @@ CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARN
             -Icommon $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED
+# Kernels tell nvcc which loops to unroll; other compilers know better, or do not know the word. Of
+# DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
+KERNEL_FLAGS  := -gdwarf-4 $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
 $(OBJ)/%.o: %.cpp
@@ -107,11 +110,11 @@ $(OBJ)/cuda/%.cuh: %.cuh common/cuda/to_cpp.sed
 $(OBJ)/cpu/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu)
 	@mkdir -p $(@D)
-	$(AT)$(CXX) $(CXX_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu (watched))
 	@mkdir -p $(@D)
-	$(AT)$(CXX) $(CXX_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
 NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
@@ -149,7 +152,7 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 # `make test-03`, these are skipped; for the course itself they have failed.
 
 SUITES ?= tests witness mutants
-ONLY   ?= common $(CHAPTERS)
+ONLY   ?= common cuda $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
@@ -181,11 +184,27 @@ $(BUILD)/tests/%:
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
+# The engine's own tests, and the program that makes the mistakes which it has to report.
+CUDA_TESTS := common/cuda/tests
+$(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
+$(BUILD)/tests/cuda: MORE_LIBS = $(CUDA_LIBS)
+$(OBJ)/$(CUDA_TESTS)/%.o: CPPFLAGS += $(TEST_FLAGS)
+$(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(TEST_TOOLS)
+$(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(OBJ)/$(CUDA_TESTS)/planted.o \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: $(RESULTS)/cuda
+$(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
+	$(RUN_TESTS) $< $@ $(wildcard $(CUDA_TESTS)/test_*.c)
+
 .PHONY: $(RESULTS)/common
 $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
-RESULTS_tests     := $(RESULTS)/common
+RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
 RESULTS_mutants   :=
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\

@@ -100,11 +100,14 @@ static void print_group(const thread *t)
         fprintf(stderr, "wait%s in %s at %s:%d: ", count == 1 ? "s" : "", t->waits_in, t->at.file,
                 t->at.line);
     size_t shown = 0;
-    for (const thread &other : own->threads)
-        if (same_place(t, &other) && shown++ < 3)
-            print_index(other.thread_index);
+    for (const thread &other : own->threads) {
+        if (!same_place(t, &other) || shown == 3)
+            continue;
+        fputs(shown++ > 0 ? " " : "", stderr);
+        print_index(other.thread_index);
+    }
     if (count > 3) {
-        fputs(count > 4 ? " … " : "", stderr);
+        fputs(count > 4 ? " … " : " ", stderr);
         print_index(last->thread_index);
     }
     if (t->state == IN_WARP)

@@ -62,13 +62,12 @@ static bool past_shared(const char *p)
 static void explain(const char *p, site at)
 {
     const long overflowed = own ? stack_overflowed(own->room, p) : -1;
-    const allocation *a = allocation_before(p);
-    const bool near = a && p < a->room + a->room_bytes + sysconf(_SC_PAGESIZE);
-    if (!self && near)
+    const allocation *a = allocation_near(p);
+    if (!self && a)
         refuse_at(at, "host code touches device memory, %s; cudaMemcpy copies it", a->name);
     if (overflowed >= 0)
         refuse_at(at, "stack overflow: the local variables of a thread take more than 64 KB");
-    if (self && near)
+    if (self && a)
         refuse_at(at, "out of bounds: an access %zu bytes past the end of %s, which has %zu bytes",
                   size_t(p - a->begin) - a->bytes, a->name, a->bytes);
     if (self && past_shared(p))
@@ -85,7 +84,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     site at = { nullptr, 0 };
     if (instruction)
         at = site_of(static_cast<const char *>(instruction) + 1);
-    if (self || allocation_before(p)) {
+    if (self || allocation_near(p)) {
         // A vector access to a wrong multiple is refused without an address.
         if (self && !p)
             refuse_at(at, "misaligned access, or an access through a null pointer");

@@ -67,10 +67,12 @@ struct __half {
 
 struct alignas(4) __nv_bfloat162 {
     __nv_bfloat16 x, y;
+    CUDA_MADE_OF_TWO(__nv_bfloat162, __nv_bfloat16)
 };
 
 struct alignas(4) __half2 {
     __half x, y;
+    CUDA_MADE_OF_TWO(__half2, __half)
 };
 
 typedef __half half;

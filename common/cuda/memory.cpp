@@ -90,16 +90,23 @@ bool memory_free(void *p)
     return true;
 }
 
-allocation *allocation_before(const void *p)
+allocation *allocation_near(const void *p)
 {
-    auto after = allocations().upper_bound(static_cast<const char *>(p));
-    return after == allocations().begin() ? nullptr : &(--after)->second;
+    const char *at = static_cast<const char *>(p);
+    auto next = allocations().upper_bound(at);
+    if (next != allocations().end() && at >= next->second.room)
+        return &next->second;  // before its beginning
+    if (next == allocations().begin())
+        return nullptr;
+    allocation *a = &(--next)->second;
+    return at < a->room + a->room_bytes + sysconf(_SC_PAGESIZE) ? a : nullptr;
 }
 
 allocation *allocation_of(const void *p)
 {
-    allocation *a = allocation_before(p);
-    return a && static_cast<const char *>(p) <= a->begin + a->bytes ? a : nullptr;
+    allocation *a = allocation_near(p);
+    const char *at = static_cast<const char *>(p);
+    return a && at >= a->begin && at <= a->begin + a->bytes ? a : nullptr;
 }
 
 bool on_device(const void *p, size_t bytes)

@@ -34,9 +34,9 @@ struct allocation {
 void *memory_allocate(size_t bytes, site at);
 bool memory_free(void *p);
 
-/* The allocation that p points into or just behind, or NULL; and, if it is none, the one before it. */
+/* The allocation that p points into or just behind, or NULL; the same, with its pages and the guard. */
 allocation *allocation_of(const void *p);
-allocation *allocation_before(const void *p);
+allocation *allocation_near(const void *p);
 
 /* Does all of it lie in one allocation? */
 bool on_device(const void *p, size_t bytes);

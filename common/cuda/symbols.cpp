@@ -11,6 +11,22 @@
 namespace cpu
 {
 
+/* A path below the folder that we are in is shown from there on. */
+static const char *without_folder(const char *path)
+{
+    char folder[500];
+    if (!getcwd(folder, sizeof folder))
+        return path;
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
+static bool is_ours(const char *path)
+{
+    return strstr(path, "/c++/") ||
+           (strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/"));
+}
+
 /* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost function first: the first that is not ours. */
 static site parse(FILE *lines)
 {
@@ -18,12 +34,12 @@ static site parse(FILE *lines)
     site found = { "?", 0 };
     while (fgets(text, sizeof text, lines)) {
         char *colon = strrchr(text, ':');
-        if (!colon || strstr(text, "common/cuda/") || strstr(text, "/c++/"))
+        if (!colon || is_ours(text))
             continue;
         *colon = '\0';
         const int line = int(strtol(colon + 1, nullptr, 10));
         if (line > 0 && found.line == 0)
-            found = { strdup(text), line };  // kept as long as the program runs
+            found = { strdup(without_folder(text)), line };  // kept as long as the program runs
     }
     return found;
 }

@@ -21,6 +21,6 @@ s/extern[[:space:]]+__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Z
 
 # One declarator at a time, as long as a comma follows; then the last one.
 :declarator
-s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*,/\1\6CUDA_SHARED(\7, \2\3, \8); __shared__ \2\3 /
+s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)(\**)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*,/\1\6CUDA_SHARED(\8, \2\3 \7, \9); __shared__ \2\3 /
 t declarator
-s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*;/\1\6CUDA_SHARED(\7, \2\3, \8);/
+s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)(\**)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*;/\1\6CUDA_SHARED(\8, \2\3 \7, \9);/

@@ -30,12 +30,16 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
     return a->p >= begin && a->p < begin + bytes && a->bytes <= size_t(begin + bytes - a->p);
 }
 
-[[noreturn]] static void past_end(const memory_access *a, const char *end, const char *what,
-                                  const char *name, size_t bytes)
+/* It is outside the array at `begin`: behind its end, or before its beginning. */
+[[noreturn]] static void outside(const memory_access *a, const char *begin, size_t bytes,
+                                 const char *what, const char *name)
 {
+    const bool behind = a->p >= begin;
+    const ptrdiff_t far = behind ? a->p - (begin + bytes) : begin - a->p;
     refuse_at(site_of(a->instruction),
-              "out of bounds: %s %zu bytes, %td bytes past the end of %s%s, which has %zu bytes",
-              a->writes ? "writes" : "reads", a->bytes, a->p - end, what, name, bytes);
+              "out of bounds: %s %zu bytes, %td bytes %s of %s%s, which has %zu bytes",
+              a->writes ? "writes" : "reads", a->bytes, far,
+              behind ? "past the end" : "before the beginning", what, name, bytes);
 }
 
 // ---- what kind of memory it is ------------------------------------------------------------------
@@ -50,7 +54,7 @@ static bool in_shared(memory_access *a)
         return true;
     }
     if (a->p >= s->dynamic && a->p < s->dynamic + s->used_dynamic + SHARED_GAP)
-        past_end(a, s->dynamic + dynamic, "dynamic shared memory", "", dynamic);
+        outside(a, s->dynamic, dynamic, "dynamic shared memory", "");
     if (a->p < s->room || a->p >= s->room + SHARED_ROOM)
         return false;
 
@@ -67,21 +71,21 @@ static bool in_shared(memory_access *a)
     if (!before)
         refuse_at(site_of(a->instruction),
                   "out of bounds: an access before the first __shared__ variable");
-    past_end(a, s->room + before->offset + before->bytes, "__shared__ ", before->name,
-             before->bytes);
+    outside(a, s->room + before->offset, before->bytes, "__shared__ ", before->name);
 }
+
+static allocation *last;  // that was accessed in this launch
 
 /* Is it device memory? */
 static bool in_global(memory_access *a)
 {
-    static allocation *last;
     if (!last || !inside(a, last->begin, last->bytes))
-        last = allocation_before(a->p);
+        last = allocation_near(a->p);
     allocation *const g = last;
-    if (!g || a->p >= g->room + g->room_bytes + sysconf(_SC_PAGESIZE))
+    if (!g)
         return false;
     if (!inside(a, g->begin, g->bytes))
-        past_end(a, g->begin + g->bytes, g->name, "", g->bytes);
+        outside(a, g->begin, g->bytes, "", g->name);
     a->global = g;
     a->offset = size_t(a->p - g->begin);
     return true;
@@ -128,7 +132,8 @@ static void check_written(const memory_access *a)
     }
     char name[64];
     if (memchr(written + a->offset, 0, a->bytes))
-        refuse_at(site_of(a->instruction), "reads shared memory that was never written: %s",
+        refuse_at(site_of(a->instruction),
+                  "reads shared memory that nobody has written: %s (is a barrier missing?)",
                   name_of(a->p, name, sizeof name));
 }
 
@@ -178,6 +183,7 @@ static void see(const void *p, size_t bytes, bool writes, bool atomic, bool alig
 
 void watch_launch(const launch *l)
 {
+    last = nullptr;
     if (l->watched)
         race_launch();
 }
