@@ -79,7 +79,7 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 # access to memory watched, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
 
 ifeq ($(origin CXX),default)
-CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC:cc=c++)))
+CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
 endif
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             -Icommon $(CFLAGS)
@@ -195,6 +195,22 @@ $(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(OBJ)/$(CUDA_TESTS)/planted.o \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+# The engine on a processor of another kind, which qemu stands in for, without Criterion.
+$(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
+$(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
+    $(OBJ)/common/tests/command.o $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+.PHONY: test-aarch64
+test-aarch64:
+	@for tool in aarch64-linux-gnu-g++ qemu-aarch64-static; do command -v $$tool >/dev/null || \
+	    { echo "SKIPPED: no $$tool here (on Debian: g++-aarch64-linux-gnu qemu-user-static)"; exit 77; }; done
+	$(SUBMAKE) $(JOBS) QUIET=1 CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/aarch64 LDFLAGS=-static-libgcc \
+	    $(BUILD)/aarch64/cuda-alone $(BUILD)/aarch64/cuda-bugs
+	@BUILD=$(BUILD)/aarch64 EMULATOR='qemu-aarch64-static -L /usr/aarch64-linux-gnu' sh -c \
+	    '$$EMULATOR $$BUILD/cuda-alone'
 
 .PHONY: $(RESULTS)/cuda
 $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs

@@ -4,8 +4,6 @@
 #include "diagnose.h"
 #include "watch.h"
 
-#include <cstring>
-
 namespace cpu
 {
 
@@ -29,7 +27,7 @@ int barrier(const char *name, site at, bool vote)
     me->state = AT_BARRIER;
     if (!b->first)
         b->first = me;
-    else if (b->first->at.line != at.line || strcmp(b->first->at.file, at.file) != 0)
+    else if (!same_site(b->first->at, at))
         refuse_block("threads of one block wait at different barriers");
     b->votes += vote;
 

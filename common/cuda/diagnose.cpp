@@ -7,7 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+
 #include <mutex>
 
 namespace cpu
@@ -79,8 +79,8 @@ static bool same_place(const thread *a, const thread *b)
         return false;
     if (a->state == READY || a->state == LEFT)
         return true;
-    return a->at.line == b->at.line && strcmp(a->at.file, b->at.file) == 0 &&
-           strcmp(a->waits_in, b->waits_in) == 0 && (a->state != IN_WARP || a->mask == b->mask);
+    return same_site(a->at, b->at) && same_text(a->waits_in, b->waits_in) &&
+           (a->state != IN_WARP || a->mask == b->mask);
 }
 
 /* A line for all threads that are where `t` is: how many, where, and which, the first and the last. */

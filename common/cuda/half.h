@@ -188,21 +188,22 @@ static inline float2 __bfloat1622float2(__nv_bfloat162 x)
 
 // ---- arithmetic, the same for both --------------------------------------------------------------
 
-/* x y + z, rounded once. The product is exact in double, and so is whether the sum is: if it is not,
- * its last digit is made odd, which keeps the next rounding from seeing a tie that is none. */
+/*
+ * x y + z as a float whose last digit is odd unless it is exact: such a float, rounded once more, gives
+ * what the exact sum would, because it is never taken for a tie. The product is exact in double; the
+ * sum may not be, and then the double is made odd first.
+ */
 static inline float cuda_fma_to_odd(float x, float y, float z)
 {
     const double product = double(x) * double(y), sum = product + double(z);
     const double part = sum - product;
     const double lost = (product - (sum - part)) + (double(z) - part);
-    if (!(std::isfinite(sum) && lost != 0.0))
+    if (!std::isfinite(sum) || sum == 0.0)
         return float(sum);
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    if (!(bits & 1))
-        bits += (lost > 0.0) == (sum > 0.0) ? 1 : -uint64_t{ 1 };
-    double odd;
-    memcpy(&odd, &bits, sizeof odd);
+    long long bits = __double_as_longlong(sum);
+    if (lost != 0.0 && bits % 2 == 0)
+        bits += (lost > 0.0) == (sum > 0.0) ? 1 : -1;
+    const double odd = __longlong_as_double(bits);
     float down = float(odd);
     if (double(down) == odd)
         return down;

@@ -4,6 +4,8 @@
 #ifndef COMMON_CUDA_SITE_H
 #define COMMON_CUDA_SITE_H
 
+#include <cstring>
+
 namespace cpu
 {
 
@@ -11,6 +13,17 @@ struct site {
     const char *file;
     int line;
 };
+
+/* Texts are equal; mostly they are the same one. */
+static inline bool same_text(const char *a, const char *b)
+{
+    return a == b || strcmp(a, b) == 0;
+}
+
+static inline bool same_site(site a, site b)
+{
+    return a.line == b.line && same_text(a.file, b.file);
+}
 
 /*
  * The place of an instruction, of the kernel's source and not of this folder's where one has been

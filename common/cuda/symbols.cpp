@@ -44,6 +44,14 @@ static site parse(FILE *lines)
     return found;
 }
 
+/* The file that the program is in. */
+static const char *program(const char *named)
+{
+    static char path[1000];
+    const ssize_t length = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+    return *path || length > 0 ? path : named;  // where there is no /proc, as it was called
+}
+
 static site ask(const void *instruction)
 {
     Dl_info info;
@@ -56,8 +64,8 @@ static site ask(const void *instruction)
     snprintf(command, sizeof command, "atos -i -fullPath -o '%s' -l %p %p 2>/dev/null",
              info.dli_fname, info.dli_fbase, static_cast<const void *>(at));
 #else
-    snprintf(command, sizeof command, "addr2line -i -e /proc/%ld/exe %#zx 2>/dev/null",
-             long(getpid()), size_t(at - static_cast<const char *>(info.dli_fbase)));
+    snprintf(command, sizeof command, "addr2line -i -e '%s' %#zx 2>/dev/null",
+             program(info.dli_fname), size_t(at - static_cast<const char *>(info.dli_fbase)));
 #endif
     FILE *lines = popen(command, "r");
     if (!lines)

@@ -35,8 +35,7 @@ static void check_agreement(unsigned mask, const thread *first)
             continue;
         if (t->mask != mask)
             refuse_block("lanes of a warp wait for one another with different masks");
-        if (t->at.line != self->at.line || strcmp(t->at.file, self->at.file) != 0 ||
-            strcmp(t->waits_in, self->waits_in) != 0)
+        if (!same_site(t->at, self->at) || !same_text(t->waits_in, self->waits_in))
             refuse_block("lanes of a warp wait for one another in different calls");
     }
 }

@@ -56,7 +56,8 @@ static bool names_the_place(const char *report)
 static void assert_reported(const struct planted *p)
 {
     char words[300];
-    snprintf(words, sizeof words, "${BUILD:-build}/cuda-bugs %s %s", p->name, eyes[p->eye]);
+    snprintf(words, sizeof words, "$EMULATOR ${BUILD:-build}/cuda-bugs %s %s", p->name,
+             eyes[p->eye]);
     const struct command c = command_run(words);
     const int status = p->place == CUDA_ERROR ? 2 : 1;
     const char *const *missing = p->words;

@@ -48,11 +48,14 @@ static float float_of(uint32_t bits)
 
 enum { CHUNK = 1 << 16 };
 
-/* All floats of one sign, a chunk of neighbours at a time; under a sanitizer, some of the chunks. */
+/*
+ * All floats of one sign, a chunk of neighbours at a time. Under a sanitizer or an emulator, which take
+ * many times as long, some of the chunks.
+ */
 static void assert_rounds_to_nearest(const struct format *f, uint32_t sign)
 {
     static uint16_t bits[CHUNK];
-    const uint32_t stride = command_is_sanitized() ? 61 : 1, end = 0x7f800000;
+    const uint32_t stride = command_is_sanitized() || getenv("EMULATOR") ? 61 : 1, end = 0x7f800000;
     uint32_t nearest = 0;
     double middle = value_of(f, 1) / 2;
     for (uint32_t first = 0; first < end; first += CHUNK * stride) {

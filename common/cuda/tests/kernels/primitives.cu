@@ -131,7 +131,7 @@ __global__ void atomics(atomic_results *r)
     if (atomicExch(&r->taken, 1) == 0)
         atomicAdd(&r->taken, 10);
     int old = r->swapped, seen;  // the loop that makes any operation atomic
-    while ((seen = atomicCAS(&r->swapped, old, old * 3 + 1 & 0xffff)) != old)
+    while ((seen = atomicCAS(&r->swapped, old, (old * 3 + 1) & 0xffff)) != old)
         old = seen;
 }
 
