@@ -33,6 +33,7 @@ fault_stack::~fault_stack()
     free(room);
 }
 
+#ifndef CUDA_ADDRESS_SANITIZER
 /* The instruction that was refused; NULL where we do not know how the system tells. */
 static const void *instruction_of(void *context)
 {
@@ -98,7 +99,6 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 void explain_faults()
 {
-#ifndef CUDA_ADDRESS_SANITIZER
     static bool installed;
     if (installed)
         return;
@@ -109,8 +109,12 @@ void explain_faults()
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, nullptr);
     sigaction(SIGBUS, &action, nullptr);
-#endif
 }
+#else
+void explain_faults()
+{
+}
+#endif
 
 }  // namespace cpu
 

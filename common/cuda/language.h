@@ -15,19 +15,17 @@
 #include <cstdio>
 
 /*
- * A program holds each kernel twice, once watched (watch.h). The tag keeps the two apart for the
- * linker, which would otherwise take functions of the same name for the same function.
+ * A program holds each kernel twice, once watched (watch.h). The linker takes functions of the same
+ * name for the same function, so each build has a namespace of its own.
  */
 #ifdef CUDA_WATCHED
-#define CUDA_BUILD watched
-#define CUDA_OWN __attribute__((abi_tag("watched")))
+#define CUDA_BUILD cuda_watched
 #else
-#define CUDA_BUILD plain
-#define CUDA_OWN __attribute__((abi_tag("plain")))
+#define CUDA_BUILD cuda_plain
 #endif
 
-#define __global__ CUDA_OWN
-#define __device__ CUDA_OWN
+#define __global__
+#define __device__
 #define __host__
 #define __constant__ static const
 #define __forceinline__ inline __attribute__((always_inline))

