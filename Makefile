@@ -334,18 +334,20 @@ compare: setup-run
 	@sh common/tools/compare.sh $(BUILD) $(CHAPTERS)
 
 docs docs-check: setup-run
-	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md $(wildcard $(CHAPTERS:%=%/*.md))
+	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
+	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md common/cuda/README.md $(wildcard $(CHAPTERS:%=%/*.md))
 
-C_FILES = $(shell find common 0* -name '*.[ch]' | sort)
+C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
+CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
 CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
 format:
-	$(CLANG_FORMAT) -i $(C_FILES)
+	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
-	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
 lint:
 	$(CLANG_TIDY) --quiet $(filter %.c,$(C_FILES)) -- $(FLAGS) $(TEST_FLAGS)
+	$(CLANG_TIDY) --quiet $(filter %.cpp,$(CUDA_FILES)) -- $(CXX_FLAGS)
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600

@@ -115,8 +115,7 @@ static void check_other(const memory_access *a)
     if (a->p >= own->room.room && a->p < own->room.room + own->room.bytes)
         refuse_at(at, "a thread %s a local variable of another thread", verb);
     if (dladdr(a->p, &info) == 0)
-        refuse_at(at, "a kernel %s host memory (address %p), or device memory that was freed", verb,
-                  static_cast<const void *>(a->p));
+        refuse_at(at, "a kernel %s host memory, or device memory that was freed", verb);
     if (a->writes)
         refuse_at(at, "a kernel writes a variable of the host");
     allowed = page;
