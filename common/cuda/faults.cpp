@@ -8,6 +8,7 @@
 #include "sanitizer.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <ucontext.h>
 #include <unistd.h>
@@ -86,9 +87,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (instruction)
         at = site_of(static_cast<const char *>(instruction) + 1);
     if (self || allocation_near(p)) {
-        // A vector access to a wrong multiple is refused without an address.
-        if (self && !p)
-            refuse_at(at, "misaligned access, or an access through a null pointer");
+        // x86-64 refuses a vector access to a wrong multiple without an address.
+        if (self && (number == SIGBUS || (!p && info->si_code != SEGV_MAPERR)))
+            refuse_at(at, "misaligned access: a vector must lie at a multiple of its size");
+        if (self && uintptr_t(p) < 4096)
+            refuse_at(at, "an access through a null pointer");
         explain(p, at);
         if (self)
             refuse_at(at, "an access to address %p, which is no memory of this program",

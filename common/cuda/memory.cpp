@@ -122,20 +122,30 @@ void memory_name(const void *p, const char *name)
         snprintf(a->name, sizeof a->name, "%s", name);
 }
 
+/* How many bytes before the first that is not as it began; `bytes` if all are. */
+static size_t untouched(const char *from, size_t bytes)
+{
+    sanitizer_unpoison(from, bytes);
+    size_t k = 0;
+    while (k < bytes && from[k] == char(NAN_BYTE))
+        k++;
+    sanitizer_poison(from, bytes);
+    return k;
+}
+
 void memory_check(const struct launch *l)
 {
     memory_expose();
     for (const auto &[begin, a] : allocations()) {
         const char *end = begin + a.bytes;
-        const size_t gap = size_t(a.room + a.room_bytes - end);
-        sanitizer_unpoison(end, gap);
-        for (size_t k = 0; k < gap; k++)
-            if (end[k] != char(NAN_BYTE))
-                refuse_at(l->at,
-                          "kernel %s wrote %zu bytes past the end of %s, which has %zu bytes\n"
-                          "    (the watched kernel tells which thread, and where)",
-                          l->name, k, a.name, a.bytes);
-        sanitizer_poison(end, gap);
+        const size_t before = size_t(begin - a.room), gap = size_t(a.room + a.room_bytes - end);
+        const size_t low = untouched(a.room, before), high = untouched(end, gap);
+        if (low < before || high < gap)
+            refuse_at(l->at,
+                      "kernel %s wrote %zu bytes %s of %s, which has %zu bytes\n"
+                      "    (the watched kernel tells which thread, and where)",
+                      l->name, high < gap ? high : before - low,
+                      high < gap ? "past the end" : "before the beginning", a.name, a.bytes);
     }
     memory_hide();
 }

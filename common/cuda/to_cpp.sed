@@ -15,6 +15,11 @@
     }
 }
 
+# A variable of the device's would be one of the host's too.
+/^(static[[:space:]]+)?__device__[^(){]*[;=]/ {
+    /[[:space:]]const[[:space:]]|constexpr/! s/^.*$/static_assert(false, "__device__ variables are not supported: pass device memory to the kernel");/
+}
+
 s/([A-Za-z_][A-Za-z0-9_:]*(<[^<>;]*>)?)<<<(.*)>>>[[:space:]]*\(/cpu::configure(\3).kernel("\1", \1)(/
 
 s/extern[[:space:]]+__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)[[:space:]]+([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*\[\];/\2 *const \4 = static_cast<\2 *>(cpu::dynamic_shared());/

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* Compiles a kernel with this statement; what the compiler says. */
-static struct command compile(const char *statement)
+static struct command compile(const char *before, const char *statement)
 {
     char source[600], words[1000];
     const int length = snprintf(source, sizeof source,
-                                "#include \"cuda/device.h\"\n"
+                                "#include \"cuda/device.h\"\n%s\n"
                                 "__global__ void kernel(float *x)\n{\n%s\n}\n"
                                 "void *use(void);\nvoid *use(void)\n{\n"
                                 "    return reinterpret_cast<void *>(kernel);\n}\n",
-                                statement);
+                                before, statement);
     command_file("kernel.cu", source, (unsigned)length);
     snprintf(words, sizeof words,
              "sed -E -f common/cuda/to_cpp.sed @/kernel.cu >@/kernel.cpp && "
@@ -26,14 +26,14 @@ static struct command compile(const char *statement)
 
 static void assert_refused(const char *name, const char *statement)
 {
-    const struct command c = compile(statement);
+    const struct command c = compile("", statement);
     cr_assert(c.status != 0 && strstr(c.err, name), "\"%s\": status %d: %s", statement, c.status,
               c.err);
 }
 
 TEST(refused, nothing_else)
 {
-    const struct command c = compile("x[threadIdx.x] = 1.0f;\n__syncthreads();");
+    const struct command c = compile("", "x[threadIdx.x] = 1.0f;\n__syncthreads();");
     cr_assert(c.status == 0 && !*c.err, "status %d: %s", c.status, c.err);
 }
 
@@ -52,4 +52,13 @@ TEST(refused, by_its_name)
     assert_refused("begins_its_line", "__shared__ float z = 1.0f;");
     assert_refused("not a type for a shuffle",
                    "x[0] = __shfl_sync(1u, make_float4(0, 0, 0, 0), 0).x;");
+}
+
+TEST(refused, variables_of_the_device)
+{
+    const struct command c = compile("__device__ float y[4];", "x[0] = 1.0f;");
+    cr_assert(c.status != 0 && strstr(c.err, "__device__ variables are not supported"), "%s",
+              c.err);
+    const struct command constant = compile("__device__ static const float y = 2.0f;", "x[0] = y;");
+    cr_assert(constant.status == 0, "%s", constant.err);
 }

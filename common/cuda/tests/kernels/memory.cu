@@ -16,6 +16,12 @@ __global__ void global_before_the_beginning(const float *in, float *out)
     out[threadIdx.x] = *(in + threadIdx.x - 1);
 }
 
+__global__ void global_written_before_the_beginning(float *out)
+{
+    float *before = out - 1;
+    before[threadIdx.x] = 1.0f;
+}
+
 __global__ void dynamic_shared_past_the_end(float *out)
 {
     extern __shared__ float tile[];
@@ -124,6 +130,8 @@ static const bug bugs[] = {
       [](arrays a) { global_read_past_the_end<<<1, THREADS>>>(a.in, a.out); } },
     { "global_before_the_beginning",
       [](arrays a) { global_before_the_beginning<<<1, THREADS>>>(a.in, a.out); } },
+    { "global_written_before_the_beginning",
+      [](arrays a) { global_written_before_the_beginning<<<1, THREADS>>>(a.out); } },
     { "dynamic_shared_past_the_end",
       [](arrays a) {
           dynamic_shared_past_the_end<<<1, THREADS, THREADS * sizeof(float)>>>(a.out);
