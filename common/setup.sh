@@ -1,11 +1,11 @@
 #!/bin/sh
 # setup.sh run|test|plots|lint - installs what the course needs and this machine lacks.
 #
-#     run     a C17 compiler, and a C++17 compiler for CUDA sources
+#     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
-#     lint    clang with its OpenMP, clang-format and clang-tidy; on Debian and Ubuntu also what runs
-#             programs for aarch64
+#     lint    clang with its OpenMP, clang-format and clang-tidy; on Debian and Ubuntu also what makes
+#             and runs programs for aarch64
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
 # touches what is already there. Where it cannot install, it names the package and the command.
@@ -17,14 +17,6 @@ compiles() {  # program text, libraries: does it build?
     # shellcheck disable=SC2086
     ${CC:-cc} -std=c17 $CRITERION_CFLAGS "$folder/try.c" -o "$folder/try" $CRITERION_LDFLAGS $2 \
         >/dev/null 2>&1
-    found=$?
-    rm -rf "$folder"
-    return $found
-}
-compiles_cxx() {  # does an empty program in C++17 build?
-    folder=$(mktemp -d) || exit 2
-    printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' >"$folder/try.cpp"
-    ${CXX:-c++} -std=c++17 "$folder/try.cpp" -o "$folder/try" >/dev/null 2>&1
     found=$?
     rm -rf "$folder"
     return $found
@@ -53,7 +45,8 @@ case $need in run | test)
     compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
-    compiles_cxx || lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, which builds CUDA sources for the CPU'
+    has "${CXX:-c++}" ||
+        lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
 case $need in test)
@@ -77,8 +70,7 @@ int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
     has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
         lacks clang-tidy-14 clang-tools-extra clang llvm 'clang-tidy, the linter'
-    [ "$manager" != apt ] || has aarch64-linux-gnu-g++ && has qemu-aarch64-static ||
-        [ "$manager" != apt ] || lacks 'g++-aarch64-linux-gnu qemu-user-static' '' '' '' \
+    [ "$manager" != apt ] || { has aarch64-linux-gnu-g++ && has qemu-aarch64-static; } || lacks 'g++-aarch64-linux-gnu qemu-user-static' '' '' '' \
             'a compiler for aarch64 and an emulator, for make test-aarch64'
     ;;
 esac
