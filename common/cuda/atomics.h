@@ -1,6 +1,6 @@
 /*
- * Atomic functions, on device memory and on shared memory. They are real ones, because the blocks of
- * a grid run on several cores; each returns the old value.
+ * Atomic functions, on device memory and on shared memory. They are real ones, because the blocks
+ * of a grid run on several cores; each returns the old value.
  */
 #ifndef COMMON_CUDA_ATOMICS_H
 #define COMMON_CUDA_ATOMICS_H

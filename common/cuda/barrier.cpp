@@ -31,8 +31,8 @@ int barrier(const char *name, site at, bool vote)
         refuse_block("threads of one block wait at different barriers");
     b->votes += vote;
 
-    // A thread that has left never arrives. A GPU would not wait for it, but then what is behind the
-    // barrier runs without it: nearly always a mistake, and here an error.
+    // A thread that has left never arrives. A GPU would not wait for it, but then what is behind
+    // the barrier runs without it: nearly always a mistake, and here an error.
     if (++b->arrived == own->threads.size())
         open(b);
     else

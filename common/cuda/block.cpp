@@ -34,7 +34,7 @@ block::~block()
     shared_free(&shared);
 }
 
-// ---- blocks are kept: their stacks are dear ------------------------------------------------------
+// ---- blocks are kept: their stacks are dear -----------------------------------------------------
 
 static std::mutex idle_lock;
 static std::vector<std::unique_ptr<block>> idle;

@@ -9,7 +9,7 @@
  * names that end differently: compiled for the CPU, for the CPU with every access to memory
  * watched, and for the GPU.
  *
- *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)      fa2_cpu, fa2_watched, fa2_gpu
+ *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_watched, fa2_gpu
  */
 #ifndef COMMON_CUDA_DEVICE_H
 #define COMMON_CUDA_DEVICE_H

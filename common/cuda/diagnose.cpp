@@ -83,7 +83,7 @@ static bool same_place(const thread *a, const thread *b)
            (a->state != IN_WARP || a->mask == b->mask);
 }
 
-/* A line for all threads that are where `t` is: how many, where, and which, the first and the last. */
+/* A line for all threads that are where `t` is: how many, where, and which. */
 static void print_group(const thread *t)
 {
     const thread *last = t;

@@ -1,10 +1,13 @@
 /*
- * The last error, as CUDA keeps it, and what the program has left undone when it ends: an error that
- * nobody asked for, memory that nobody freed.
+ * The last error, as CUDA keeps it, and what the program has left undone when it ends: an error
+ * that nobody asked for, memory that nobody freed.
  */
+#include "errors.h"
+
+#include "block.h"
+#include "diagnose.h"
 #include "launch.h"
 #include "memory.h"
-#include "runtime.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -61,6 +64,12 @@ void launch_failed(cudaError_t error, const struct launch *l, const char *why)
     snprintf(last_why, sizeof last_why, "the launch of %s at %s:%d failed: %s", l->name, l->at.file,
              l->at.line, why);
     fprintf(stderr, "CUDA on the CPU: %s\n", last_why);
+}
+
+void only_on_the_host(const char *name)
+{
+    if (self)
+        refuse("%s is called in a kernel", name);
 }
 
 cudaError_t result(cudaError_t error)

@@ -22,7 +22,7 @@ struct __nv_bfloat16 {
 
     __nv_bfloat16() = default;
 
-    /* To the nearest, ties to even: half a unit less a bit is added, and one more to odd numbers. */
+    /* To the nearest, ties to even: half a unit less a bit is added, and one more if odd. */
     __nv_bfloat16(float x)
     {
         const uint32_t u = __float_as_uint(x);
@@ -189,9 +189,9 @@ static inline float2 __bfloat1622float2(__nv_bfloat162 x)
 // ---- arithmetic, the same for both --------------------------------------------------------------
 
 /*
- * x y + z as a float whose last digit is odd unless it is exact: such a float, rounded once more, gives
- * what the exact sum would, because it is never taken for a tie. The product is exact in double; the
- * sum may not be, and then the double is made odd first.
+ * x y + z as a float whose last digit is odd unless it is exact. Such a float, rounded once more,
+ * gives what the exact sum would, because it is never taken for a tie. The product is exact in
+ * double; the sum may not be, and then the double is made odd first.
  */
 static inline float cuda_fma_to_odd(float x, float y, float z)
 {

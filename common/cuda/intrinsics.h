@@ -1,6 +1,6 @@
 /*
- * CUDA's functions for arithmetic, those that C's <math.h> has not. Where a GPU's result is only near
- * the true one (__expf, rsqrtf), these give the true one, rounded: a kernel must not need more.
+ * CUDA's functions for arithmetic, those that C's <math.h> has not. Where a GPU's result is only
+ * near the true one (__expf, rsqrtf), these give the true one, rounded: a kernel must not need more.
  */
 #ifndef COMMON_CUDA_INTRINSICS_H
 #define COMMON_CUDA_INTRINSICS_H
@@ -129,7 +129,7 @@ static inline int __mulhi(int x, int y)
     return int(int64_t{ x } * y >> 32);
 }
 
-/* To the nearest whole number (ties to even), towards zero, down and up; out of range: the nearest. */
+/* To the nearest whole number (ties to even), to zero, down, up; out of range: the last there is. */
 static inline int cuda_to_int(float x)
 {
     return std::isnan(x) ? 0 : x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : int(x);
@@ -165,7 +165,7 @@ static inline float __uint2float_rn(unsigned x)
     return float(x);
 }
 
-// ---- loads and stores with advice to the caches, which changes no result -------------------------
+// ---- loads and stores with advice to the caches, which changes no result ------------------------
 
 inline namespace CUDA_BUILD
 {

@@ -2,6 +2,7 @@
 
 #include "diagnose.h"
 #include "engine.h"
+#include "errors.h"
 #include "memory.h"
 #include "schedules.h"
 #include "watch.h"

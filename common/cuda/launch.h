@@ -38,7 +38,7 @@ struct launch {
     shared_packing *packed;
 };
 
-/* Runs all blocks of the grid and returns when they are done. What is wrong with it is the last error. */
+/* Runs all blocks of the grid, to their end. What is wrong with the launch is the last error. */
 void run(launch *l);
 
 /* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */

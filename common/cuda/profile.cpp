@@ -22,7 +22,7 @@ struct request {
     unsigned lanes;
 };
 
-/* An instruction of a warp: its requests since the last barrier, and how many each lane has made. */
+/* An instruction of a warp: its requests since the last barrier, and how many a lane has made. */
 struct stream {
     size_t bytes;
     bool shared, writes;
@@ -48,7 +48,7 @@ void profile_access(const memory_access *a)
     const size_t nth = s->made[self->lane]++;
     if (nth >= s->requests.size())
         s->requests.resize(nth + 1);
-    // Offsets within one array, or within the block's shared memory: gaps keep each variable's bank.
+    // An address is as good as an offset: the gaps in shared memory keep each variable's bank.
     s->requests[nth].p[self->lane] = a->p;
     s->requests[nth].lanes |= 1u << self->lane;
 }

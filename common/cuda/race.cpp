@@ -13,7 +13,7 @@
 namespace cpu
 {
 
-/* Somebody's access, and when: in which block, after how many barriers, at which time of its clock. */
+/* Somebody's access, and when: in which block, after how many barriers, by its own clock. */
 struct record {
     uint32_t block;  // counted over all launches, from 1; 0: no access
     uint32_t barriers, clock;

@@ -95,21 +95,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
-/* Names an array in reports, and for the access counter; its name alone, nothing else, is copied. */
+/* Names an array in reports, and for the access counter; the name is copied for reports only. */
 void cuda_name(const void *array, const char *name);
 
 namespace cpu
 {
 
-struct launch;
-
 cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 
 /* Bytes of shared memory that a kernel may have. */
 size_t shared_limit_of(const void *kernel);
-
-/* A launch was refused, and why; it stays the last error until somebody asks. */
-void launch_failed(cudaError_t error, const struct launch *l, const char *why);
 
 }  // namespace cpu
 

@@ -4,7 +4,7 @@
  * There are two parts. Variables that a kernel declares (__shared__ float q[4]) get their places
  * when the first thread comes past them, one after the other as a compiler for a GPU packs them,
  * but with a gap between. The dynamic part has the size that the launch says. Both begin as NaN,
- * and so do the gaps: where one holds anything else at the end of a block, somebody wrote past an end.
+ * and so do the gaps: where one holds anything else when a block ends, somebody wrote past an end.
  */
 #ifndef COMMON_CUDA_SHARED_H
 #define COMMON_CUDA_SHARED_H

@@ -27,7 +27,7 @@ static bool is_ours(const char *path)
            (strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/"));
 }
 
-/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost function first: the first that is not ours. */
+/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost first: the first that is not ours. */
 static site parse(FILE *lines)
 {
     char text[600];

@@ -2,8 +2,8 @@
  * CUDA's small vectors: float4 and its kin, and dim3. A vector of 16 bytes must lie at a multiple
  * of 16, as on a GPU, where one instruction loads it whole.
  *
- * In a watched kernel it is one access as well: there, copying is written out, because compilers like
- * to copy element by element.
+ * In a watched kernel it is one access as well: there, copying is written out, because compilers
+ * like to copy element by element.
  */
 #ifndef COMMON_CUDA_VECTORS_H
 #define COMMON_CUDA_VECTORS_H

@@ -91,7 +91,7 @@ static bool in_global(memory_access *a)
     return true;
 }
 
-/* Is it what a thread has for itself: its stack, its built-in variables, the kernel's parameters? */
+/* Is it what a thread has for itself: its stack, built-in variables, the kernel's parameters? */
 static bool is_private(const memory_access *a)
 {
     const launch *l = own->launch;
@@ -102,7 +102,7 @@ static bool is_private(const memory_access *a)
            inside(a, reinterpret_cast<const char *>(&self), sizeof self);
 }
 
-/* It is none of these. Constants of the program may be read; the rest is not a kernel's to touch. */
+/* It is none of these. Constants of the program may be read; the rest no kernel may touch. */
 static void check_other(const memory_access *a)
 {
     static const char *allowed;  // the page of constants that was asked about last
@@ -153,9 +153,11 @@ static void count(const memory_access *a)
     }
 }
 
-static void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
-                const void *instruction)
+void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
+         const void *instruction)
 {
+    if (!watching())
+        return;
     memory_access a = {
         static_cast<const char *>(p), bytes, writes, atomic, instruction, nullptr, 0
     };
@@ -212,8 +214,7 @@ void watch_warp(unsigned mask)
 
 void watch_atomic(const void *p, size_t bytes, const void *instruction)
 {
-    if (watching())
-        see(p, bytes, true, true, true, instruction);
+    see(p, bytes, true, true, true, instruction);
 }
 
 void watch_named(const void *array, const char *name)
@@ -224,60 +225,3 @@ void watch_named(const void *array, const char *name)
 }
 
 }  // namespace cpu
-
-// ---- what the compiler calls --------------------------------------------------------------------
-
-using cpu::see;
-using cpu::watching;
-
-#define ACCESS(name, bytes, writes, aligned)                                    \
-    extern "C" void name(const void *p)                                         \
-    {                                                                           \
-        if (watching())                                                         \
-            see(p, bytes, writes, false, aligned, __builtin_return_address(0)); \
-    }
-#define ACCESSES(bytes)                                       \
-    ACCESS(__tsan_read##bytes, bytes, false, true)            \
-    ACCESS(__tsan_write##bytes, bytes, true, true)            \
-    ACCESS(__tsan_unaligned_read##bytes, bytes, false, false) \
-    ACCESS(__tsan_unaligned_write##bytes, bytes, true, false)
-ACCESSES(1)
-ACCESSES(2)
-ACCESSES(4)
-ACCESSES(8)
-ACCESSES(16)
-
-#define RANGE(name, writes)                                                   \
-    extern "C" void name(const void *p, size_t bytes)                         \
-    {                                                                         \
-        if (watching())                                                       \
-            see(p, bytes, writes, false, false, __builtin_return_address(0)); \
-    }
-RANGE(__tsan_read_range, false)
-RANGE(__tsan_write_range, true)
-
-extern "C" void *__tsan_memcpy(void *to, const void *from, size_t bytes)
-{
-    if (watching() && bytes > 0) {
-        see(from, bytes, false, false, false, __builtin_return_address(0));
-        see(to, bytes, true, false, false, __builtin_return_address(0));
-    }
-    return memcpy(to, from, bytes);
-}
-
-extern "C" void *__tsan_memset(void *to, int value, size_t bytes)
-{
-    if (watching() && bytes > 0)
-        see(to, bytes, true, false, false, __builtin_return_address(0));
-    return memset(to, value, bytes);
-}
-
-#define NOTHING(name, ...)            \
-    extern "C" void name(__VA_ARGS__) \
-    {                                 \
-    }
-NOTHING(__tsan_init, void)
-NOTHING(__tsan_func_exit, void)
-NOTHING(__tsan_func_entry, const void *)
-NOTHING(__tsan_vptr_update, void **, void *)
-NOTHING(__tsan_vptr_read, void **)

@@ -18,7 +18,7 @@ namespace cpu
 struct allocation;
 struct launch;
 
-/* A block's shared memory as one range of offsets: its variables with their gaps, its dynamic part. */
+/* A block's shared memory as one range of offsets: its variables with gaps, its dynamic part. */
 enum { SHARED_OFFSETS = SHARED_ROOM + SHARED_MOST };
 
 /* One access of the running thread, to memory that it may touch. */
@@ -30,6 +30,13 @@ struct memory_access {
     allocation *global;  // NULL: it is shared memory
     size_t offset;       // from the beginning of the allocation, or of the block's shared memory
 };
+
+/*
+ * The running thread is about to touch this memory; an `aligned` access must be at a multiple of its
+ * size. Nothing is done if the thread is the host, or its kernel is not watched.
+ */
+void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
+         const void *instruction);
 
 /* What the engine tells: a launch or a block begins, a barrier opens, lanes have met. */
 void watch_launch(const launch *l);

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* What sees it: the kernel as it is, the watched one, that with its race detector, or many orders. */
+/* What sees it: the kernel as it is, the watched one, its race detector, or many orders. */
 enum bug_eye { PLAIN, WATCHED, RACES, ORDERS, BUG_EYES };
 
 struct planted {

@@ -1,8 +1,11 @@
 /*
  * 16-bit numbers against their definition, for every float there is.
  *
- * A format has e bits of exponent and f of fraction. Bits k (without the sign) are the value
- * fraction 2^(1 - bias - f) below the smallest normal number, else (2^f + fraction) 2^(exponent - bias - f).
+ * A format has e bits of exponent and f of fraction. Bits without the sign are the value
+ *
+ *     fraction 2^(1 - bias - f)  below the smallest normal number,
+ *     (2^f + fraction) 2^(exponent - bias - f)  elsewhere.
+ *
  * The nearest to a float is found by walking through both in order: it changes where the float
  * passes the middle between two neighbours, and the middle itself goes to the even one.
  */
@@ -49,8 +52,8 @@ static float float_of(uint32_t bits)
 enum { CHUNK = 1 << 16 };
 
 /*
- * All floats of one sign, a chunk of neighbours at a time. Under a sanitizer or an emulator, which take
- * many times as long, some of the chunks.
+ * All floats of one sign, a chunk of neighbours at a time. Under a sanitizer or an emulator, which
+ * take many times as long, some of the chunks.
  */
 static void assert_rounds_to_nearest(const struct format *f, uint32_t sign)
 {

@@ -1,6 +1,6 @@
 /*
- * Right kernels give the right result under every order of their threads, on any number of cores, and
- * nobody accuses them.
+ * Right kernels give the right result under every order of their threads, on any number of cores,
+ * and nobody accuses them.
  */
 #include "cuda/cpu.h"
 #include "test.h"

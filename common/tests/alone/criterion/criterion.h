@@ -1,6 +1,6 @@
 /*
- * As much of Criterion as the engine's tests use, for machines that have none: those of another kind,
- * which an emulator stands in for. Each test is a process of its own, as there.
+ * As much of Criterion as the engine's tests use, for machines that have none: those of another
+ * kind, which an emulator stands in for. Each test is a process of its own, as there.
  */
 #ifndef COMMON_TESTS_ALONE_CRITERION_H
 #define COMMON_TESTS_ALONE_CRITERION_H
