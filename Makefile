@@ -30,6 +30,8 @@ STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
+CUDA   := $(BUILD)/cuda.a
+HASH   := \#
 AT     := $(if $(VERBOSE),,@)#   VERBOSE=1 shows the commands; Q and V belong to `make compare`
 SAY    = $(if $(or $(VERBOSE),$(QUIET)),,@echo "  $(1)")
 SUBMAKE = +@$(MAKE) -s --no-print-directory
@@ -63,7 +65,6 @@ $(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
     $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(RUNG_FLAGS)
 
 # Chapters with threads: OpenMP where the compiler has it, else one thread.
-HASH   := \#
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 THREADS_05 := $(OPENMP)
@@ -71,6 +72,68 @@ THREADS_05 := $(OPENMP)
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
 	$(AT)$(AR) rcs $@ $^
+
+# ---- CUDA sources (common/cuda/README.md) ------------------------------------------------------
+#
+# A .cu file in a folder called kernels is made into three objects: for the CPU, for the CPU with every
+# access to memory watched, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
+
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
+endif
+CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
+            -Icommon $(CFLAGS)
+# -O1 keeps accesses apart that belong to different lines. Other sanitizers cannot watch as well.
+WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED
+# Kernels tell nvcc which loops to unroll; other compilers know better, or do not know the word. Of
+# DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
+KERNEL_FLAGS  := -gdwarf-4 $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
+CUDA_LIBS     := -lpthread -ldl -lm
+
+$(OBJ)/%.o: %.cpp
+	$(call SAY,c++  $<)
+	@mkdir -p $(@D)
+	$(AT)$(CXX) $(CXX_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+$(CUDA): $(patsubst %,$(OBJ)/%.o,$(basename $(wildcard common/cuda/*.c common/cuda/*.cpp)))
+	@rm -f $@
+	$(AT)$(AR) rcs $@ $^
+
+TO_CPP = { echo '$(HASH)line 1 "$<"'; sed -E -f common/cuda/to_cpp.sed $<; } >$@
+$(OBJ)/cuda/%.cpp: %.cu common/cuda/to_cpp.sed
+	@mkdir -p $(@D)
+	$(AT)$(TO_CPP)
+$(OBJ)/cuda/%.cuh: %.cuh common/cuda/to_cpp.sed
+	@mkdir -p $(@D)
+	$(AT)$(TO_CPP)
+
+$(OBJ)/cpu/%.o: $(OBJ)/cuda/%.cpp
+	$(call SAY,c++  $*.cu)
+	@mkdir -p $(@D)
+	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+$(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
+	$(call SAY,c++  $*.cu (watched))
+	@mkdir -p $(@D)
+	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+
+NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
+GPU_ARCH   ?= $(filter 75 80 86 89 90 120,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
+NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler -Wall,-Wextra \
+              $(foreach a,$(GPU_ARCH),-gencode arch=compute_$a,code=sm_$a)
+GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
+$(OBJ)/gpu/%.o: %.cu
+	$(call SAY,nvcc $<)
+	@mkdir -p $(@D)
+	$(AT)$(NVCC) $(NVCC_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+
+# The objects of a folder of kernels.
+KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
+             $(if $(GPU),$(OBJ)/gpu/$k.o))
+KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
+define kernels
+$(OBJ)/cpu/$1/%.o $(OBJ)/watched/$1/%.o: $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
+endef
+$(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 
 $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)
@@ -89,7 +152,7 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 # `make test-03`, these are skipped; for the course itself they have failed.
 
 SUITES ?= tests witness mutants
-ONLY   ?= common $(CHAPTERS)
+ONLY   ?= common cuda $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
@@ -112,18 +175,44 @@ $(OBJ)/witnessed/%.o: %.c
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
+# A program with CUDA sources is linked by the C++ compiler.
+LINKER = $(CC) $(FLAGS)
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ $(TEST_LIBS)
+	$(AT)$(LINKER) $(LINK_WITH) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
+
+# The engine's own tests, and the program that makes the mistakes which it has to report.
+CUDA_TESTS := common/cuda/tests
+$(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
+$(BUILD)/tests/cuda: MORE_LIBS = $(CUDA_LIBS)
+$(OBJ)/$(CUDA_TESTS)/%.o: CPPFLAGS += $(TEST_FLAGS)
+$(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(TEST_TOOLS)
+$(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(OBJ)/$(CUDA_TESTS)/planted.o \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+# The engine on a processor of another kind, which qemu stands in for, without Criterion.
+$(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
+$(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
+    $(OBJ)/common/tests/command.o $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: $(RESULTS)/cuda
+$(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
+	$(RUN_TESTS) $< $@ $(wildcard $(CUDA_TESTS)/test_*.c)
 
 .PHONY: $(RESULTS)/common
 $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
-RESULTS_tests     := $(RESULTS)/common
+RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
 RESULTS_mutants   :=
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
@@ -144,19 +233,26 @@ tests:
 # $1 is the chapter's folder, $2 its number.
 define chapter
 ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c))) \
+    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
 
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINK_WITH = $$(THREADS_$2)
 
+ifneq ($(wildcard $1/kernels/*.cu),)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CXX) $$(CXX_FLAGS)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
+endif
+
 $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
-	$$(AT)$$(CC) $$(FLAGS) $$(LINK_WITH) $$(LDFLAGS) $$^ -o $$@ -lm
+	$$(AT)$$(LINKER) $$(LINK_WITH) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
 $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
                    $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 
 # The counted build as it is, all else with every access reported.
+HAS_WITNESS_$2 := $(wildcard $1/tests/witness.c)
 WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(ALGORITHM_OBJ_$2)) $$(patsubst $(OBJ)/%,\
                     $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2)))
 $(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)
@@ -170,16 +266,16 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
-                    $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness common/tools/mutant.sh
+                    $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' LIBS='$$(TEST_LIBS)' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
 	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
-	    WITNESS='$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)' \
+	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
 	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 
 RESULTS_tests   += $(RESULTS)/$1
-RESULTS_witness += $(RESULTS)/$1-witness
+RESULTS_witness += $$(if $$(HAS_WITNESS_$2),$(RESULTS)/$1-witness)
 RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 
 .PHONY: $2 test-$2 bench-$2 diff-$2
@@ -216,11 +312,17 @@ racecheck-05: setup-run
 	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
 
-# Chapter 05 as a processor with NEON runs it.
+# Chapter 05 and the CUDA engine as another kind of processor runs them.
 .PHONY: test-aarch64
 test-aarch64:
 	@sh common/setup.sh aarch64
 	@sh common/tools/aarch64.sh $(BUILD)/aarch64
+
+# The same programs with their kernels for GPUs as well, in build/cuda.
+.PHONY: cuda
+cuda: setup-run
+	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
+	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -250,18 +352,20 @@ peers: setup-run
 	@sh common/peers/peers.sh $(BUILD) 05_flash_tiled_cpu
 
 docs docs-check: setup-run
-	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md $(wildcard $(CHAPTERS:%=%/*.md))
+	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
+	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md common/cuda/README.md $(wildcard $(CHAPTERS:%=%/*.md))
 
-C_FILES = $(shell find common 0* -name '*.[ch]' | sort)
+C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
+CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
 CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
 format:
-	$(CLANG_FORMAT) -i $(C_FILES)
+	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
-	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
 lint:
 	$(CLANG_TIDY) --quiet $(filter %.c,$(C_FILES)) -- $(FLAGS) $(TEST_FLAGS)
+	$(CLANG_TIDY) --quiet $(filter %.cpp,$(CUDA_FILES)) -- $(CXX_FLAGS)
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
@@ -307,6 +411,7 @@ help:
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
+#? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, against the step before
@@ -315,7 +420,7 @@ help:
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them
 #?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
 #?                   attention problem, MINE=o.npy for your own output
-#? make test-aarch64 chapter 05 built for a processor with NEON, and run by qemu
+#? make test-aarch64 chapter 05 and the CUDA engine built for another kind of processor, run by qemu
 #? make peers        chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
 #?                   quarter of an hour, or less with SIZES="512 2048"
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew

@@ -18,6 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { ATTENTION_MAX_D = 256 };  // elements of a row, for the chapters on the CPU
 
 struct attention {
@@ -59,15 +63,15 @@ HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
  * The band of keys around query i: those with low <= j - i <= high. Its place is i + offset, where
  * the last query stands at the last key, or with top_left the first query at the first key.
  */
-struct attention_band {
+struct band {
     ptrdiff_t low, high;
 };
 
-HOST_DEVICE static inline struct attention_band attention_band(const struct attention *p)
+HOST_DEVICE static inline struct band attention_band(const struct attention *p)
 {
     const ptrdiff_t offset = p->top_left ? 0 : (ptrdiff_t)p->Nk - (ptrdiff_t)p->Nq;
     const ptrdiff_t all = (ptrdiff_t)p->Nq + (ptrdiff_t)p->Nk;  // no window need be wider
-    struct attention_band band = { -all, all };
+    struct band band = { -all, all };
     if (p->window_left >= 0 && p->window_left < all)
         band.low = offset - p->window_left;
     if (p->window_right >= 0 && p->window_right < all)
@@ -82,7 +86,7 @@ HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size
                                        size_t j)
 {
     (void)h;  // no option so far tells heads apart
-    const struct attention_band band = attention_band(p);
+    const struct band band = attention_band(p);
     const ptrdiff_t distance = (ptrdiff_t)j - (ptrdiff_t)i;
     if (distance < band.low || distance > band.high)
         return false;
@@ -110,7 +114,7 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
                                                    size_t i0, size_t i1, size_t j0, size_t j1)
 {
     (void)h;
-    const struct attention_band band = attention_band(p);
+    const struct band band = attention_band(p);
     const ptrdiff_t nearest = (ptrdiff_t)j0 - (ptrdiff_t)(i1 - 1);   // j - i takes every value …
     const ptrdiff_t farthest = (ptrdiff_t)(j1 - 1) - (ptrdiff_t)i0;  // … between these two
     if (farthest < band.low || nearest > band.high)
@@ -151,5 +155,9 @@ HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b
     const struct philox four_keys = philox4x32(counter, p->dropout_seed);
     return four_keys.word[j % 4] >> 8 >= p->dropout_threshold;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Room for `count` elements of `size` bytes each, to be released with free(). `what` names it in
  * the message. Where there is not that much memory: one line on standard error, and exit 2.
@@ -16,6 +20,10 @@ void *allocate(size_t count, size_t size, const char *what);
 void memory_program(const char *name);
 
 /* Says that there is no room for `count` elements of `size` bytes for `what`, and exits with 2. */
-_Noreturn void out_of_memory(const char *what, size_t count, size_t size);
+void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* In CUDA sources, the functions of this header and of attention.h serve host and device. */
 #ifdef __CUDACC__
 #define HOST_DEVICE __host__ __device__
@@ -52,5 +56,9 @@ size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low
 
 /* x[0 … n-1] = numbers 0 … n-1 of the normal sequence, as float32. */
 void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

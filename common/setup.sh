@@ -1,11 +1,11 @@
 #!/bin/sh
 # setup.sh run|test|plots|lint|aarch64 - installs what the course needs and this machine lacks.
 #
-#     run     a C17 compiler
+#     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
 #     lint    clang with its OpenMP, clang-format and clang-tidy
-#     aarch64 a cross compiler for processors with NEON, and qemu to run what it makes
+#     aarch64 a compiler for processors of that kind, and qemu to run what it makes
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
 # touches what is already there. Where it cannot install, it names the package and the command.
@@ -45,6 +45,8 @@ case $need in run | test)
     compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
+    has "${CXX:-c++}" ||
+        lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
 case $need in test)
@@ -59,9 +61,10 @@ case $need in plots)
     has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
 esac
 case $need in aarch64)
-    has aarch64-linux-gnu-gcc || lacks 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
-        gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc aarch64-elf-gcc 'a compiler for aarch64'
-    has qemu-aarch64 || lacks qemu-user qemu-user qemu-user qemu 'qemu, which runs its programs'
+    has aarch64-linux-gnu-g++ || lacks g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu \
+        aarch64-linux-gnu-gcc aarch64-elf-gcc 'a compiler for aarch64'
+    has qemu-aarch64-static || lacks qemu-user-static qemu-user-static qemu-user-static qemu \
+        'qemu, which runs its programs'
     ;;
 esac
 case $need in lint)

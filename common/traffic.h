@@ -18,6 +18,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { TRAFFIC_MAX_ARRAYS = 16 };
 
 struct traffic {
@@ -102,6 +106,10 @@ static inline float load(const float *element)
 static inline void store(float *element, float value)
 {
     *element = value;
+}
+#endif
+
+#ifdef __cplusplus
 }
 #endif
 

@@ -30,7 +30,7 @@ static void column_of_blocks(const struct attention *p, const seen_row query, si
 void seen_fill(seen_row *seen, const struct group *g, const struct head *a, size_t j0, size_t n)
 {
     const struct attention *p = a->p;
-    const struct attention_band band = attention_band(p);
+    const struct band band = attention_band(p);
     seen_row query, blocks = { { 0 } };
     number_lanes(g, query);
     for (size_t r = 0; r < n; r++) {

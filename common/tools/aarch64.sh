@@ -1,23 +1,26 @@
 #!/bin/sh
-# aarch64.sh BUILD - chapter 05 as a processor with NEON runs it: built by a cross compiler, run by qemu.
+# aarch64.sh BUILD - chapter 05 and the CUDA engine as a processor of another kind runs them: built by a
+# cross compiler, run by qemu.
 #
-# Every kernel checks itself against the reference, at sizes that fill no vector and under every option.
-# Where the cross compiler or qemu is missing: 77, and which package has them.
+# Every kernel of the chapter checks itself against the reference, at sizes that fill no vector and under
+# every option; the engine makes its own tests. Where a tool is missing: 77, and which package has it.
 build=$1
-for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
+for tool in aarch64-linux-gnu-g++ qemu-aarch64-static; do
     command -v $tool >/dev/null || {
-        echo "SKIPPED: no $tool here (on Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)"
+        echo "SKIPPED: no $tool here (on Debian: g++-aarch64-linux-gnu qemu-user-static)"
         exit 77
     }
 done
 program=05_flash_tiled_cpu
-# Linked statically, so that qemu needs no libraries; the linker has a remark on that.
-make -s -j2 QUIET=1 CC=aarch64-linux-gnu-gcc LDFLAGS=-static BUILD="$build" "$build/$program" \
-    2>"$build.log" || { cat "$build.log"; exit 1; }
+emulated="qemu-aarch64-static -L /usr/aarch64-linux-gnu"
+make -s -j2 QUIET=1 CC=aarch64-linux-gnu-gcc LDFLAGS=-static-libgcc BUILD="$build" \
+    "$build/$program" "$build/cuda-alone" "$build/cuda-bugs" || exit 1
+
+BUILD=$build EMULATOR=$emulated $emulated "$build/cuda-alone" || exit 1
 
 count=0
 run() {
-    qemu-aarch64 "$build/$program" --quiet "$@" >"$build.log" 2>&1 || {
+    $emulated "$build/$program" --quiet "$@" >"$build.log" 2>&1 || {
         echo "$program $* (under qemu-aarch64):"
         cat "$build.log"
         exit 1

@@ -1,0 +1,81 @@
+/*
+ * A block and its threads, as they run on one OS thread.
+ *
+ * Threads of a block take turns. One runs until it has to wait, at a barrier or in a function of
+ * its warp, and then the next one that can run does. When all have left, the block is done, and the
+ * OS thread takes another block of the grid.
+ */
+#ifndef COMMON_CUDA_BLOCK_H
+#define COMMON_CUDA_BLOCK_H
+
+#include "barrier.h"
+#include "fiber.h"
+#include "shared.h"
+#include "vectors.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace cpu
+{
+
+struct launch;
+
+enum { WARP = 32, MOST_THREADS = 1024 };
+
+enum thread_state { READY, AT_BARRIER, IN_WARP, LEFT };
+
+struct thread {
+    uint3 thread_index, block_index;  // threadIdx, blockIdx
+    dim3 block_size, grid_size;       // blockDim, gridDim
+    unsigned number, lane;            // in its block, in its warp
+    thread_state state;
+    const char *waits_in;  // the function that it waits in …
+    site at;               // … called here …
+    unsigned mask;         // … for these lanes
+    void *operands;        // what it brings to them
+    fiber own;
+};
+
+struct block {
+    const struct launch *launch;
+    uint3 index;
+    std::vector<thread> threads;
+    std::vector<unsigned> waiting;  // of each warp: the lanes that wait in a warp's function
+    std::vector<unsigned> order;    // in which threads take turns (schedule.cpp) …
+    size_t turn;                    // … and whose turn is next
+    unsigned random;
+    size_t left;  // threads that have left
+    barrier_state barrier;
+    shared_memory shared;
+    stacks room;
+    fiber outside;  // the OS thread itself
+
+    explicit block(size_t count);
+    ~block();
+    block(const block &) = delete;
+    block &operator=(const block &) = delete;
+};
+
+/* The thread that runs, and its block: none outside kernels. */
+extern __thread thread *self;
+extern __thread block *own;
+
+/* A block of so many threads, an old one if there is one; and back with it. */
+std::unique_ptr<block> block_take(size_t threads);
+void block_give(std::unique_ptr<block> b);
+
+/* Makes `b` the block at `index` of a launch, and runs it to its end. */
+void block_run(block *b, const struct launch *l, uint3 index);
+
+/* The thread that runs waits, its state says for what, until something makes it READY. */
+void wait();
+
+/* The next thread that can run, NULL if there is none (schedule.cpp). */
+thread *next_thread(block *b);
+void schedule_start(block *b);
+
+}  // namespace cpu
+
+#endif

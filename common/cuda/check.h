@@ -1,0 +1,59 @@
+/*
+ * Checking CUDA's answers. A call that fails ends the program with status 2, and one line that says
+ * where, what, why, and what may help.
+ *
+ *     CHECK_CUDA(cudaMalloc(&Q, bytes));
+ *     kernel<<<grid, block>>>(Q);
+ *     CHECK_LAUNCH("kernel");
+ */
+#ifndef COMMON_CUDA_CHECK_H
+#define COMMON_CUDA_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What often helps against an error, or "". */
+static inline const char *cuda_hint(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorInvalidValue:
+        return "; is each pointer of the right memory, host or device, and each size what it has?";
+    case cudaErrorMemoryAllocation:
+        return "; a smaller problem, or fewer heads at a time, needs less";
+    case cudaErrorInvalidConfiguration:
+        return "; a block has at most 1024 threads, a grid at most 65535 blocks in y and z";
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoDevice:
+        return "; nvidia-smi lists the GPUs; --device cpu needs none";
+    case cudaErrorInsufficientDriver:
+        return "; the driver is older than the toolkit: update it";
+    case cudaErrorNoKernelImageForDevice:
+        return "; built for other GPUs: make cuda asks this machine for its own";
+    case cudaErrorIllegalAddress:
+        return "; the same kernel with --device cpu says which thread, and at which line";
+    case cudaErrorLaunchTimeout:
+        return "; the GPU also drives a screen: use a smaller problem";
+    default:
+        return "";
+    }
+}
+
+static inline void cuda_check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s failed: %s (%s)%s\n", file, line, call, cudaGetErrorName(error),
+            cudaGetErrorString(error), cuda_hint(error));
+    exit(2);
+}
+
+#define CHECK_CUDA(call) cuda_check(call, #call, __FILE__, __LINE__)
+
+/* After a launch: that it was accepted, and that the kernel came to its end. */
+#define CHECK_LAUNCH(kernel)                                                           \
+    do {                                                                               \
+        cuda_check(cudaGetLastError(), "the launch of " kernel, __FILE__, __LINE__);   \
+        cuda_check(cudaDeviceSynchronize(), "the kernel " kernel, __FILE__, __LINE__); \
+    } while (0)
+
+#endif

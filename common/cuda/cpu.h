@@ -1,0 +1,66 @@
+/*
+ * What a C program may ask of the engine that runs CUDA kernels on a CPU. None of it is needed to
+ * run a kernel.
+ */
+#ifndef COMMON_CUDA_CPU_H
+#define COMMON_CUDA_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The order in which threads of a block take turns: ascending by number, descending, drawn from a
+ * seed, or one warp as far ahead of the others as the barriers allow.
+ */
+enum cuda_schedule { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM, CUDA_AHEAD };
+void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed);
+
+/*
+ * Whether every launch is run under all four schedules, from the same memory. One that leaves other
+ * bits in device memory than the first is reported, and ends the program. (Arrays that float
+ * atomics add to are not compared: their rounding depends on the order by right.)
+ */
+void cuda_cpu_all_schedules(bool all);
+
+/* How many OS threads the blocks of a grid are spread over; 0: as many as there are cores. */
+void cuda_cpu_threads(size_t count);
+
+/*
+ * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
+ * data races are reported; global accesses are counted in common/traffic.h, which must watch the
+ * arrays (cuda_name does that); and accesses are summed up by source line. Always checked are
+ * bounds, alignment, and reads of shared memory that was never written.
+ */
+enum cuda_watch { CUDA_WATCH_RACES = 1, CUDA_WATCH_TRAFFIC = 2, CUDA_WATCH_PROFILE = 4 };
+void cuda_cpu_watch(unsigned what);
+
+/*
+ * The accesses of one source line to one kind of memory, since the profile was last asked for. The
+ * lanes of a warp that run the same instruction for the n-th time make one request. Its price is
+ * what the GPU pays: in shared memory, cycles (each of 32 banks gives one 4-byte word a cycle); in
+ * global memory, sectors of 32 bytes. `least` is what the same bytes would cost at best.
+ */
+struct cuda_line {
+    const char *file;
+    int line;
+    bool shared, store;
+    size_t accesses;  // of 4-byte elements, or of one smaller
+    size_t requests, price, least;
+};
+
+/* How many lines there are, and the lines, by file and number; kept until the next call. */
+size_t cuda_cpu_profile(const struct cuda_line **lines);
+
+/* Prints the last profile as a table beside the lines themselves; returns how many are dear. */
+size_t cuda_cpu_print_profile(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * The runtime's device, which is the CPU; its streams, which are always empty; its events, which are
+ * clocks.
+ */
+#include "engine.h"
+#include "errors.h"
+#include "shared.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace cpu;
+
+// ---- the device ---------------------------------------------------------------------------------
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
+{
+    if (device != 0)
+        return result(cudaErrorInvalidDevice);
+    *p = {};
+    size_t free = 0;
+    cudaMemGetInfo(&free, &p->totalGlobalMem);
+    snprintf(p->name, sizeof p->name, "CPU in place of a GPU");
+    p->sharedMemPerBlock = SHARED_USUAL;
+    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = SHARED_MOST;
+    p->warpSize = WARP;
+    p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = MOST_THREADS;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = 0x7fffffff;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->multiProcessorCount =
+        int(engine.threads ? engine.threads : std::thread::hardware_concurrency());
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    cudaDeviceProp p;
+    const cudaError_t error = cudaGetDeviceProperties(&p, device);
+    if (error != cudaSuccess)
+        return error;
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+        *value = p.maxThreadsPerBlock;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+        *value = int(p.sharedMemPerBlock);
+        break;
+    case cudaDevAttrWarpSize:
+        *value = p.warpSize;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = p.multiProcessorCount;
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = p.major;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = p.minor;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = int(p.sharedMemPerBlockOptin);
+        break;
+    default:
+        return result(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    only_on_the_host("cudaDeviceSynchronize");
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceReset()
+{
+    return cudaSuccess;
+}
+
+// ---- streams and events -------------------------------------------------------------------------
+
+struct cudaStream {
+    unsigned flags;
+};
+
+struct cudaEvent {
+    std::chrono::steady_clock::time_point time;
+    bool recorded;
+};
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    *stream = new cudaStream{ flags };
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = new cudaEvent{};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+{
+    event->time = std::chrono::steady_clock::now();
+    event->recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
+{
+    if (!begin->recorded || !end->recorded)
+        return result(cudaErrorInvalidValue);
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+    return cudaSuccess;
+}

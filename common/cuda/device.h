@@ -1,0 +1,50 @@
+/*
+ * The one header that a .cu file includes for CUDA.
+ *
+ * With nvcc these are the toolkit's own headers, and the kernels run on a GPU. Without it they are
+ * the course's, which run the same source on a CPU: one fiber for each thread of a block, blocks
+ * spread over the cores. README.md in this folder tells how, and what is not supported.
+ *
+ * A launcher is the C function that the program calls. One source gives it several times, under
+ * names that end differently: compiled for the CPU, for the CPU with every access to memory
+ * watched, and for the GPU.
+ *
+ *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_watched, fa2_gpu
+ */
+#ifndef COMMON_CUDA_DEVICE_H
+#define COMMON_CUDA_DEVICE_H
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <math_constants.h>
+#define LAUNCHER(name) name##_gpu
+
+/* Names an array in reports; there are none from a GPU. */
+static inline void cuda_name(const void *array, const char *name)
+{
+    (void)array, (void)name;
+}
+#else
+#ifdef CUDA_WATCHED
+#define LAUNCHER(name) name##_watched
+#else
+#define LAUNCHER(name) name##_cpu
+#endif
+#include "language.h"
+
+#include "atomics.h"
+#include "half.h"
+#include "intrinsics.h"
+#include "launch.h"
+#include "refused.h"
+#include "runtime.h"
+#include "shared.h"
+#include "vectors.h"
+#include "warp.h"
+#endif
+
+#include "check.h"
+
+#endif

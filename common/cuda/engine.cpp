@@ -1,0 +1,27 @@
+#include "engine.h"
+
+namespace cpu
+{
+engine_settings engine;
+}
+
+void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed)
+{
+    cpu::engine.schedule = schedule;
+    cpu::engine.seed = seed;
+}
+
+void cuda_cpu_all_schedules(bool all)
+{
+    cpu::engine.all_schedules = all;
+}
+
+void cuda_cpu_threads(size_t count)
+{
+    cpu::engine.threads = count;
+}
+
+void cuda_cpu_watch(unsigned what)
+{
+    cpu::engine.watch = what;
+}

@@ -1,0 +1,26 @@
+/*
+ * What the program has asked of the engine (cpu.h), for the engine's own files.
+ */
+#ifndef COMMON_CUDA_ENGINE_H
+#define COMMON_CUDA_ENGINE_H
+
+#include "cpu.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cpu
+{
+
+struct engine_settings {
+    enum cuda_schedule schedule;
+    uint64_t seed;
+    bool all_schedules;  // run every launch under all of them, and compare
+    size_t threads;      // OS threads; 0: as many as there are cores
+    unsigned watch;      // what is done with watched accesses: enum cuda_watch
+};
+extern engine_settings engine;
+
+}  // namespace cpu
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * 16-bit floating point: __half (5 bits of exponent, 10 of fraction) and __nv_bfloat16 (8 and 7,
+ * the upper half of a float), and pairs of them.
+ *
+ * A number is kept in 16 bits and computed with as a float. The float's result, rounded once more,
+ * is the correctly rounded one: it has more than twice the digits.
+ */
+#ifndef COMMON_CUDA_HALF_H
+#define COMMON_CUDA_HALF_H
+
+#include "intrinsics.h"
+#include "language.h"
+
+#include <cmath>
+#include <cstdint>
+
+inline namespace CUDA_BUILD
+{
+
+struct __nv_bfloat16 {
+    uint16_t bits;
+
+    __nv_bfloat16() = default;
+
+    /* To the nearest, ties to even: half a unit less a bit is added, and one more if odd. */
+    __nv_bfloat16(float x)
+    {
+        const uint32_t u = __float_as_uint(x);
+        bits = std::isnan(x) ? 0x7fff : uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
+    }
+
+    operator float() const
+    {
+        return __uint_as_float(uint32_t{ bits } << 16);
+    }
+};
+
+struct __half {
+    uint16_t bits;
+
+    __half() = default;
+
+    __half(float x)
+    {
+        const uint32_t u = __float_as_uint(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+        uint32_t h;
+        if (a > 0x7f800000)
+            h = 0x7fff;  // NaN
+        else if (a >= 0x477ff000)
+            h = sign | 0x7c00;    // 65520 and more are rounded to infinity
+        else if (a < 0x38800000)  // below 2^-14: adding 1/2 lets the float's own rounding do it
+            h = sign | (__float_as_uint(__uint_as_float(a) + 0.5f) - 0x3f000000);
+        else
+            h = sign | ((a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13);
+        bits = uint16_t(h);
+    }
+
+    operator float() const
+    {
+        const uint32_t sign = uint32_t{ bits } << 16 & 0x80000000, a = bits & 0x7fff;
+        if (a >= 0x7c00)
+            return __uint_as_float(sign | 0x7f800000 | (a & 0x3ff) << 13);  // infinity or NaN
+        const float x = a < 0x400 ? float(a) * 0x1p-24f : __uint_as_float((a << 13) + 0x38000000);
+        return sign ? -x : x;
+    }
+};
+
+struct alignas(4) __nv_bfloat162 {
+    __nv_bfloat16 x, y;
+    CUDA_MADE_OF_TWO(__nv_bfloat162, __nv_bfloat16)
+};
+
+struct alignas(4) __half2 {
+    __half x, y;
+    CUDA_MADE_OF_TWO(__half2, __half)
+};
+
+typedef __half half;
+typedef __half2 half2;
+typedef __nv_bfloat16 nv_bfloat16;
+typedef __nv_bfloat162 nv_bfloat162;
+
+// ---- conversions --------------------------------------------------------------------------------
+
+static inline __half __float2half(float x)
+{
+    return x;
+}
+
+static inline __half __float2half_rn(float x)
+{
+    return x;
+}
+
+static inline float __half2float(__half x)
+{
+    return x;
+}
+
+static inline __nv_bfloat16 __float2bfloat16(float x)
+{
+    return x;
+}
+
+static inline __nv_bfloat16 __float2bfloat16_rn(float x)
+{
+    return x;
+}
+
+static inline float __bfloat162float(__nv_bfloat16 x)
+{
+    return x;
+}
+
+static inline uint16_t __half_as_ushort(__half x)
+{
+    return x.bits;
+}
+
+static inline uint16_t __bfloat16_as_ushort(__nv_bfloat16 x)
+{
+    return x.bits;
+}
+
+static inline __half __ushort_as_half(uint16_t bits)
+{
+    __half x;
+    x.bits = bits;
+    return x;
+}
+
+static inline __nv_bfloat16 __ushort_as_bfloat16(uint16_t bits)
+{
+    __nv_bfloat16 x;
+    x.bits = bits;
+    return x;
+}
+
+static inline __half2 __floats2half2_rn(float x, float y)
+{
+    return { x, y };
+}
+
+static inline __half2 __float2half2_rn(float x)
+{
+    return { x, x };
+}
+
+static inline __half2 __float22half2_rn(float2 x)
+{
+    return { x.x, x.y };
+}
+
+static inline __half2 __halves2half2(__half x, __half y)
+{
+    return { x, y };
+}
+
+static inline float2 __half22float2(__half2 x)
+{
+    return { x.x, x.y };
+}
+
+static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
+{
+    return { x, y };
+}
+
+static inline __nv_bfloat162 __float2bfloat162_rn(float x)
+{
+    return { x, x };
+}
+
+static inline __nv_bfloat162 __float22bfloat162_rn(float2 x)
+{
+    return { x.x, x.y };
+}
+
+static inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y)
+{
+    return { x, y };
+}
+
+static inline float2 __bfloat1622float2(__nv_bfloat162 x)
+{
+    return { x.x, x.y };
+}
+
+// ---- arithmetic, the same for both --------------------------------------------------------------
+
+/*
+ * x y + z as a float whose last digit is odd unless it is exact. Such a float, rounded once more,
+ * gives what the exact sum would, because it is never taken for a tie. The product is exact in
+ * double; the sum may not be, and then the double is made odd first.
+ */
+static inline float cuda_fma_to_odd(float x, float y, float z)
+{
+    const double product = double(x) * double(y), sum = product + double(z);
+    const double part = sum - product;
+    const double lost = (product - (sum - part)) + (double(z) - part);
+    if (!std::isfinite(sum) || sum == 0.0)
+        return float(sum);
+    long long bits = __double_as_longlong(sum);
+    if (lost != 0.0 && bits % 2 == 0)
+        bits += (lost > 0.0) == (sum > 0.0) ? 1 : -1;
+    const double odd = __longlong_as_double(bits);
+    float down = float(odd);
+    if (double(down) == odd)
+        return down;
+    if (fabs(double(down)) > fabs(odd))
+        down = nextafterf(down, 0.0f);
+    return __uint_as_float(__float_as_uint(down) | 1);
+}
+
+#define CUDA_ARITHMETIC(T, PAIR)                                 \
+    static inline T __hadd(T x, T y)                             \
+    {                                                            \
+        return float(x) + float(y);                              \
+    }                                                            \
+    static inline T __hsub(T x, T y)                             \
+    {                                                            \
+        return float(x) - float(y);                              \
+    }                                                            \
+    static inline T __hmul(T x, T y)                             \
+    {                                                            \
+        return float(x) * float(y);                              \
+    }                                                            \
+    static inline T __hdiv(T x, T y)                             \
+    {                                                            \
+        return float(x) / float(y);                              \
+    }                                                            \
+    static inline T __hneg(T x)                                  \
+    {                                                            \
+        return -float(x);                                        \
+    }                                                            \
+    static inline T __hfma(T x, T y, T z)                        \
+    {                                                            \
+        return cuda_fma_to_odd(x, y, z);                         \
+    }                                                            \
+    static inline T __hmax(T x, T y)                             \
+    {                                                            \
+        return fmaxf(x, y);                                      \
+    }                                                            \
+    static inline T __hmin(T x, T y)                             \
+    {                                                            \
+        return fminf(x, y);                                      \
+    }                                                            \
+    static inline bool __hlt(T x, T y)                           \
+    {                                                            \
+        return float(x) < float(y);                              \
+    }                                                            \
+    static inline bool __hgt(T x, T y)                           \
+    {                                                            \
+        return float(x) > float(y);                              \
+    }                                                            \
+    static inline bool __hisnan(T x)                             \
+    {                                                            \
+        return std::isnan(float(x));                             \
+    }                                                            \
+    static inline PAIR __hadd2(PAIR x, PAIR y)                   \
+    {                                                            \
+        return { __hadd(x.x, y.x), __hadd(x.y, y.y) };           \
+    }                                                            \
+    static inline PAIR __hmul2(PAIR x, PAIR y)                   \
+    {                                                            \
+        return { __hmul(x.x, y.x), __hmul(x.y, y.y) };           \
+    }                                                            \
+    static inline PAIR __hfma2(PAIR x, PAIR y, PAIR z)           \
+    {                                                            \
+        return { __hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y) }; \
+    }                                                            \
+    static inline float __low2float(PAIR x)                      \
+    {                                                            \
+        return x.x;                                              \
+    }                                                            \
+    static inline float __high2float(PAIR x)                     \
+    {                                                            \
+        return x.y;                                              \
+    }
+CUDA_ARITHMETIC(__half, __half2)
+CUDA_ARITHMETIC(__nv_bfloat16, __nv_bfloat162)
+#undef CUDA_ARITHMETIC
+
+}  // namespace CUDA_BUILD
+
+#endif

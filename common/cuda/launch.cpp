@@ -1,0 +1,105 @@
+#include "launch.h"
+
+#include "diagnose.h"
+#include "engine.h"
+#include "errors.h"
+#include "memory.h"
+#include "schedules.h"
+#include "watch.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace cpu
+{
+
+/* What is wrong with the launch, NULL if nothing is; as on a GPU it is then not run. */
+static cudaError_t refusal(const launch *l, char *why, size_t size)
+{
+    const size_t threads = size_t{ l->block.x } * l->block.y * l->block.z;
+    const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
+    *why = '\0';
+    if (blocks == 0 || threads == 0)
+        snprintf(why, size, "a grid of %u x %u x %u blocks of %u x %u x %u threads is empty",
+                 l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z);
+    else if (threads > MOST_THREADS || l->block.z > 64)
+        snprintf(why, size, "a block of %u x %u x %u threads; 1024 are the most, and 64 in z",
+                 l->block.x, l->block.y, l->block.z);
+    else if (l->grid.x > 0x7fffffff || l->grid.y > 65535 || l->grid.z > 65535)
+        snprintf(why, size, "a grid of %u x %u x %u blocks; 65535 are the most in y and z",
+                 l->grid.x, l->grid.y, l->grid.z);
+    if (*why)
+        return cudaErrorInvalidConfiguration;
+    if (l->shared > l->shared_limit) {
+        snprintf(why, size, "%zu bytes of shared memory; %zu are the most%s", l->shared,
+                 l->shared_limit,
+                 l->shared_limit == SHARED_USUAL ? " (cudaFuncSetAttribute can raise it)" : "");
+        return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+/* Blocks from `next` on, one after the other, until there are none. */
+static void run_blocks(const launch *l, std::atomic<size_t> *next)
+{
+    const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
+    const fault_stack on_faults;
+    std::unique_ptr<block> b = block_take(size_t{ l->block.x } * l->block.y * l->block.z);
+    for (size_t k; (k = (*next)++) < blocks;)
+        block_run(b.get(), l,
+                  { unsigned(k % l->grid.x), unsigned(k / l->grid.x % l->grid.y),
+                    unsigned(k / l->grid.x / l->grid.y) });
+    block_give(std::move(b));
+}
+
+void run_grid(launch *l)
+{
+    static unsigned launches;
+    shared_packing packed = {};
+    l->number = ++launches;
+    l->packed = &packed;
+    watch_launch(l);
+
+    std::atomic<size_t> next{ 0 };
+    const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
+    size_t workers = engine.threads ? engine.threads : std::thread::hardware_concurrency();
+    if (l->watched)
+        workers = 1;  // what has been seen is kept in one place
+    std::vector<std::thread> others;
+    for (size_t k = 1; k < std::min(workers, blocks); k++)
+        others.emplace_back(run_blocks, l, &next);
+    run_blocks(l, &next);
+    for (std::thread &t : others)
+        t.join();
+}
+
+void run(launch *l)
+{
+    if (self)
+        refuse_at(l->at, "a kernel launches %s: kernels in kernels are not supported", l->name);
+    l->shared_limit = shared_limit_of(l->kernel);
+    char why[160];
+    const cudaError_t error = refusal(l, why, sizeof why);
+    if (error != cudaSuccess) {
+        launch_failed(error, l, why);
+        return;
+    }
+    memory_expose();
+    if (engine.all_schedules)
+        run_all_schedules(l);
+    else
+        run_grid(l);
+    memory_hide();
+    memory_check(l);
+}
+
+void check_parameter(const void *p, unsigned number, const launch *l)
+{
+    if (p && !allocation_of(p))
+        refuse_at(l->at,
+                  "parameter %u of kernel %s points to host memory, not to memory from cudaMalloc",
+                  number, l->name);
+}
+
+}  // namespace cpu

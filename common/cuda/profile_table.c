@@ -1,0 +1,66 @@
+/*
+ * The profile as a table: each line of the kernel that goes to memory, as it stands in the source,
+ * and beside it what it costs.
+ */
+#include "cpu.h"
+
+#include "report.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least price
+
+/* Line `number` of the file without what stands around it, "" if it cannot be read. */
+static void quote(const char *file, int number, char *code, size_t size)
+{
+    char text[500] = "";
+    FILE *source = fopen(file, "r");
+    *code = '\0';
+    if (!source)
+        return;
+    for (int n = 0; n < number; n++)
+        if (!fgets(text, sizeof text, source))
+            *text = '\0';
+    fclose(source);
+    char *begin = text + strspn(text, " \t"), *comment = strstr(text, "//");
+    if (comment)
+        *comment = '\0';
+    size_t length = strcspn(begin, "\n");
+    while (length > 0 && isspace((unsigned char)begin[length - 1]))
+        length--;
+    snprintf(code, size, "%.*s", (int)length, begin);
+}
+
+static void print_line(const struct cuda_line *line, const struct cuda_line *before)
+{
+    char code[CODE + 1] = "", number[32], place[16] = "";
+    if (!before || before->line != line->line || strcmp(before->file, line->file) != 0) {
+        quote(line->file, line->line, code, sizeof code);
+        snprintf(place, sizeof place, "%d", line->line);
+    }
+    report_line("%5s  %-*s  %-6s %-5s %12s  %6.2f%s", place, CODE, code,
+                line->shared ? "shared" : "global", line->store ? "store" : "load",
+                report_number(line->accesses, number), (double)line->price / (double)line->least,
+                100 * line->price > DEAR * line->least ? "  <" : "");
+}
+
+size_t cuda_cpu_print_profile(void)
+{
+    const struct cuda_line *lines;
+    const size_t n = cuda_cpu_profile(&lines);
+    size_t dear = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct cuda_line *before = k > 0 ? &lines[k - 1] : NULL;
+        if (!before || strcmp(before->file, lines[k].file) != 0)
+            report_line("%-*s  %-12s %12s  %s", CODE + 7, lines[k].file, "memory", "accesses",
+                        "price / least");
+        print_line(&lines[k], before);
+        dear += 100 * lines[k].price > DEAR * lines[k].least;
+    }
+    if (n > 0)
+        report_line(
+            "shared memory is paid in cycles of its banks, global memory in sectors of 32 bytes");
+    return dear;
+}

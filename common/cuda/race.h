@@ -1,0 +1,32 @@
+/*
+ * Data races: two accesses to the same memory by different threads, one of them a write, that
+ * nothing orders. They are found whether or not they did harm in this run.
+ *
+ * Of every two bytes it is remembered who wrote them last, who has read them since, and when: each
+ * thread has a clock, which goes on when it meets others. A barrier orders all that a block did
+ * before it; __syncwarp orders what the lanes did that met there, so that each knows of the others'
+ * clocks. An access that the running thread does not know of is not ordered before its own.
+ * Blocks never meet.
+ */
+#ifndef COMMON_CUDA_RACE_H
+#define COMMON_CUDA_RACE_H
+
+namespace cpu
+{
+
+struct memory_access;
+
+void race_launch();
+void race_block();
+void race_barrier();
+void race_warp(unsigned mask);
+
+/* Reports the access if it races with one before it, and remembers it. */
+void race_access(const memory_access *a);
+
+/* Frees what is remembered of an allocation. */
+void race_forget(void *shadow);
+
+}  // namespace cpu
+
+#endif

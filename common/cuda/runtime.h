@@ -1,0 +1,145 @@
+/*
+ * The part of CUDA's runtime that the course uses. Everything is done when a call returns: streams
+ * are in order and empty, events are clocks.
+ */
+#ifndef COMMON_CUDA_RUNTIME_H
+#define COMMON_CUDA_RUNTIME_H
+
+#include "language.h"
+
+#include <cstddef>
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchTimeout = 702,
+    cudaErrorLaunchFailure = 719,
+};
+
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault,
+};
+
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+};
+
+/* Of the CPU that stands in for a GPU. Registers it has none to speak of, so they are not told. */
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem;
+    size_t sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+    int warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
+    int maxThreadsDim[3], maxGridSize[3];
+    int multiProcessorCount;
+    int major, minor;  // 0, 0: no GPU
+};
+
+typedef struct cudaStream *cudaStream_t;
+typedef struct cudaEvent *cudaEvent_t;
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0 };
+
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+cudaError_t cudaMalloc(void **p, size_t bytes, CUDA_SITE);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *p, int byte, size_t bytes);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaMallocHost(void **p, size_t bytes);
+cudaError_t cudaFreeHost(void *p);
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
+
+/* Names an array in reports, and for the access counter; the name is copied for reports only. */
+void cuda_name(const void *array, const char *name);
+
+namespace cpu
+{
+
+cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
+
+/* Bytes of shared memory that a kernel may have. */
+size_t shared_limit_of(const void *kernel);
+
+}  // namespace cpu
+
+template <class T> static inline cudaError_t cudaMalloc(T **p, size_t bytes, CUDA_SITE)
+{
+    void *room = nullptr;
+    const cudaError_t error = cudaMalloc(&room, bytes, file, line);
+    *p = static_cast<T *>(room);
+    return error;
+}
+
+template <class T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes)
+{
+    void *room = nullptr;
+    const cudaError_t error = cudaMallocHost(&room, bytes);
+    *p = static_cast<T *>(room);
+    return error;
+}
+
+template <class... P>
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute,
+                                               int value)
+{
+    return cpu::function_attribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                                          cudaMemcpyKind kind, cudaStream_t = nullptr)
+{
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+static inline cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t = nullptr)
+{
+    return cudaMemset(p, byte, bytes);
+}
+
+#endif

@@ -1,0 +1,62 @@
+#define _XOPEN_SOURCE 700
+/*
+ * bugs NAME EYE - runs one planted mistake, which ends the program with a report.
+ * bugs table    - all of them, and what is said of each.
+ */
+#include "bugs.h"
+
+#include "cuda/cpu.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef bool bug_runner(const char *name);
+bug_runner barrier_bug_cpu, memory_bug_cpu, launch_bug_cpu, race_bug_cpu;
+bug_runner barrier_bug_watched, memory_bug_watched, launch_bug_watched, race_bug_watched;
+
+static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
+
+static bool run(const char *name, enum bug_eye eye)
+{
+    cuda_cpu_watch(eye == RACES ? CUDA_WATCH_RACES : 0);
+    cuda_cpu_all_schedules(eye == ORDERS);
+    if (eye == WATCHED || eye == RACES)
+        return barrier_bug_watched(name) || memory_bug_watched(name) || launch_bug_watched(name) ||
+               race_bug_watched(name);
+    return barrier_bug_cpu(name) || memory_bug_cpu(name) || launch_bug_cpu(name) ||
+           race_bug_cpu(name);
+}
+
+/* The first line of what this program says of the mistake, as a row of Markdown. */
+static void print_row(const char *program, const struct planted *p)
+{
+    static const char mark[] = "CUDA on the CPU: ";
+    char command[400], line[400] = "", shown[400] = "";
+    snprintf(command, sizeof command, "%s %s %s 2>&1 >/dev/null", program, p->name, eyes[p->eye]);
+    FILE *says = popen(command, "r");
+    while (says && fgets(line, sizeof line, says))
+        if (!*shown)
+            snprintf(shown, sizeof shown, "%.*s", (int)strcspn(line, "\n"), line);
+    if (says)
+        pclose(says);
+    const bool marked = strncmp(shown, mark, strlen(mark)) == 0;
+    printf("| %s | %s | %s |\n", p->name, eyes[p->eye], shown + (marked ? strlen(mark) : 0));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "table") == 0) {
+        printf("| mistake | seen by | report |\n|---|---|---|\n");
+        for (const struct planted *p = planted; p < planted + planted_count; p++)
+            print_row(argv[0], p);
+        return 0;
+    }
+    for (int eye = 0; argc == 3 && eye < BUG_EYES; eye++)
+        if (strcmp(argv[2], eyes[eye]) == 0 && run(argv[1], (enum bug_eye)eye))
+            return 0;
+    fprintf(stderr,
+            "bugs: expected table, or a mistake's name and plain, watched, races or orders\n");
+    return 2;
+}

@@ -1,0 +1,22 @@
+/*
+ * The planted mistakes, and what has to be said of each.
+ */
+#ifndef COMMON_CUDA_TESTS_BUGS_H
+#define COMMON_CUDA_TESTS_BUGS_H
+
+#include <stddef.h>
+
+/* What sees it: the kernel as it is, the watched one, its race detector, or many orders. */
+enum bug_eye { PLAIN, WATCHED, RACES, ORDERS, BUG_EYES };
+
+struct planted {
+    const char *name;
+    enum bug_eye eye;
+    const char *words[4];                             // of the report, in this order
+    enum { IN_KERNEL, AT_LAUNCH, CUDA_ERROR } place;  // also names thread and line; status 2
+};
+
+extern const struct planted planted[];
+extern const size_t planted_count;
+
+#endif

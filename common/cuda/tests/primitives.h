@@ -1,0 +1,62 @@
+/*
+ * What kernels/primitives.cu and kernels/halves.cu do, for the tests in C.
+ */
+#ifndef COMMON_CUDA_TESTS_PRIMITIVES_H
+#define COMMON_CUDA_TESTS_PRIMITIVES_H
+
+#include <stdint.h>
+
+enum primitive {
+    SHFL,
+    SHFL_UP,
+    SHFL_DOWN,
+    SHFL_XOR,
+    VOTE_ALL,
+    VOTE_ANY,
+    BALLOT,
+    MATCH_ANY,
+    REDUCE_ADD,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_MIN_SIGNED,
+    REDUCE_MAX_SIGNED,
+    REDUCE_AND,
+    REDUCE_OR,
+    REDUCE_XOR,
+    BARRIER_COUNT,
+    BARRIER_AND,
+    BARRIER_OR,
+};
+
+enum { COORDINATES = 2 * 3 * 4 * 5 * 6 * 7 * 6, FUNCTIONS = 27 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out[k] of thread k of a block of n; threads that the mask leaves out write nothing. */
+typedef void primitive_runner(enum primitive which, const unsigned *in, unsigned *out, unsigned n,
+                              int by, int width, unsigned mask);
+primitive_runner primitive_cpu, primitive_watched;
+
+void coordinates_cpu(unsigned *out);
+void atomics_cpu(double out[12]);
+void atomics_watched(double out[12]);
+void arithmetic_cpu(float x, float y, float out[FUNCTIONS]);
+
+/* bits[k] is the float with bits `first` + k, rounded to a half or to a bfloat16. */
+void to_halves_cpu(uint32_t first, uint32_t count, uint16_t *bits);
+void to_bfloats_cpu(uint32_t first, uint32_t count, uint16_t *bits);
+
+/* x[k] is the half or the bfloat16 with bits k. */
+void from_halves_cpu(float x[65536]);
+void from_bfloats_cpu(float x[65536]);
+
+/* x + y, x y, x / y and x y + z, of halves or of bfloat16. */
+void half_arithmetic_cpu(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4]);
+void bfloat_arithmetic_cpu(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Each planted mistake is reported, in the right words: what, in which kernel, block and thread, at
+ * which line.
+ */
+#include "bugs.h"
+
+#include "command.h"
+#include "test.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
+
+/* Is `line` of `file` in the body of the kernel called `kernel`? */
+static bool is_in_kernel(const char *file, long line, const char *kernel)
+{
+    char text[300], heading[220];
+    FILE *source = fopen(file, "r");
+    snprintf(heading, sizeof heading, "void %s(", kernel);
+    bool inside = false, found = false;
+    for (long n = 1; source && fgets(text, sizeof text, source); n++) {
+        inside = inside ? *text != '}' : strstr(text, heading) && !isspace((unsigned char)*text);
+        found = found || (inside && n == line);
+    }
+    if (source)
+        fclose(source);
+    return found;
+}
+
+/* The word behind `before`, up to a character of `ends`. */
+static char *word_after(const char *text, const char *before, const char *ends, char word[200])
+{
+    const char *at = strstr(text, before);
+    *word = '\0';
+    if (at)
+        snprintf(word, 200, "%.*s", (int)strcspn(at + strlen(before), ends), at + strlen(before));
+    return word;
+}
+
+/* Does the report name kernel, block, thread, and a line of the kernel? */
+static bool names_the_place(const char *report)
+{
+    char kernel[200], file[200];
+    const char *place = strstr(report, "common/cuda/tests/kernels/");
+    if (!strstr(report, ", block (") || !place)
+        return false;
+    word_after(report, "in kernel ", ",", kernel);
+    snprintf(file, sizeof file, "%.*s", (int)strcspn(place, ":"), place);
+    const long line = strtol(place + strlen(file) + 1, NULL, 10);
+    return is_in_kernel(file, line, kernel) || strstr(report, "stack overflow");
+}
+
+static void assert_reported(const struct planted *p)
+{
+    char words[300];
+    snprintf(words, sizeof words, "$EMULATOR ${BUILD:-build}/cuda-bugs %s %s", p->name,
+             eyes[p->eye]);
+    const struct command c = command_run(words);
+    const int status = p->place == CUDA_ERROR ? 2 : 1;
+    if (strstr(c.err, "ERROR: AddressSanitizer") || strstr(c.err, ": runtime error: "))
+        return;  // the compiler's sanitizers were first, and they name thread and line as well
+    const char *const *missing = p->words;
+    const char *at = c.err;
+    for (size_t k = 0; k < 4 && p->words[k] && at; k++) {
+        at = strstr(at, p->words[k]);
+        missing = &p->words[k];
+    }
+    cr_assert(at, "%s: expected \"%s\", it said: %s", words, *missing, c.err);
+    cr_assert(c.status == status, "%s: status %d, it said: %s", words, c.status, c.err);
+    cr_assert(p->place != IN_KERNEL || names_the_place(c.err),
+              "%s: the report does not name kernel, block, thread and line: %s", words, c.err);
+}
+
+static void assert_all_reported(enum bug_eye eye)
+{
+    for (size_t k = 0; k < planted_count; k++)
+        if (planted[k].eye == eye)
+            assert_reported(&planted[k]);
+}
+
+TEST(bugs, that_any_run_shows_are_reported)
+{
+    assert_all_reported(PLAIN);
+}
+
+TEST(bugs, that_watching_shows_are_reported)
+{
+    assert_all_reported(WATCHED);
+}
+
+TEST(bugs, that_are_races_are_reported)
+{
+    assert_all_reported(RACES);
+}
+
+TEST(bugs, that_another_order_shows_are_reported)
+{
+    assert_all_reported(ORDERS);
+}
+
+TEST(bugs, are_at_least_thirty)
+{
+    cr_assert(planted_count >= 30, "there are %zu", planted_count);
+}

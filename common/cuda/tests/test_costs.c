@@ -1,0 +1,105 @@
+/*
+ * Accesses to slow memory are counted in common/traffic.h, and what accesses cost a GPU is what its
+ * banks and sectors make of their addresses.
+ */
+#include "cuda/cpu.h"
+#include "test.h"
+#include "traffic.h"
+
+#include <string.h>
+
+void costs_watched(const char *name);
+
+/* The accesses of `name` of one kind, all lines together. */
+static struct cuda_line profile_of(const char *name, bool shared, bool store)
+{
+    const struct cuda_line *lines;
+    struct cuda_line sum = { .line = 0 };
+    cuda_cpu_watch(CUDA_WATCH_PROFILE);
+    costs_watched(name);
+    const size_t n = cuda_cpu_profile(&lines);
+    for (size_t k = 0; k < n; k++) {
+        cr_assert(strstr(lines[k].file, "kernels/costs.cu") && lines[k].line > 0,
+                  "%s: an access at %s:%d", name, lines[k].file, lines[k].line);
+        if (lines[k].shared != shared || lines[k].store != store)
+            continue;
+        sum.accesses += lines[k].accesses;
+        sum.requests += lines[k].requests;
+        sum.price += lines[k].price;
+        sum.least += lines[k].least;
+    }
+    return sum;
+}
+
+static void assert_cost(const char *name, bool shared, bool store, struct cuda_line expected)
+{
+    const struct cuda_line got = profile_of(name, shared, store);
+    cr_assert(
+        got.accesses == expected.accesses && got.requests == expected.requests &&
+            got.price == expected.price && got.least == expected.least,
+        "%s: %zu accesses in %zu requests cost %zu, at least %zu; expected %zu, %zu, %zu, %zu",
+        name, got.accesses, got.requests, got.price, got.least, expected.accesses,
+        expected.requests, expected.price, expected.least);
+}
+
+static struct cuda_line cost(size_t accesses, size_t requests, size_t price, size_t least)
+{
+    return (struct cuda_line){
+        .accesses = accesses, .requests = requests, .price = price, .least = least
+    };
+}
+
+TEST(costs, a_column_of_a_tile_is_in_one_bank)
+{
+    assert_cost("columns", true, true, cost(32, 1, 32, 1));
+    assert_cost("columns", true, false, cost(32, 1, 32, 1));
+}
+
+TEST(costs, padding_spreads_it_over_all_banks)
+{
+    assert_cost("padded_columns", true, true, cost(32, 1, 1, 1));
+    assert_cost("padded_columns", true, false, cost(32, 1, 1, 1));
+}
+
+TEST(costs, every_second_bank_twice)
+{
+    assert_cost("every_second_bank", true, true, cost(32, 1, 2, 1));
+}
+
+TEST(costs, one_word_for_all_is_one_word)
+{
+    assert_cost("all_read_one", true, false, cost(32, 1, 1, 1));
+    assert_cost("all_read_one", true, true, cost(1, 1, 1, 1));
+}
+
+TEST(costs, vectors_go_by_quarters_of_a_warp)
+{
+    assert_cost("vectors_in_a_row", true, true, cost(128, 1, 4, 4));
+    assert_cost("vectors_in_a_row", true, false, cost(128, 1, 4, 4));
+    assert_cost("vectors_in_a_row", false, true, cost(128, 1, 16, 16));
+}
+
+TEST(costs, neighbours_in_global_memory_share_sectors)
+{
+    assert_cost("in_a_row", false, false, cost(32, 1, 4, 4));
+    assert_cost("every_eighth", false, false, cost(32, 1, 32, 4));
+    assert_cost("every_eighth", false, true, cost(32, 1, 4, 4));
+}
+
+static void assert_counted(const char *kernel, const char *array, size_t loads, size_t stores)
+{
+    traffic_reset();
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);
+    costs_watched(kernel);
+    const struct traffic t = traffic_of(array);
+    cr_assert(t.loads == loads && t.stores == stores, "%s: %zu loads and %zu stores of %s", kernel,
+              t.loads, t.stores, array);
+}
+
+TEST(counted, are_loads_and_stores_of_named_arrays)
+{
+    assert_counted("in_a_row", "in", 32, 0);
+    assert_counted("in_a_row", "out", 0, 32);
+    assert_counted("vectors_in_a_row", "out", 0, 128);
+    assert_counted("added", "out", 64, 64);
+}

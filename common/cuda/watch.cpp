@@ -1,0 +1,227 @@
+#include "watch.h"
+
+#include "../traffic.h"
+#include "block.h"
+#include "diagnose.h"
+#include "engine.h"
+#include "launch.h"
+#include "memory.h"
+#include "profile.h"
+#include "race.h"
+
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace cpu
+{
+
+static char written[SHARED_OFFSETS];  // which bytes of the block's shared memory have a value
+
+static bool watching()
+{
+    return self && own->launch->watched;
+}
+
+/* Does the range hold all of the access; or some of it, which is an error that the caller names? */
+static bool inside(const memory_access *a, const char *begin, size_t bytes)
+{
+    return a->p >= begin && a->p < begin + bytes && a->bytes <= size_t(begin + bytes - a->p);
+}
+
+/* It is outside the array at `begin`: behind its end, or before its beginning. */
+[[noreturn]] static void outside(const memory_access *a, const char *begin, size_t bytes,
+                                 const char *what, const char *name)
+{
+    const bool behind = a->p >= begin;
+    const ptrdiff_t far = behind ? a->p - (begin + bytes) : begin - a->p;
+    refuse_at(site_of(a->instruction),
+              "out of bounds: %s %zu bytes, %td bytes %s of %s%s, which has %zu bytes",
+              a->writes ? "writes" : "reads", a->bytes, far,
+              behind ? "past the end" : "before the beginning", what, name, bytes);
+}
+
+// ---- what kind of memory it is ------------------------------------------------------------------
+
+/* Is it shared memory?  Sets its offset. */
+static bool in_shared(memory_access *a)
+{
+    const shared_memory *s = &own->shared;
+    const size_t dynamic = own->launch->shared;
+    if (inside(a, s->dynamic, dynamic)) {
+        a->offset = SHARED_ROOM + size_t(a->p - s->dynamic);
+        return true;
+    }
+    if (a->p >= s->dynamic && a->p < s->dynamic + s->used_dynamic + SHARED_GAP)
+        outside(a, s->dynamic, dynamic, "dynamic shared memory", "");
+    if (a->p < s->room || a->p >= s->room + SHARED_ROOM)
+        return false;
+
+    a->offset = size_t(a->p - s->room);
+    const shared_packing *packed = own->launch->packed;
+    const shared_variable *before = nullptr;
+    for (size_t k = 0; k < packed->count; k++) {
+        const shared_variable *v = &packed->variables[k];
+        if (inside(a, s->room + v->offset, v->bytes))
+            return true;
+        if (s->room + v->offset <= a->p)
+            before = v;
+    }
+    if (!before)
+        refuse_at(site_of(a->instruction),
+                  "out of bounds: an access before the first __shared__ variable");
+    outside(a, s->room + before->offset, before->bytes, "__shared__ ", before->name);
+}
+
+static allocation *last;  // that was accessed in this launch
+
+/* Is it device memory? */
+static bool in_global(memory_access *a)
+{
+    if (!last || !inside(a, last->begin, last->bytes))
+        last = allocation_near(a->p);
+    allocation *const g = last;
+    if (!g)
+        return false;
+    if (!inside(a, g->begin, g->bytes))
+        outside(a, g->begin, g->bytes, "", g->name);
+    a->global = g;
+    a->offset = size_t(a->p - g->begin);
+    return true;
+}
+
+/* Is it what a thread has for itself: its stack, built-in variables, the kernel's parameters? */
+static bool is_private(const memory_access *a)
+{
+    const launch *l = own->launch;
+    const char *threads = reinterpret_cast<const char *>(own->threads.data());
+    return inside(a, self->own.stack, self->own.bytes) ||
+           inside(a, threads, own->threads.size() * sizeof(thread)) ||
+           inside(a, static_cast<const char *>(l->arguments), l->argument_bytes) ||
+           inside(a, reinterpret_cast<const char *>(&self), sizeof self);
+}
+
+/* It is none of these. Constants of the program may be read; the rest no kernel may touch. */
+static void check_other(const memory_access *a)
+{
+    static const char *allowed;  // the page of constants that was asked about last
+    const char *page = a->p - uintptr_t(a->p) % 4096;
+    if (!a->writes && page == allowed)
+        return;
+    const site at = site_of(a->instruction);
+    const char *const verb = a->writes ? "writes" : "reads";
+    Dl_info info;
+    if (a->p >= own->room.room && a->p < own->room.room + own->room.bytes)
+        refuse_at(at, "a thread %s a local variable of another thread", verb);
+    if (dladdr(a->p, &info) == 0)
+        refuse_at(at, "a kernel %s host memory, or device memory that was freed", verb);
+    if (a->writes)
+        refuse_at(at, "a kernel writes a variable of the host");
+    allowed = page;
+}
+
+// ---- what is done with an access ----------------------------------------------------------------
+
+static void check_written(const memory_access *a)
+{
+    if (a->writes && !a->atomic) {
+        memset(written + a->offset, 1, a->bytes);
+        return;
+    }
+    char name[64];
+    if (memchr(written + a->offset, 0, a->bytes))
+        refuse_at(site_of(a->instruction),
+                  "reads shared memory that nobody has written: %s (is a barrier missing?)",
+                  name_of(a->p, name, sizeof name));
+}
+
+/* Counts it in common/traffic.h, if its array is watched there. */
+static void count(const memory_access *a)
+{
+    const struct traffic *arrays;
+    const size_t n = traffic_arrays(&arrays);
+    const float *element = reinterpret_cast<const float *>(a->p - uintptr_t(a->p) % sizeof(float));
+    const size_t elements = (a->bytes + sizeof(float) - 1) / sizeof(float);
+    for (size_t k = 0; k < n; k++) {
+        if (a->p < arrays[k].begin || a->p >= arrays[k].end)
+            continue;
+        if (!a->writes || a->atomic)
+            traffic_count_loads(element, elements);
+        if (a->writes)
+            traffic_count_stores(element, elements);
+    }
+}
+
+void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
+         const void *instruction)
+{
+    if (!watching())
+        return;
+    memory_access a = {
+        static_cast<const char *>(p), bytes, writes, atomic, instruction, nullptr, 0
+    };
+    if (is_private(&a))
+        return;
+    if (aligned && uintptr_t(p) % bytes != 0)
+        refuse_at(site_of(instruction),
+                  "misaligned access: %zu bytes at an address that is no multiple of %zu", bytes,
+                  bytes);
+    const bool shared = in_shared(&a);
+    if (!shared && !in_global(&a)) {
+        check_other(&a);
+        return;
+    }
+    if (shared)
+        check_written(&a);
+    if (engine.watch & CUDA_WATCH_RACES)
+        race_access(&a);
+    if (engine.watch & CUDA_WATCH_PROFILE)
+        profile_access(&a);
+    if ((engine.watch & CUDA_WATCH_TRAFFIC) && a.global)
+        count(&a);
+}
+
+void watch_launch(const launch *l)
+{
+    last = nullptr;
+    if (l->watched)
+        race_launch();
+}
+
+void watch_block()
+{
+    if (!own->launch->watched)
+        return;
+    memset(written, 0, sizeof written);
+    race_block();
+    profile_close();
+}
+
+void watch_barrier()
+{
+    if (!own->launch->watched)
+        return;
+    race_barrier();
+    profile_close();
+}
+
+void watch_warp(unsigned mask)
+{
+    if (own->launch->watched)
+        race_warp(mask);
+}
+
+void watch_atomic(const void *p, size_t bytes, const void *instruction)
+{
+    see(p, bytes, true, true, true, instruction);
+}
+
+void watch_named(const void *array, const char *name)
+{
+    const allocation *a = allocation_of(array);
+    if (a && (engine.watch & CUDA_WATCH_TRAFFIC))
+        traffic_watch(name, reinterpret_cast<const float *>(a->begin), a->bytes / sizeof(float));
+}
+
+}  // namespace cpu
