@@ -6,8 +6,9 @@
  *     fa2         FlashAttention-2: one block a tile of queries, sums in registers
  *     complete    fa2 with every option
  *
- * A .cu file is compiled twice, for the CPU and, where there is nvcc, for a GPU. Its launcher is C and
- * has two names, like fa2_cpu and fa2_gpu.
+ * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
+ * and, where there is nvcc, for a GPU. Its launcher is C and has three names: fa2_cpu, fa2_watched and
+ * fa2_gpu.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
@@ -38,6 +39,7 @@ struct device_arrays {
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
 
 kernel_launcher naive_cpu, fa1_cpu, fa2_cpu, complete_cpu;
+kernel_launcher naive_watched, fa1_watched, fa2_watched, complete_watched;
 kernel_launcher naive_gpu, fa1_gpu, fa2_gpu, complete_gpu;
 
 #ifdef __cplusplus
