@@ -21,10 +21,14 @@ LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
 LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
+LESSON_06 := 06_flash_tiled_cuda/kernels/fa2.cu
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
+# Chapter 06 is held against chapter 05's steps, which are files of their own.
+EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
+                $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 
@@ -68,6 +72,7 @@ $(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 THREADS_05 := $(OPENMP)
+THREADS_06 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
@@ -81,7 +86,7 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
 endif
-CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
+CXX_FLAGS = -std=c++17 -ffp-contract=off -Wno-unknown-pragmas $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             -Icommon $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED

@@ -72,7 +72,7 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
 
 // ---- runs ---------------------------------------------------------------------------------------
 
-/* A copy of n bytes in the device's memory; NULL of NULL. */
+/* A copy of an array in the device's memory; NULL of NULL. Masks have no name: they are not counted. */
 static void *copy_of(const struct device *device, const void *host, size_t bytes, const char *name)
 {
     if (!host)
@@ -116,11 +116,11 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
         l.arrays.m = device->allocate(rows * size, "m");
         l.arrays.l = device->allocate(rows * size, "l");
     }
-    p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, "key mask");
+    p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
     if (p->block_mask)
         p->block_mask = copy_of(device, p->block_mask,
                                 blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols),
-                                "block mask");
+                                NULL);
     return l;
 }
 

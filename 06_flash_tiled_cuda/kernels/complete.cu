@@ -64,7 +64,7 @@ __device__ static void choose(lane<D> *me, score_bits bits, float factor, float 
 }
 
 template <int D>
-__global__ void __launch_bounds__(THREADS, 2) complete_tile(struct attention p, struct device_arrays a)
+static __global__ void __launch_bounds__(THREADS, 2) complete_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
     __shared__ fast_memory<D> fast;

@@ -29,8 +29,8 @@ struct device {
     bool (*is_there)(void);
     void (*facts)(struct device_facts *facts);
 
-    /* An array of so many bytes in its memory, called `name` in reports; where there is no room for
-     * it the program ends. */
+    /* An array of so many bytes in its memory, which reports and the access counter know as `name`,
+     * unless that is NULL. Where there is no room for it the program ends. */
     void *(*allocate)(size_t bytes, const char *name);
     void (*release)(void *array);
     void (*upload)(void *array, const void *from, size_t bytes);

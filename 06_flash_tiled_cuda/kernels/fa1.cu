@@ -53,7 +53,7 @@ __device__ static void fa1_row(tiles<d> *fast, int r, int cols, float *m, float 
 }
 
 template <int d>
-__global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, struct device_arrays a)
+static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, struct device_arrays a)
 {
     enum { Bc = tiles<d>::Bc };
     __shared__ tiles<d> fast;

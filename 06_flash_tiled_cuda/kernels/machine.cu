@@ -10,7 +10,7 @@
 enum { THREADS = 256, CHAINS = 8, ROUNDS = 4096 };
 
 /* Each thread of the grid copies four elements, then those a whole grid further on, and so on. */
-__global__ void copy(const float4 *from, float4 *to, size_t n)
+static __global__ void copy(const float4 *from, float4 *to, size_t n)
 {
     const size_t step = (size_t)gridDim.x * THREADS;
     for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < n; k += step)
@@ -18,7 +18,7 @@ __global__ void copy(const float4 *from, float4 *to, size_t n)
 }
 
 /* Eight chains of multiply-adds, none of which waits for another, so that the units always have work. */
-__global__ void multiply_add(float *sums, float factor, int rounds)
+static __global__ void multiply_add(float *sums, float factor, int rounds)
 {
     float x[CHAINS];
     for (int c = 0; c < CHAINS; c++)
@@ -96,7 +96,7 @@ extern "C" double LAUNCHER(fma_peak)(void)
 
 // ---- by hand ------------------------------------------------------------------------------------
 
-__global__ void row_max_steps(const float *x, float *after)
+static __global__ void row_max_steps(const float *x, float *after)
 {
     float m = x[threadIdx.x];
     for (int n = 0; n < 3; n++) {

@@ -38,7 +38,8 @@ static void *allocate(size_t bytes, const char *name)
 {
     void *array = nullptr;
     CHECK_CUDA(cudaMalloc(&array, bytes));
-    cuda_name(array, name);
+    if (name)
+        cuda_name(array, name);
     return array;
 }
 

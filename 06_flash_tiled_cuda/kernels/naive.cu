@@ -12,7 +12,7 @@
 enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
 
 /* One thread an element: S_ij. */
-__global__ void naive_scores(struct attention p, struct device_arrays a)
+static __global__ void naive_scores(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
     const size_t i = blockIdx.y * SIDE + threadIdx.y, j = blockIdx.x * SIDE + threadIdx.x;
@@ -25,7 +25,7 @@ __global__ void naive_scores(struct attention p, struct device_arrays a)
 }
 
 /* One thread a row, as in chapter 02: the maximum, the sum, the weights. */
-__global__ void naive_softmax(struct attention p, struct device_arrays a)
+static __global__ void naive_softmax(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
     const size_t i = blockIdx.x * ROWS + threadIdx.x;
@@ -45,7 +45,7 @@ __global__ void naive_softmax(struct attention p, struct device_arrays a)
 }
 
 /* One thread an element: O_ic. */
-__global__ void naive_output(struct attention p, struct device_arrays a)
+static __global__ void naive_output(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
     const size_t i = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
