@@ -39,8 +39,8 @@ extern const struct kernel kernels[KERNELS];
 /* What a counted run of a kernel did. */
 struct count {
     struct accesses accesses;
-    size_t total, pairs;    // accesses in all; pairs of a query and a key that it sees
-    size_t extra;           // bytes stored whole besides the inputs and outputs
+    size_t total, pairs;  // accesses in all; pairs of a query and a key that it sees
+    size_t extra;         // bytes stored whole besides the inputs and outputs
     bool as_predicted;
 };
 

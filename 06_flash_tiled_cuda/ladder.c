@@ -87,7 +87,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     char error[16];
     report_part("Kernels");
     report_line(" # %-9s%8s %7s %12s %8s %9s  %8s  %s", "kernel", "blocks", "threads", "accesses",
-                "per pair", "stored", "error", "from the kernel before");
+                "per pair", "stored", "error", "from the last");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks(kernel, p);
         char name[24];
@@ -108,7 +108,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
         report_line("accesses are left out: a watched run of a problem of this size takes long");
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
-    report_line("run %s; counted on the CPU, which runs the same sources", device_text(device));
+    report_line("run %s", device_text(device));
     attention_check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);

@@ -44,16 +44,16 @@ static void write_csv(const char *csv, const struct kernel *kernel, const struct
                       const struct attention_input *input, const struct count *count,
                       struct verdict v)
 {
-    report_summary(csv, &(struct summary){
-                            .accesses = kernel->formula,
-                            .counted = count->total,
-                            .extra_bytes = count->extra,
-                            .milliseconds = 1e3 * speed_of(kernel, device, input),
-                            .error = v.errors.reference,
-                            .previous = v.errors.has_previous ? v.before : "05 complete",
-                            .previous_error = v.errors.has_previous ? v.errors.previous
-                                                                    : v.errors.other,
-                        });
+    report_summary(csv,
+                   &(struct summary){
+                       .accesses = kernel->formula,
+                       .counted = count->total,
+                       .extra_bytes = count->extra,
+                       .milliseconds = 1e3 * speed_of(kernel, device, input),
+                       .error = v.errors.reference,
+                       .previous = v.errors.has_previous ? v.before : "05 complete",
+                       .previous_error = v.errors.has_previous ? v.errors.previous : v.errors.other,
+                   });
 }
 
 static void tell_kernel(const struct kernel *kernel, const struct device *device,
@@ -63,7 +63,7 @@ static void tell_kernel(const struct kernel *kernel, const struct device *device
     const struct count count = tell_counts(kernel, input);
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, &check, &r, true);
-    report_line("  %s ran %s", kernel->name, device_text(device));
+    report_line("%s ran %s", kernel->name, device_text(device));
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
         write_csv(o->csv, kernel, device, input, &count, v);
@@ -80,7 +80,8 @@ static void tell_profile(const struct kernel *kernel, const struct attention_inp
     cuda_cpu_watch(0);
     kernel_unload(&l);
     report_part("Profile");
-    report_line("%s, by the lines of its source, on the CPU with every access watched", kernel->name);
+    report_line("%s, by the lines of its source, on the CPU with every access watched",
+                kernel->name);
     fflush(stdout);
     cuda_cpu_print_profile();
 }
@@ -176,7 +177,8 @@ int main(int argc, char **argv)
     const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
     check_wishes(kernel, &input.p, &o);
 
-    report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key", o.quiet);
+    report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key",
+                 o.quiet);
     if (wants_story(&o))
         tell_story(device);
     attention_describe(&input);

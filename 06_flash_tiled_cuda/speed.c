@@ -26,7 +26,8 @@ static size_t copies_of(const struct device *device, const struct attention *p)
 {
     struct device_facts facts;
     device->facts(&facts);
-    const size_t bytes = sizeof(float) * (attention_query_elements(p) + 2 * attention_key_elements(p));
+    const size_t bytes =
+        sizeof(float) * (attention_query_elements(p) + 2 * attention_key_elements(p));
     const size_t copies = 2 * facts.L2 / bytes + 2;
     return device == &device_cpu ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
 }

@@ -118,9 +118,9 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
     }
     p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
     if (p->block_mask)
-        p->block_mask = copy_of(device, p->block_mask,
-                                blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols),
-                                NULL);
+        p->block_mask =
+            copy_of(device, p->block_mask,
+                    blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols), NULL);
     return l;
 }
 
@@ -137,9 +137,9 @@ static void release(const struct device *device, const void *array)
 
 void kernel_unload(struct loaded *l)
 {
-    const void *const arrays[] = { l->arrays.Q, l->arrays.K, l->arrays.V, l->arrays.O,
-                                   l->arrays.lse, l->arrays.S, l->arrays.P, l->arrays.m,
-                                   l->arrays.l, l->p.key_mask, l->p.block_mask };
+    const void *const arrays[] = { l->arrays.Q,   l->arrays.K,   l->arrays.V,    l->arrays.O,
+                                   l->arrays.lse, l->arrays.S,   l->arrays.P,    l->arrays.m,
+                                   l->arrays.l,   l->p.key_mask, l->p.block_mask };
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         release(l->device, arrays[k]);
     l->arrays = (struct device_arrays){ 0 };

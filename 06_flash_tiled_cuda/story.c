@@ -63,10 +63,12 @@ static void tell_rates(const struct device *device)
 {
     const double bandwidth = device->bandwidth(), peak = device->fma_peak();
     if (device == &device_cpu) {
-        report_line("%.1f GB/s of a kernel that copies, %.1f GFLOP/s of one that multiplies and adds:",
-                    1e-9 * bandwidth, 1e-9 * peak);
-        report_line("so fast does this CPU play a GPU, and a GPU's speed it is not. The CPU itself");
-        report_line("copies %.1f GB/s and makes %.0f GFLOP/s, one core of it", 
+        report_line(
+            "%.1f GB/s of a kernel that copies, %.1f GFLOP/s of one that multiplies and adds:",
+            1e-9 * bandwidth, 1e-9 * peak);
+        report_line(
+            "so fast does this CPU play a GPU, and a GPU's speed it is not. The CPU itself");
+        report_line("copies %.1f GB/s and makes %.0f GFLOP/s, one core of it",
                     1e-9 * bench_copy_bandwidth(), 1e-9 * bench_fma_peak());
         return;
     }
@@ -82,7 +84,8 @@ void tell_device(const struct device *device)
     char shared[32], per_processor[32], L2[32], memory[32];
     device->facts(&f);
     report_part("Device");
-    report_line("%s (%s)", f.name, device == &device_cpu ? "no GPU: the CPU stands in for one" : "GPU");
+    report_line("%s (%s)", f.name,
+                device == &device_cpu ? "no GPU: the CPU stands in for one" : "GPU");
     report_line("%d multiprocessors, warps of %d threads, up to %d threads a block, %d at a time",
                 f.processors, f.warp, f.threads_per_block, f.threads_per_processor);
     report_line("fast memory: %s of shared memory a block, %s a multiprocessor",

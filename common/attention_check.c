@@ -183,9 +183,9 @@ static bool compare_with_stage(struct comparison *worst, const struct attention_
     const struct difference other = difference_between(stage + from, check->right + from, n);
     if (!within(other, allowance))
         return false;
-    comparison_keep_worse(worst, compare_head(check, head, name, O, wide,
-                                              allowance_between(allowance, other),
-                                              axes_of_output(check)));
+    comparison_keep_worse(worst,
+                          compare_head(check, head, name, O, wide,
+                                       allowance_between(allowance, other), axes_of_output(check)));
     return true;
 }
 

@@ -64,7 +64,8 @@ __device__ static void choose(lane<D> *me, score_bits bits, float factor, float 
 }
 
 template <int D>
-static __global__ void __launch_bounds__(THREADS, 2) complete_tile(struct attention p, struct device_arrays a)
+static __global__ void __launch_bounds__(THREADS, 2)
+    complete_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
     __shared__ fast_memory<D> fast;
@@ -78,8 +79,8 @@ static __global__ void __launch_bounds__(THREADS, 2) complete_tile(struct attent
     begin(&me);
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
         const int j1 = smaller(j0 + Bc, Nk);
-        const enum tile_kind kind = tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0,
-                                              (size_t)j1);
+        const enum tile_kind kind =
+            tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0, (size_t)j1);
         score_bits count = ~0ULL;
         unsigned long long which = EVERY_KEY;
         if (kind == TILE_SKIPPED)

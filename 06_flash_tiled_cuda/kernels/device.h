@@ -19,11 +19,11 @@ struct device_facts {
     int processors;  // streaming multiprocessors
     int warp, threads_per_block, threads_per_processor, registers_per_processor;
     size_t shared_per_block, shared_per_processor, L2, memory;  // bytes
-    int major, minor;  // compute capability; 0 for the CPU
+    int major, minor;                                           // compute capability; 0 for the CPU
 };
 
 struct device {
-    const char *name;  // "cpu", "gpu"
+    const char *name;                // "cpu", "gpu"
     kernel_launcher *const *launch;  // by number in the chapter's table
 
     bool (*is_there)(void);

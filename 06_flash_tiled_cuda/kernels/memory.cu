@@ -88,6 +88,15 @@ extern "C" const struct device LAUNCHER(device) = {
 #else
     "cpu",
 #endif
-    kernels, is_there, facts, allocate, release, upload, download, seconds, LAUNCHER(bandwidth),
-    LAUNCHER(fma_peak), LAUNCHER(row_max_steps),
+    kernels,
+    is_there,
+    facts,
+    allocate,
+    release,
+    upload,
+    download,
+    seconds,
+    LAUNCHER(bandwidth),
+    LAUNCHER(fma_peak),
+    LAUNCHER(row_max_steps),
 };

@@ -115,8 +115,8 @@ __device__ static inline void add_scores(lane<D> *me, const fast_memory<D> *fast
 
 /* S = Q K^T for the tile of keys that begins at K and has `keys` keys. */
 template <int D>
-__device__ static inline void scores(lane<D> *me, fast_memory<D> *fast, const float *K,
-                                     int keys, int d)
+__device__ static inline void scores(lane<D> *me, fast_memory<D> *fast, const float *K, int keys,
+                                     int d)
 {
     enum { W = slices<D>::W };
     for (int r = 0; r < lane<D>::R; r++)
@@ -195,8 +195,8 @@ __device__ static inline void add_product(lane<D> *me, const float *V, int c,
 
 /* O += P V for the tile of values that begins at V and has `keys` keys, of which `which` count. */
 template <int D>
-__device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const float *V,
-                                      int keys, int d, unsigned long long which)
+__device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const float *V, int keys,
+                                      int d, unsigned long long which)
 {
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
@@ -211,25 +211,32 @@ __device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const f
     }
 }
 
+/* Two neighbours of a row of d elements, from an even x on, as far as the row goes. */
+__device__ static inline void store_two(float *row, int x, int d, float2 two)
+{
+    if (d % 2 == 0 && x < d)
+        *(float2 *)(row + x) = two;
+    else if (x < d)
+        row[x] = two.x;
+    if (d % 2 == 1 && x + 1 < d)
+        row[x + 1] = two.y;
+}
+
 /* O / l and lse go to global memory: lines 12 to 15 of the paper. */
 template <int D>
-__device__ static inline void finish(const lane<D> *me, const struct head &t, int i0, int Nq,
-                                     int d)
+__device__ static inline void finish(const lane<D> *me, const struct head &t, int i0, int Nq, int d)
 {
 #pragma unroll
     for (int r = 0; r < lane<D>::R; r++) {
         const int i = i0 + row_of<D>(r);
         if (i >= Nq)
             continue;
-        const float divisor = me->l[r] == 0.0f ? 1.0f : me->l[r];
-        float *O = t.O + (size_t)i * (size_t)d;
-        for (int x = 0; x < D / 8; x++) {
-            const int c = x / 2 * 16 + 2 * place() + x % 2;
-            if (c < d)
-                O[c] = me->O[r][x] / divisor;
-        }
+        const float l = me->l[r], divisor = l == 0.0f ? 1.0f : l;
+        for (int x = 0; x < D / 8; x += 2)
+            store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * place(), d,
+                      make_float2(me->O[r][x] / divisor, me->O[r][x + 1] / divisor));
         if (t.lse && place() == 0)
-            t.lse[i] = me->m[r] + logf(me->l[r]);
+            t.lse[i] = me->m[r] + logf(l);
     }
 }
 

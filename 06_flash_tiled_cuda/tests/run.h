@@ -21,8 +21,8 @@ const struct device *test_device(void);
 forward *on_device(enum kernel_name name);
 
 /* The same on `device`, with lse left out where it is NULL. */
-void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t, float *O,
-            float *lse);
+void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
+            float *O, float *lse);
 
 /* Problem number `seed` with these options, of an N up to `most`, and a d that every kernel has. */
 struct test_problem kernel_problem(uint64_t seed, size_t most, unsigned options);

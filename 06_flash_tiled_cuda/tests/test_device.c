@@ -31,8 +31,8 @@ struct attention_input input_of(const struct test_problem *t)
     return (struct attention_input){ .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
 }
 
-void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t, float *O,
-            float *lse)
+void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
+            float *O, float *lse)
 {
     const struct attention_input input = input_of(t);
     struct loaded l = kernel_load(&kernels[name], device, &input);
@@ -56,8 +56,7 @@ static void launch(void *loaded)
 static void run(const struct attention *p, const float *Q, const float *K, const float *V, float *O,
                 float *lse)
 {
-    const struct test_problem t = { .p = *p,
-                                    .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
+    const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
     run_on(test_device(), running, &t, O, lse);
 }
 
@@ -79,8 +78,7 @@ forward *on_device(enum kernel_name name)
 struct test_problem kernel_problem(uint64_t seed, size_t most, unsigned options)
 {
     static const size_t dims[] = { 16, 32, 64, 96, 128 };
-    struct test_problem t =
-        random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
     struct attention p = t.p;
     p.d = dims[seed % 5];
     problem_free(&t);
@@ -108,11 +106,12 @@ TEST(device, says_what_it_has_and_can_do)
     const struct device *device = test_device();
     struct device_facts f;
     device->facts(&f);
-    cr_assert(device->is_there() && *f.name && f.processors > 0 && f.warp == 32, "%s: %d, %d", f.name,
-              f.processors, f.warp);
-    cr_assert(f.shared_per_block >= 49152 && f.threads_per_block >= 1024, "%s has %zu bytes", f.name,
-              f.shared_per_block);
-    cr_assert(device->bandwidth() > 0.0 && device->fma_peak() > 0.0, "%s is not fast at all", f.name);
+    cr_assert(device->is_there() && *f.name && f.processors > 0 && f.warp == 32, "%s: %d, %d",
+              f.name, f.processors, f.warp);
+    cr_assert(f.shared_per_block >= 49152 && f.threads_per_block >= 1024, "%s has %zu bytes",
+              f.name, f.shared_per_block);
+    cr_assert(device->bandwidth() > 0.0 && device->fma_peak() > 0.0, "%s is not fast at all",
+              f.name);
 }
 
 TEST(device, passes_the_maximum_round_eight_lanes)
@@ -154,7 +153,8 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
         }
         int status;
         cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
-        cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", kernels[name].name, WEXITSTATUS(status));
+        cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", kernels[name].name,
+                  WEXITSTATUS(status));
         kernel_unload(&l);
         problem_free(&t);
     }

@@ -75,8 +75,8 @@ TEST(rungs, do_not_read_keys_that_no_query_sees)
     size_t hidden = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
-            struct test_problem t = kernel_problem(seed, 150, WITH_UNEQUAL_LENGTHS | WITH_CAUSAL |
-                                                                  WITH_TOP_LEFT);
+            struct test_problem t =
+                kernel_problem(seed, 150, WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT);
             hidden += problem_poison_unseen_keys(&t);
             assert_forward(on_device(name), &t);
             problem_free(&t);
