@@ -252,8 +252,10 @@ ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LDFLAGS += $$(THREADS_$2)
 
+HAS_KERNELS_$2 := $(wildcard $1/kernels/*.cu)
+CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
 ifneq ($(wildcard $1/kernels/*.cu),)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CXX) $$(CXX_FLAGS)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LINKER_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
@@ -278,9 +280,11 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
-$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
-	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' LIBS='$$(TEST_LIBS)' \
+	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
+	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
 	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \

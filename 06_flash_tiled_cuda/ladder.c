@@ -31,18 +31,18 @@ static struct counts count_row(const struct kernel *kernel, const struct attenti
 {
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
-    snprintf(row.text, sizeof row.text, "%12s %8s %9s", "-", "-", "-");
+    snprintf(row.text, sizeof row.text, "%11s %8s %9s", "-", "-", "-");
     if (!can_be_counted(&input->p))
         return row;
     const struct count c = count_kernel(kernel, input);
-    snprintf(row.text, sizeof row.text, "%12s %8.2f %9s", report_number(c.total, accesses),
+    snprintf(row.text, sizeof row.text, "%11s %8.2f %9s", report_number(c.total, accesses),
              (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.extra, stored));
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.extra);
     row.as_predicted = c.as_predicted;
     return row;
 }
 
-static struct attention_errors tell_row(const struct kernel *kernel, const struct device *device,
+static struct verdict tell_row(const struct kernel *kernel, const struct device *device,
                                         const struct attention_input *input,
                                         struct attention_check *check, char *csv)
 {
@@ -50,13 +50,11 @@ static struct attention_errors tell_row(const struct kernel *kernel, const struc
     const struct counts counts = count_row(kernel, input);
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
-    char name[24], blocks[32], before[40] = "-", before_csv[40] = ",", line[300];
+    char name[24], blocks[32], before[40], before_csv[40], line[300];
     ladder_name(kernel, name);
-    if (v.errors.has_previous) {
-        snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
-        snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.errors.previous);
-    }
-    report_line("%s%8s %7zu %s  %8.2e  %s", name, report_number(shape.blocks, blocks),
+    snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
+    snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
+    report_line("%s%7s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks),
                 shape.threads, counts.text, v.errors.reference, before);
     if (!v.errors.right)
         report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
@@ -67,7 +65,7 @@ static struct attention_errors tell_row(const struct kernel *kernel, const struc
              before_csv);
     ladder_append(csv, line);
     result_free(&r);
-    return v.errors;
+    return v;
 }
 
 /* The larger one; NaN is worse than any number. */
@@ -86,8 +84,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-9s%8s %7s %12s %8s %9s  %8s  %s", "kernel", "blocks", "threads", "accesses",
-                "per pair", "stored", "error", "from the last");
+    report_line(" # %-9s%7s %7s %11s %8s %9s  %7s  %s", "kernel", "blocks", "threads", "accesses",
+                "per pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks(kernel, p);
         char name[24];
@@ -96,14 +94,14 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             report_line("%s cannot do this: it does not know %s", name, lacks);
             continue;
         }
-        const struct attention_errors e = tell_row(kernel, device, input, &check, csv);
-        worst.reference = worse(worst.reference, e.reference);
-        worst.previous = worse(worst.previous, e.previous);
+        const struct verdict v = tell_row(kernel, device, input, &check, csv);
+        worst.reference = worse(worst.reference, v.errors.reference);
+        worst.previous = worse(worst.previous, v.previous);
     }
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);
     snprintf(error, sizeof error, "%.2e", worst.previous);
-    report_verified("the kernel before", error);
+    report_verified("the stage before", error);
     if (!can_be_counted(p))
         report_line("accesses are left out: a watched run of a problem of this size takes long");
     if (check.count < attention_rows(p))

@@ -40,20 +40,21 @@ static struct count tell_counts(const struct kernel *kernel, const struct attent
     return c;
 }
 
+/* A CPU's time with a kernel says nothing, so there is none. */
 static void write_csv(const char *csv, const struct kernel *kernel, const struct device *device,
                       const struct attention_input *input, const struct count *count,
                       struct verdict v)
 {
-    report_summary(csv,
-                   &(struct summary){
-                       .accesses = kernel->formula,
-                       .counted = count->total,
-                       .extra_bytes = count->extra,
-                       .milliseconds = 1e3 * speed_of(kernel, device, input),
-                       .error = v.errors.reference,
-                       .previous = v.errors.has_previous ? v.before : "05 complete",
-                       .previous_error = v.errors.has_previous ? v.errors.previous : v.errors.other,
-                   });
+    const bool gpu = device != &device_cpu;
+    report_summary(csv, &(struct summary){
+                            .accesses = kernel->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->extra,
+                            .milliseconds = gpu ? 1e3 * speed_of(kernel, device, input) : 0.0,
+                            .error = v.errors.reference,
+                            .previous = v.before,
+                            .previous_error = v.previous,
+                        });
 }
 
 static void tell_kernel(const struct kernel *kernel, const struct device *device,

@@ -194,7 +194,7 @@ struct verdict kernel_check(const struct kernel *kernel, const struct device *de
 {
     const struct attention *p = &input->p;
     const struct kernel *earlier = kernel_before(kernel, p);
-    struct verdict v = { .before = earlier ? earlier->name : "" };
+    struct verdict v = { .before = earlier ? earlier->name : "05 complete" };
     float *O = attention_check_rows(check, r->O, p->d), *before = NULL;
     float *lse = attention_check_rows(check, r->lse, 1), *other = rows_of_chapter_05(input, check);
     if (earlier) {
@@ -206,6 +206,7 @@ struct verdict kernel_check(const struct kernel *kernel, const struct device *de
     check->other = other;
     v.errors = tell ? attention_check_report(check, p, O, lse, earlier ? v.before : NULL, before)
                     : attention_check_errors(check, p, O, lse, before);
+    v.previous = earlier ? v.errors.previous : v.errors.other;
     check->other_name = NULL;
     check->other = NULL;
     free(before);

@@ -44,10 +44,14 @@ struct result kernel_run(const struct kernel *kernel, const struct device *devic
                          const struct attention_input *input);
 void result_free(struct result *r);
 
-/* How a kernel compares, and the kernel before that it is compared with: "fa1", or "" if none. */
+/*
+ * How a kernel compares; and the stage before: the kernel before that can do the problem, or if there is
+ * none, chapter 05.
+ */
 struct verdict {
     struct attention_errors errors;
     const char *before;
+    double previous;  // the largest difference from it
 };
 
 /*
