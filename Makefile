@@ -86,7 +86,7 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
 endif
-CXX_FLAGS = -std=c++17 -ffp-contract=off -Wno-unknown-pragmas $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
+CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             -Icommon $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED
@@ -314,11 +314,33 @@ racecheck-05: setup-run
 	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
 
+# Kernels under the course's own race detector, and in several orders of their threads.
+$(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_06) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CHAPTER_LINKER_06) $(THREADS_06) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+.PHONY: racecheck-06
+racecheck-06: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
+	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
+
 # The same programs with their kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+
+# What the kernels take of a GPU, by nvcc's word; it needs none.
+.PHONY: cuda-table cuda-check
+cuda-table cuda-check:
+	@NVCC='$(NVCC)' sh common/tools/cuda_table.sh $(if $(filter %-table,$@),make,check)
+
+# All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
+.PHONY: test-cuda
+test-cuda: setup-test
+	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
+	$(SUBMAKE) $(JOBS) $(BUILD)/cuda/06_flash_tiled_cuda $(BUILD)/cuda/tests/06_flash_tiled_cuda \
+	    GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+	@sh common/tools/test_cuda.sh $(BUILD)/cuda 06_flash_tiled_cuda
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -400,7 +422,11 @@ help:
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
+#? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
+#?                   a planted mistake
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
+#? make cuda-table   what nvcc says that the kernels take; make cuda-check holds the committed table to it
+#? make test-cuda    the tests of the kernels on a GPU
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, against the step before

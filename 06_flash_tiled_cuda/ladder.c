@@ -31,11 +31,11 @@ static struct counts count_row(const struct kernel *kernel, const struct attenti
 {
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
-    snprintf(row.text, sizeof row.text, "%11s %8s %9s", "-", "-", "-");
+    snprintf(row.text, sizeof row.text, "%11s %7s %8s", "-", "-", "-");
     if (!can_be_counted(&input->p))
         return row;
     const struct count c = count_kernel(kernel, input);
-    snprintf(row.text, sizeof row.text, "%11s %8.2f %9s", report_number(c.total, accesses),
+    snprintf(row.text, sizeof row.text, "%11s %7.2f %8s", report_number(c.total, accesses),
              (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.extra, stored));
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.extra);
     row.as_predicted = c.as_predicted;
@@ -84,8 +84,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-9s%7s %7s %11s %8s %9s  %7s  %s", "kernel", "blocks", "threads", "accesses",
-                "per pair", "stored", "error", "the one before");
+    report_line(" # %-9s%7s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
+                "a pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks(kernel, p);
         char name[24];

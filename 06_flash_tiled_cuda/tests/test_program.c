@@ -89,7 +89,7 @@ TEST(program, runs_every_kernel_by_its_name_and_number)
                                                       before[k], "ran on the CPU", NULL });
         }
     verifies_and_tells("--n-q 33 --n-k 40 --d 16 --kernel all",
-                       (const char *const[]){ "Kernels", "naive ", "05 complete\n", "fa1 ", "naive\n", "fa2 ",
+                       (const char *const[]){ "Kernels", "naive ", "chapter 05\n", "fa1 ", "naive\n", "fa2 ",
                                               "fa1\n", "complete ", "fa2\n", NULL });
 }
 
