@@ -52,7 +52,7 @@ static void write_csv(const char *csv, const struct kernel *kernel, const struct
                             .extra_bytes = count->extra,
                             .milliseconds = gpu ? 1e3 * speed_of(kernel, device, input) : 0.0,
                             .error = v.errors.reference,
-                            .previous = v.before,
+                            .previous = v.errors.has_previous ? v.before : "05 complete",
                             .previous_error = v.previous,
                         });
 }

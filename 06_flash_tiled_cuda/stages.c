@@ -194,7 +194,7 @@ struct verdict kernel_check(const struct kernel *kernel, const struct device *de
 {
     const struct attention *p = &input->p;
     const struct kernel *earlier = kernel_before(kernel, p);
-    struct verdict v = { .before = earlier ? earlier->name : "chapter 05" };
+    struct verdict v = { .before = earlier ? earlier->name : "05" };
     float *O = attention_check_rows(check, r->O, p->d), *before = NULL;
     float *lse = attention_check_rows(check, r->lse, 1), *other = rows_of_chapter_05(input, check);
     if (earlier) {
