@@ -43,8 +43,8 @@ static struct counts count_row(const struct kernel *kernel, const struct attenti
 }
 
 static struct verdict tell_row(const struct kernel *kernel, const struct device *device,
-                                        const struct attention_input *input,
-                                        struct attention_check *check, char *csv)
+                               const struct attention_input *input, struct attention_check *check,
+                               char *csv)
 {
     const struct shape shape = kernel->shape(&input->p);
     const struct counts counts = count_row(kernel, input);
@@ -54,8 +54,8 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     ladder_name(kernel, name);
     snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
     snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
-    report_line("%s%7s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks),
-                shape.threads, counts.text, v.errors.reference, before);
+    report_line("%s%7s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
+                counts.text, v.errors.reference, before);
     if (!v.errors.right)
         report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
     if (!counts.as_predicted)

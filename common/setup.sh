@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh run|test|plots|lint - installs what the course needs and this machine lacks.
 #
-#     run     a C17 compiler
+#     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
 #     lint    clang with its OpenMP, clang-format and clang-tidy
@@ -44,6 +44,8 @@ case $need in run | test)
     compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
+    has "${CXX:-c++}" ||
+        lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
 case $need in test)

@@ -89,8 +89,8 @@ TEST(program, runs_every_kernel_by_its_name_and_number)
                                                       before[k], "ran on the CPU", NULL });
         }
     verifies_and_tells("--n-q 33 --n-k 40 --d 16 --kernel all",
-                       (const char *const[]){ "Kernels", "naive ", " 05\n", "fa1 ", "naive\n", "fa2 ",
-                                              "fa1\n", "complete ", "fa2\n", NULL });
+                       (const char *const[]){ "Kernels", "naive ", " 05\n", "fa1 ", "naive\n",
+                                              "fa2 ", "fa1\n", "complete ", "fa2\n", NULL });
 }
 
 TEST(program, says_of_every_kernel_what_it_lacks)
@@ -158,8 +158,10 @@ TEST(program, does_every_option_together)
 TEST(program, profiles_a_kernel_line_by_line)
 {
     const struct command c = run("--n-q 40 --d 16 --kernel fa1 --profile");
-    const char *const parts[] = { "Profile", "fa1, by the lines of its source", "fa1.cu",
-                                  "fast.Q[r][k] * fast.K[c][k]", "shared load", "51 200", NULL };
+    const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
+                                  "fa1.cu",      "fast.Q[r][k] * fast.K[c][k]",
+                                  "shared load", "51 200",
+                                  NULL };
     cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
 }

@@ -83,7 +83,11 @@ build() {  # program, extra flags for all but counted.c, object...
     program=$1 flags=$2
     shift 2
     for file in $changed; do
-        case $file in *.cu) variants='cpu watched' ;; *) variants=c ;; esac
+        case $file,$named in
+        *.cu,*leave_no_race* | *.cu,*banks::* | *.cu,*count::* | *.cu,) variants='cpu watched' ;;
+        *.cu,*) variants=cpu ;;  # no test that is named watches it
+        *) variants=c ;;
+        esac
         for variant in $variants; do
             object=$folder/$(basename "$program")-$variant-$(echo "${file%.*}" | tr / -).o
             compile "$variant" "$file" "$object" "$flags" || return 1
