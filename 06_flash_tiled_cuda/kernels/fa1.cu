@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
         t.O[e] = 0.0f;
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
         __syncthreads();                   // nobody reads the old K and V any more
-        for (int e = tid; e < smaller(Bc, Nk - j0) * d; e += THREADS) {          // 6
+        for (int e = tid; e < smaller(Bc, Nk - j0) * d; e += THREADS) {      // 6
             fast.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
             fast.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
         }
@@ -77,7 +77,6 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
             if (cols <= 0)
                 continue;                  // nobody in this tile sees anything
             float *O = t.O + (size_t)i0 * d;
-            __syncthreads();               // nobody reads the old Q and S any more
             for (int e = tid; e < rows * d; e += THREADS)                    // 8
                 fast.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];
             __syncthreads();               // Q, K and V are there
@@ -103,7 +102,6 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
             }
         }
     }
-    __syncthreads();                       // m and l are there
     for (int i = tid; i < Nq && t.lse; i += THREADS)
         t.lse[i] = t.m[i] + logf(t.l[i]);
 }

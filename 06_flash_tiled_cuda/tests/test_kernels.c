@@ -122,6 +122,23 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
     }
 }
 
+TEST(kernels, give_a_row_of_minus_infinity_zero)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
+        struct test_problem t = problem_of(attention_of(1, 1, 1, 20, 150, 16), 0, 1);
+        float O[20 * 16], lse[20];
+        for (size_t j = 0; j < 150; j++)
+            t.K[j * 16] = -INFINITY;
+        for (size_t i = 0; i < 20; i++)
+            t.Q[i * 16] = 1.0f;
+        run_on(test_device(), name, &t, O, lse);
+        for (size_t n = 0; n < 20 * 16; n++)
+            cr_assert(O[n] == 0.0f && lse[n / 16] == -INFINITY, "%s: query %zu: %g, lse %g",
+                      kernels[name].name, n / 16, (double)O[n], (double)lse[n / 16]);
+        problem_free(&t);
+    }
+}
+
 /* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
 TEST(kernels, let_nan_be_seen)
 {

@@ -67,9 +67,9 @@ occupancy() {
         {
             own = $4 / 32
             fit = 1000
+            least(int(W[$3] / own), "warps")
             least(int(4 * int(16384 / (int(($5 * 32 + 255) / 256) * 256)) / own), "registers")
             if ($6 > 0) least(int(S[$3] / (int(($6 + ($3 == 75 ? 0 : 1024) + 127) / 128) * 128)), "shared-memory")
-            least(int(W[$3] / own), "warps")
             least(B[$3], "blocks")
             print $1, $2, $3, $4, $5, $6, fit, fit * own, W[$3], limit, $7
         }'
