@@ -21,10 +21,14 @@ LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
 LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
+LESSON_06 := 06_flash_tiled_cuda/kernels/fa2.cu
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
+# Chapter 06 is held against chapter 05's steps, which are files of their own.
+EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
+                $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 
@@ -68,6 +72,7 @@ $(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 THREADS_05 := $(OPENMP)
+THREADS_06 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
@@ -239,8 +244,10 @@ ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINK_WITH = $$(THREADS_$2)
 
+HAS_KERNELS_$2 := $(wildcard $1/kernels/*.cu)
+CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
 ifneq ($(wildcard $1/kernels/*.cu),)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CXX) $$(CXX_FLAGS)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LINKER_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
@@ -265,9 +272,11 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
-$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch]) \
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
-	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' LIBS='$$(TEST_LIBS)' \
+	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
+	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
 	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
@@ -318,11 +327,33 @@ test-aarch64:
 	@sh common/setup.sh aarch64
 	@sh common/tools/aarch64.sh $(BUILD)/aarch64
 
+# Kernels under the course's own race detector, and in several orders of their threads.
+$(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_06) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CHAPTER_LINKER_06) $(THREADS_06) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+.PHONY: racecheck-06
+racecheck-06: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
+	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
+
 # The same programs with their kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+
+# What the kernels take of a GPU, by nvcc's word; it needs none.
+.PHONY: cuda-table cuda-check
+cuda-table cuda-check:
+	@NVCC='$(NVCC)' sh common/tools/cuda_table.sh $(if $(filter %-table,$@),make,check)
+
+# All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
+.PHONY: test-cuda
+test-cuda: setup-test
+	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
+	$(SUBMAKE) $(JOBS) $(BUILD)/cuda/06_flash_tiled_cuda $(BUILD)/cuda/tests/06_flash_tiled_cuda \
+	    GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+	@sh common/tools/test_cuda.sh $(BUILD)/cuda 06_flash_tiled_cuda
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -411,7 +442,11 @@ help:
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
+#? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
+#?                   a planted mistake
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
+#? make cuda-table   what nvcc says that the kernels take; make cuda-check holds the committed table to it
+#? make test-cuda    the tests of the kernels on a GPU
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, against the step before

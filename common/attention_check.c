@@ -160,13 +160,34 @@ static bool widen_head(double *wide, const float *before, struct head head, size
     return true;
 }
 
-/* Of each comparison the worst head: with the reference, of lse, and with the stage before. */
+/* Of each comparison the worst head: with the reference, of lse, and with two stages. */
 struct verdict {
-    struct comparison reference, lse, previous;
+    struct comparison reference, lse, other, previous;
     size_t left_out;  // rows that the stage before cannot do
     bool right;
-    double *wide;  // the stage before in double; free() it
+    double *wide, *wide_other;  // the stages in double; free() them
 };
+
+/*
+ * Keeps in *worst what a head of O differs by from that of a stage. False if that stage cannot do it,
+ * or is wrong itself.
+ */
+static bool compare_with_stage(struct comparison *worst, const struct attention_check *check,
+                               const struct attention *p, struct head head, const char *name,
+                               const float *O, const float *stage, double *wide)
+{
+    const size_t from = head.first * p->d, n = head.count * p->d;
+    const struct allowance allowance = allowance_of_output(check, head, p);
+    if (!stage || !widen_head(wide, stage, head, p->d))
+        return false;
+    const struct difference other = difference_between(stage + from, check->right + from, n);
+    if (!within(other, allowance))
+        return false;
+    comparison_keep_worse(worst,
+                          compare_head(check, head, name, O, wide,
+                                       allowance_between(allowance, other), axes_of_output(check)));
+    return true;
+}
 
 static struct verdict verdict_of(const struct attention_check *check, const struct attention *p,
                                  const float *O, const float *lse, const char *name,
@@ -176,10 +197,10 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
     struct verdict v = { .reference = attention_check_output(check, p, O), .right = true };
     if (before)
         v.wide = allocate(check->count * p->d, sizeof *v.wide, "the stage before");
+    if (check->other)
+        v.wide_other = allocate(check->count * p->d, sizeof *v.wide_other, "another stage");
     for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
         head = head_from(check, p, head.first);
-        const size_t from = head.first * p->d, n = head.count * p->d;
-        const struct allowance allowance = allowance_of_output(check, head, p);
         // a logarithm of a sum: what rounds the sum by an ulp of it moves it by an ulp of 1
         const struct allowance allowance_lse =
             allowance_for_sums(check->plain_lse + head.first, check->lse + head.first, head.count,
@@ -187,17 +208,12 @@ static struct verdict verdict_of(const struct attention_check *check, const stru
         if (lse)
             comparison_keep_worse(&v.lse, compare_head(check, head, "its lse", lse, check->lse,
                                                        allowance_lse, of_lse));
-        const struct difference other =
-            difference_between(before ? before + from : O + from, check->right + from, n);
-        if (before && widen_head(v.wide, before, head, p->d) && within(other, allowance)) {
-            comparison_keep_worse(&v.previous, compare_head(check, head, name, O, v.wide,
-                                                            allowance_between(allowance, other),
-                                                            axes_of_output(check)));
-        } else {
+        compare_with_stage(&v.other, check, p, head, check->other_name, O, check->other,
+                           v.wide_other);
+        if (!compare_with_stage(&v.previous, check, p, head, name, O, before, v.wide))
             v.left_out += head.count;
-        }
     }
-    const struct comparison *const all[] = { &v.reference, &v.lse, &v.previous };
+    const struct comparison *const all[] = { &v.reference, &v.lse, &v.other, &v.previous };
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         v.right &= !all[k]->with || within(all[k]->difference, all[k]->allowance);
     return v;
@@ -212,8 +228,10 @@ static double largest_error(const struct comparison *c)
 static struct attention_errors errors_of(struct verdict *v)
 {
     free(v->wide);
+    free(v->wide_other);
     return (struct attention_errors){
         .reference = largest_error(&v->reference),
+        .other = largest_error(&v->other),
         .previous = largest_error(&v->previous),
         .has_previous = v->previous.with,
         .right = v->right,
@@ -234,10 +252,12 @@ struct attention_errors attention_check_report(const struct attention_check *che
                                                const float *before)
 {
     struct verdict v = verdict_of(check, p, O, lse, name, before);
-    struct comparison lines[3] = { v.reference };
+    struct comparison lines[4] = { v.reference };
     size_t n = 1;
     if (v.lse.with)
         lines[n++] = v.lse;
+    if (v.other.with)
+        lines[n++] = v.other;
     if (v.previous.with)
         lines[n++] = v.previous;
     report_compared(lines, n);

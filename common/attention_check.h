@@ -16,6 +16,8 @@ struct attention_check {
     double *values;            // (B, H): the usual size of a head's values
     double *right, *lse;       // (count, d) and (count): the reference
     float *plain, *plain_lse;  // the same from the textbook in float32
+    const char *other_name;    // another stage that O is held against, or NULL …
+    const float *other;        // … and its O: (count, d)
 };
 
 /* How many rows a large problem is checked at, unless all are asked for. */
@@ -37,7 +39,7 @@ struct comparison attention_check_output(const struct attention_check *check,
 
 /* The largest errors of a result, NaN if one is no number, and whether they are small enough. */
 struct attention_errors {
-    double reference, previous;
+    double reference, other, previous;
     bool has_previous;  // there was a stage before that can do at least one head
     bool right;
 };

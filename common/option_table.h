@@ -23,6 +23,7 @@ enum option_kind {
     MASK_BLOCK,
     VERIFY,
     TRACE,
+    DEVICE,
 };
 
 /* The largest number that counts and widths accept. */
@@ -38,7 +39,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 37 };
+enum { OPTION_ROWS = 39 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

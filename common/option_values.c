@@ -154,6 +154,11 @@ void option_take(struct options *options, const struct option_row *row, const ch
         options->trace = true;
         options->trace_csv = text != NULL;
         break;
+    case DEVICE:
+        if (strcmp(text, "cpu") != 0 && strcmp(text, "gpu") != 0 && strcmp(text, "auto") != 0)
+            options_fail(option, "expected cpu, gpu or auto, found '%s'", text);
+        options->device = text;
+        break;
     default:
         take_number(options, row, option, text);
     }

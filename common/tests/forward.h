@@ -20,6 +20,9 @@ struct forward_forms {
     bool without_lse;  // the pass writes O alone
     size_t now;
     char text[80];
+    bool (*can)(
+        const struct attention *p);  // problems that it cannot do are left out; NULL: none is
+    size_t done;                     // how many problems have not been left out
 };
 extern struct forward_forms forward_forms;
 

@@ -51,6 +51,29 @@ TEST(attention_check, compares_with_the_stage_before_where_that_has_something)
               "a wrong stage before is no fault of this one");
 }
 
+TEST(attention_check, compares_with_another_stage_besides)
+{
+    enum { SIZE = 20 * 16 };
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, 20, 20, 16), 1);
+    struct attention_check check = attention_check_begin(&input, false);
+    float O[SIZE], lse[20], other[SIZE], before[SIZE];
+    plain_forward(&input.p, input.Q, input.K, input.V, O, lse);
+    for (size_t k = 0; k < SIZE; k++)
+        other[k] = before[k] = O[k];
+    other[7] += 2e-7f;
+    before[9] += 1e-7f;
+    check.other_name = "another";
+    check.other = other;
+    struct attention_errors e = attention_check_errors(&check, &input.p, O, lse, before);
+    cr_assert(e.right && e.has_previous && e.other > 1e-7 && e.previous > 5e-8 &&
+                  e.previous < e.other,
+              "other %g, previous %g", e.other, e.previous);
+    e = attention_check_errors(&check, &input.p, O, lse, NULL);
+    cr_assert(e.right && !e.has_previous && e.other > 1e-7, "alone: other %g", e.other);
+    attention_check_end(&check);
+    attention_input_free(&input);
+}
+
 /* One number a head, which cancels out to nearly nothing: the textbook may hit it by luck. */
 TEST(attention_check, passes_what_is_right_where_values_cancel_out)
 {

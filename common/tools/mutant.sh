@@ -4,9 +4,10 @@
 # Copies the chapter to FOLDER, applies PATCH, and demands that each test that the patch names in its
 # "Caught by:" lines fails with the copy. Without a patch ("") it demands that none fails, so that a copy
 # is not rejected for being a copy. CC, FLAGS, LIBS and what the tests (TESTS) and the witness (WITNESS)
-# are linked from come from the Makefile. Of these objects, all in OBJ, the copy replaces those that the
-# patch changes; all of the chapter's where it changes a header, or where there is no patch. Leaves
-# "passed failed skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
+# are linked from come from the Makefile, and for CUDA sources CXX, CXX_FLAGS and WATCHED_FLAGS. Of these
+# objects, all in OBJ, the copy replaces those that the patch changes; all of the chapter's where it changes
+# a header, or where there is no patch. Leaves "passed failed skipped" in RESULT. With STUDENT set, a patch
+# that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
@@ -47,31 +48,60 @@ if [ -n "$patch" ]; then
     fi
 fi
 
+sources() {  # name... -> the chapter's files that are called so, but for tests and main.c
+    find "$chapter" -path "$chapter/tests" -prune -o -name "$1" -print | grep -v '/main\.c$'
+}
 changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
 case $changed in
-'' | *.h) changed=$(find "$chapter" -path "$chapter/tests" -prune -o -name '*.c' -print | grep -v '/main\.c$') ;;
+'' | *.h) changed="$(sources '*.c') $(sources '*.cu')" ;;
+*.cuh) changed=$(sources '*.cu') ;;
 *) changed="$changed $(ls "$chapter"/counted.c "$chapter"/*/counted.c 2>/dev/null)" ;;  # they include it
 esac
+
+# CUDA sources become C++ beside one another, as in the Makefile.
+for file in $(sources '*.cu') $(sources '*.cuh'); do
+    as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
+    mkdir -p "$(dirname "$as")"
+    { echo "#line 1 \"$copy/${file#"$chapter"/}\""; sed -E -f common/cuda/to_cpp.sed "$folder/$file"; } >"$as"
+done
+
+# Compiles a changed file as it is in a variant: c, cpu or watched.
+compile() {  # variant, file, object, extra flags for all but counted.c
+    own=$4
+    case $2 in */counted.c) own='' ;; esac
+    case $2 in */rungs/*) own="$own $RUNG_FLAGS" ;; esac
+    # shellcheck disable=SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
+    case $1 in
+    c) $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$2" -o "$3" ;;
+    cpu) $CXX $CXX_FLAGS -I"$folder/$(dirname "$2")" -c "$folder/cuda/${2%.cu}.cpp" -o "$3" ;;
+    watched) $CXX $CXX_FLAGS $WATCHED_FLAGS -I"$folder/$(dirname "$2")" -c "$folder/cuda/${2%.cu}.cpp" -o "$3" ;;
+    esac
+}
 
 # Compiles what has changed and links it with the other objects that are given.
 build() {  # program, extra flags for all but counted.c, object...
     program=$1 flags=$2
     shift 2
     for file in $changed; do
-        object=$folder/$(basename "$program")-$(echo "${file%.c}" | tr / -).o
-        own=$flags
-        case $file in */counted.c) own='' ;; esac
-        case $file in */rungs/*) own="$own $RUNG_FLAGS" ;; esac
-        # shellcheck disable=SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
-        $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$file" -o "$object" || return 1
-        for old; do
-            shift
-            case $old in "$OBJ/${file%.c}.o" | "$OBJ/witnessed/${file%.c}.o") old=$object ;; esac
-            set -- "$@" "$old"
+        case $file,$named in
+        *.cu,*leave_no_race* | *.cu,*banks::* | *.cu,*count::* | *.cu,) variants='cpu watched' ;;
+        *.cu,*) variants=cpu ;;  # no test that is named watches it
+        *) variants=c ;;
+        esac
+        for variant in $variants; do
+            object=$folder/$(basename "$program")-$variant-$(echo "${file%.*}" | tr / -).o
+            compile "$variant" "$file" "$object" "$flags" || return 1
+            for old; do
+                shift
+                case $old in
+                "$OBJ/${file%.c}.o" | "$OBJ/witnessed/${file%.c}.o" | "$OBJ/$variant/${file%.cu}.o") old=$object ;;
+                esac
+                set -- "$@" "$old"
+            done
         done
     done
     # shellcheck disable=SC2086
-    $CC $FLAGS "$@" -o "$program" $LIBS
+    $LINKER "$@" -o "$program" $LIBS
 }
 
 of_witness=$(echo "$named" | tr ' ' '\n' | grep '^witness::')
@@ -82,7 +112,7 @@ if [ -z "$patch" ] || [ -n "$of_tests" ]; then
     # shellcheck disable=SC2086
     failed=$(failing "$folder/tests" $of_tests)
 fi
-if [ -z "$patch" ] || [ -n "$of_witness" ]; then
+if [ -n "$WITNESS" ] && { [ -z "$patch" ] || [ -n "$of_witness" ]; }; then
     # shellcheck disable=SC2086
     build "$folder/witness" "$WITNESS_FLAGS" $WITNESS >>"$log" 2>&1 ||
         verdict 1 "no longer compiles with the witness"

@@ -40,4 +40,8 @@ for picture in accesses_against_n accesses_against_m extra_memory tile_order blo
     attention_map percent_of_peak roofline time_against_n; do
     draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
 done
+sh common/tools/plots_06.sh "$build" "$data"
+for picture in accesses grid lanes; do
+    draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
+done
 exit $stale

@@ -1,0 +1,58 @@
+/*
+ * Chapter 06 as a program: its table of kernels, and what one kernel did when it was counted.
+ */
+#ifndef FLASH_TILED_CUDA_CHAPTER_H
+#define FLASH_TILED_CUDA_CHAPTER_H
+
+#include "attention_input.h"
+#include "kernels/device.h"
+#include "report.h"
+
+#include <stdbool.h>
+
+enum { COUNT_LINES = 16 };
+
+/* Accesses array by array: what the counter saw, and what the kernel's formula gives. */
+struct accesses {
+    size_t n;
+    struct counted line[COUNT_LINES];
+};
+
+/* How a kernel is started, and the queries and keys of a tile. */
+struct shape {
+    size_t blocks, threads, Br, Bc;
+};
+
+struct kernel {
+    const char *name, *idea;
+    struct shape (*shape)(const struct attention *p);
+    void (*predict)(const struct attention *p, struct accesses *a);
+    const char *formula;  // of its accesses, short
+    bool scores;          // it stores S and P …
+    bool statistics;      // … or m and l in global memory
+    bool options;         // it knows every option and every d to 128; else causal order and five d
+};
+
+enum kernel_name { NAIVE, FA1, FA2, COMPLETE, KERNELS };
+extern const struct kernel kernels[KERNELS];
+
+/* What a counted run of a kernel did. */
+struct count {
+    struct accesses accesses;
+    size_t total, pairs;  // accesses in all; pairs of a query and a key that it sees
+    size_t extra;         // bytes stored whole besides the inputs and outputs
+    bool as_predicted;
+};
+
+/* Is the problem small enough for a run on the CPU with every access watched? */
+bool can_be_counted(const struct attention *p);
+
+/* Runs the kernel, every access watched, with its output thrown away. */
+struct count count_kernel(const struct kernel *kernel, const struct attention_input *input);
+
+void predict_naive(const struct attention *p, struct accesses *a);
+void predict_fa1(const struct attention *p, struct accesses *a);
+void predict_fa2(const struct attention *p, struct accesses *a);
+void predict_complete(const struct attention *p, struct accesses *a);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
+ */
+#include "chapter.h"
+#include "cuda/cpu.h"
+#include "memory.h"
+#include "stages.h"
+#include "traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many keys query i sees in causal order, or without any option: the first ones. */
+static size_t keys_seen(const struct attention *p, size_t i)
+{
+    const ptrdiff_t seen = (ptrdiff_t)i + attention_band(p).high + 1;
+    return seen < 0 ? 0 : smaller((size_t)seen, p->Nk);
+}
+
+// ---- predictions --------------------------------------------------------------------------------
+
+/* One line: "Q loads" should be `n`, which is `formula` for each head. */
+static void add(struct accesses *a, const char *what, size_t n, const char *formula)
+{
+    const char *const space = strrchr(what, ' ');
+    char array[24];
+    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
+    const struct traffic seen = traffic_of(array);
+    a->line[a->n++] = (struct counted){
+        .what = what,
+        .count = strcmp(space, " stores") == 0 ? seen.stores : seen.loads,
+        .predicted = n,
+        .formula = formula,
+        .note = "",
+    };
+}
+
+void predict_naive(const struct attention *p, struct accesses *a)
+{
+    const size_t rows = attention_rows(p), pairs = attention_pairs(p);
+    add(a, "Q loads", pairs * p->d, "pairs d");
+    add(a, "K loads", pairs * p->d, "pairs d");
+    add(a, "S stores", pairs, "pairs");
+    add(a, "S loads", 3 * pairs, "3 pairs");
+    add(a, "P stores", pairs, "pairs");
+    add(a, "P loads", pairs * p->d, "pairs d");
+    add(a, "V loads", pairs * p->d, "pairs d");
+    add(a, "O stores", rows * p->d, "Nq d");
+    add(a, "lse stores", rows, "Nq");
+}
+
+/* The queries of all tiles of Br by Bc of which some key is seen. */
+static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
+{
+    size_t queries = 0;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
+        const size_t rows = smaller(Br, p->Nq - i0), seen = keys_seen(p, i0 + rows - 1);
+        queries += rows * ((seen + Bc - 1) / Bc);
+    }
+    return queries;
+}
+
+void predict_fa1(const struct attention *p, struct accesses *a)
+{
+    const struct shape s = kernels[FA1].shape(p);
+    const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
+    const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
+    add(a, "K loads", keys * p->d, "Nk d");
+    add(a, "V loads", keys * p->d, "Nk d");
+    add(a, "Q loads", again * p->d, "Tc Nq d");
+    add(a, "O loads", again * p->d, "Tc Nq d");
+    add(a, "O stores", (again + rows) * p->d, "(Tc + 1) Nq d");
+    add(a, "m loads", again + rows, "(Tc + 1) Nq");
+    add(a, "m stores", again + rows, "(Tc + 1) Nq");
+    add(a, "l loads", again + rows, "(Tc + 1) Nq");
+    add(a, "l stores", again + rows, "(Tc + 1) Nq");
+    add(a, "lse stores", rows, "Nq");
+}
+
+/* Q outside, `keys` keys of all tiles. */
+static void with_keys(const struct attention *p, size_t keys, const char *formula,
+                      struct accesses *a)
+{
+    const size_t rows = attention_rows(p);
+    add(a, "Q loads", rows * p->d, "Nq d");
+    add(a, "K loads", keys * p->d, formula);
+    add(a, "V loads", keys * p->d, formula);
+    add(a, "O stores", rows * p->d, "Nq d");
+    add(a, "lse stores", rows, "Nq");
+}
+
+void predict_fa2(const struct attention *p, struct accesses *a)
+{
+    const size_t Br = kernels[FA2].shape(p).Br;
+    size_t keys = 0;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br)
+        keys += keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
+    with_keys(p, p->B * p->H * keys, "Tr Nk d", a);
+}
+
+void predict_complete(const struct attention *p, struct accesses *a)
+{
+    const struct shape s = kernels[COMPLETE].shape(p);
+    size_t keys = 0;
+    for (size_t n = 0; n < p->B * p->H; n++)
+        for (size_t i0 = 0; i0 < p->Nq; i0 += s.Br)
+            for (size_t j0 = 0; j0 < p->Nk; j0 += s.Bc) {
+                const size_t i1 = smaller(i0 + s.Br, p->Nq), j1 = smaller(j0 + s.Bc, p->Nk);
+                if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
+                    keys += j1 - j0;
+            }
+    with_keys(p, keys, "tiles' keys d", a);
+}
+
+// ---- counting -----------------------------------------------------------------------------------
+
+bool can_be_counted(const struct attention *p)
+{
+    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
+}
+
+struct count count_kernel(const struct kernel *kernel, const struct attention_input *input)
+{
+    struct count c = { .pairs = attention_pairs(&input->p), .as_predicted = true };
+    traffic_reset();
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
+    struct loaded l = kernel_load(kernel, &device_watched, input);
+    kernel_launch(&l);
+    cuda_cpu_watch(0);
+    kernel->predict(&input->p, &c.accesses);
+    kernel_unload(&l);
+
+    size_t predicted = 0;
+    for (size_t k = 0; k < c.accesses.n; k++) {
+        predicted += c.accesses.line[k].predicted;
+        c.as_predicted &= c.accesses.line[k].count == c.accesses.line[k].predicted;
+    }
+    const struct traffic all = traffic_total();
+    c.total = all.loads + all.stores;
+    c.as_predicted &= c.total == predicted;
+    c.accesses.line[c.accesses.n++] =
+        (struct counted){ "all", c.total, predicted, kernel->formula, "" };
+    const size_t rows = attention_rows(&input->p);
+    c.extra = sizeof(float) * rows *
+              ((kernel->scores ? 2 * input->p.Nk : 0) + (kernel->statistics ? 2 : 0));
+    traffic_reset();  // what was watched goes
+    return c;
+}

@@ -1,0 +1,65 @@
+/*
+ * What all kernels of the chapter share: one head of a problem, causal order as a number of keys, and
+ * e^x where x may be -inf.
+ *
+ * The pointers here lead to global memory, the GPU's slow memory. What a kernel declares __shared__ is
+ * fast memory, one for each block of threads, and its other variables are registers, each thread's own.
+ */
+#ifndef FLASH_TILED_CUDA_HEAD_CUH
+#define FLASH_TILED_CUDA_HEAD_CUH
+
+#include "cuda/device.h"
+#include "kernels.h"
+
+/* Head n = b H + h: Q and O (Nq, d), K and V (Nk, d), lse, m and l (Nq), S and P (Nq, Nk). */
+struct head {
+    size_t b, h;
+    const float *Q, *K, *V;
+    float *O, *lse, *S, *P, *m, *l;
+};
+
+__device__ static inline struct head head_of(const struct attention &p,
+                                             const struct device_arrays &a, size_t n)
+{
+    const size_t b = n / p.H, h = n % p.H;
+    const size_t row = n * p.Nq, key = (b * p.Hkv + kv_head(&p, h)) * p.Nk;
+    struct head head = {};
+    head.b = b;
+    head.h = h;
+    head.Q = a.Q + row * p.d;
+    head.K = a.K + key * p.d;
+    head.V = a.V + key * p.d;
+    head.O = a.O + row * p.d;
+    head.lse = a.lse ? a.lse + row : nullptr;
+    head.S = a.S ? a.S + row * p.Nk : nullptr;
+    head.P = a.P ? a.P + row * p.Nk : nullptr;
+    head.m = a.m ? a.m + row : nullptr;
+    head.l = a.l ? a.l + row : nullptr;
+    return head;
+}
+
+__device__ static inline int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
+__device__ static inline int keys_seen(const struct attention &p, int i)
+{
+    const ptrdiff_t seen = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
+    return (int)(seen < 0 ? 0 : seen < Nk ? seen : Nk);
+}
+
+/* e^{x - m} for x <= m, and 0 for x = -inf also where m = -inf too. */
+__device__ static inline float exp_minus(float x, float m)
+{
+    return x == -INFINITY ? 0.0f : expf(x - m);
+}
+
+/* How many pieces of `size` cover n. */
+__host__ __device__ static inline unsigned pieces(size_t n, unsigned size)
+{
+    return (unsigned)((n + size - 1) / size);
+}
+
+#endif

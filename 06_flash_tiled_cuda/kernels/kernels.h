@@ -1,0 +1,48 @@
+/*
+ * Chapter 06, the kernels. Each is a .cu file with one idea more than the one before.
+ *
+ *     naive       three kernels, S and P between them in global memory
+ *     fa1         FlashAttention: one block a head, tiles in shared memory
+ *     fa2         FlashAttention-2: one block a tile of queries, sums in registers
+ *     complete    fa2 with every option
+ *
+ * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
+ * and, where there is nvcc, for a GPU. Its launcher is C and has three names: fa2_cpu, fa2_watched and
+ * fa2_gpu.
+ */
+#ifndef FLASH_TILED_CUDA_KERNELS_H
+#define FLASH_TILED_CUDA_KERNELS_H
+
+#include "attention.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a kernel works on, all of it in the device's memory: global memory. Q and O are (B, H, Nq, d),
+ * K and V (B, Hkv, Nk, d), lse (B, H, Nq) or NULL. The others are NULL but for those who need them: S
+ * and P (B, H, Nq, Nk), m and l (B, H, Nq).
+ */
+struct device_arrays {
+    const float *Q, *K, *V;
+    float *O, *lse;
+    float *S, *P, *m, *l;
+};
+
+/*
+ * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run
+ * when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
+ * 96, 128; complete knows all of attention.h, and d from 1 to 128. B H is at most 65 535. A query that
+ * sees no key has O = 0 and lse = -inf. Keys that no query of a tile sees may hold anything.
+ */
+typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
+
+kernel_launcher naive_cpu, fa1_cpu, fa2_cpu, complete_cpu;
+kernel_launcher naive_watched, fa1_watched, fa2_watched, complete_watched;
+kernel_launcher naive_gpu, fa1_gpu, fa2_gpu, complete_gpu;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

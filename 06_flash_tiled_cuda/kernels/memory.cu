@@ -1,0 +1,102 @@
+/*
+ * The device as chapter 06's program sees it: its memory, its clock, and the chapter's kernels.
+ */
+#include "device.h"
+
+#include "cuda/device.h"
+
+#include <stdio.h>
+
+static bool is_there(void)
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
+static void facts(struct device_facts *f)
+{
+    cudaDeviceProp p;
+    *f = {};
+    CHECK_CUDA(cudaGetDeviceProperties(&p, 0));
+    snprintf(f->name, sizeof f->name, "%.99s", p.name);
+    f->processors = p.multiProcessorCount;
+    f->warp = p.warpSize;
+    f->threads_per_block = p.maxThreadsPerBlock;
+    f->threads_per_processor = p.maxThreadsPerMultiProcessor;
+    f->shared_per_block = p.sharedMemPerBlock;
+    f->shared_per_processor = p.sharedMemPerMultiprocessor;
+    f->memory = p.totalGlobalMem;
+    f->major = p.major;
+    f->minor = p.minor;
+#ifdef __CUDACC__  // the CPU keeps a thread's registers in memory, and has caches of its own
+    f->registers_per_processor = p.regsPerMultiprocessor;
+    f->L2 = (size_t)p.l2CacheSize;
+#endif
+}
+
+static void *allocate(size_t bytes, const char *name)
+{
+    void *array = nullptr;
+    CHECK_CUDA(cudaMalloc(&array, bytes));
+    if (name)
+        cuda_name(array, name);
+    return array;
+}
+
+static void release(void *array)
+{
+    CHECK_CUDA(cudaFree(array));
+}
+
+static void upload(void *array, const void *from, size_t bytes)
+{
+    CHECK_CUDA(cudaMemcpy(array, from, bytes, cudaMemcpyHostToDevice));
+}
+
+static void download(void *to, const void *array, size_t bytes)
+{
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_CUDA(cudaMemcpy(to, array, bytes, cudaMemcpyDeviceToHost));
+}
+
+static double seconds(void (*work)(void *arg), void *arg)
+{
+    cudaEvent_t begin, end;
+    float milliseconds = 0.0f;
+    CHECK_CUDA(cudaEventCreate(&begin));
+    CHECK_CUDA(cudaEventCreate(&end));
+    CHECK_CUDA(cudaEventRecord(begin, nullptr));
+    work(arg);
+    CHECK_CUDA(cudaEventRecord(end, nullptr));
+    CHECK_CUDA(cudaEventSynchronize(end));
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    CHECK_CUDA(cudaEventDestroy(begin));
+    CHECK_CUDA(cudaEventDestroy(end));
+    return 1e-3 * (double)milliseconds;
+}
+
+extern "C" double LAUNCHER(bandwidth)(void);
+extern "C" double LAUNCHER(fma_peak)(void);
+extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
+
+static kernel_launcher *const kernels[] = { LAUNCHER(naive), LAUNCHER(fa1), LAUNCHER(fa2),
+                                            LAUNCHER(complete) };
+
+extern "C" const struct device LAUNCHER(device) = {
+#ifdef __CUDACC__
+    "gpu",
+#else
+    "cpu",
+#endif
+    kernels,
+    is_there,
+    facts,
+    allocate,
+    release,
+    upload,
+    download,
+    seconds,
+    LAUNCHER(bandwidth),
+    LAUNCHER(fma_peak),
+    LAUNCHER(row_max_steps),
+};

@@ -1,0 +1,15 @@
+/*
+ * How large the kernels' tiles are: Br queries by Bc keys. They are part of the kernels, known when
+ * these are compiled, and such that 48 kB of shared memory hold them: that much every GPU gives.
+ */
+#ifndef FLASH_TILED_CUDA_TILES_H
+#define FLASH_TILED_CUDA_TILES_H
+
+/* These are macros because both a C function and a template's parameter need them. */
+#define FA1_BR 16
+#define FA1_BC(d) ((d) <= 32 ? 128 : (d) <= 64 ? 64 : 32)
+
+#define FA2_BR(d) (16 * ((d) <= 64 ? 8 : 4))
+#define FA2_BC 64
+
+#endif

@@ -1,0 +1,119 @@
+#include "speed.h"
+
+#include "bench.h"
+#include "ladder.h"
+#include "memory.h"
+#include "stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RUNS = 21, MOST_COPIES = 16 };
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void work(void *arg)
+{
+    kernel_launch(arg);
+}
+
+/* So many copies of the problem that their inputs do not stay in the L2 cache from run to run. */
+static size_t copies_of(const struct device *device, const struct attention *p)
+{
+    struct device_facts facts;
+    device->facts(&facts);
+    const size_t bytes =
+        sizeof(float) * (attention_query_elements(p) + 2 * attention_key_elements(p));
+    const size_t copies = 2 * facts.L2 / bytes + 2;
+    return device == &device_cpu ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
+}
+
+double speed_of(const struct kernel *kernel, const struct device *device,
+                const struct attention_input *input)
+{
+    const size_t copies = copies_of(device, &input->p), runs = device == &device_cpu ? 1 : RUNS;
+    struct loaded loaded[MOST_COPIES];
+    double times[RUNS];
+    for (size_t k = 0; k < copies; k++) {
+        loaded[k] = kernel_load(kernel, device, input);
+        device->seconds(work, &loaded[k]);
+    }
+    for (size_t n = 0; n < runs; n++)
+        times[n] = device->seconds(work, &loaded[n % copies]);
+    for (size_t k = 0; k < copies; k++)
+        kernel_unload(&loaded[k]);
+    qsort(times, runs, sizeof times[0], by_size);
+    return times[runs / 2];
+}
+
+/* A kernel is checked before it is timed. */
+static double error_of(const struct kernel *kernel, const struct device *device,
+                       const struct attention_input *input, struct attention_check *check)
+{
+    struct result r = kernel_run(kernel, device, input);
+    const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
+    if (!v.errors.right)
+        report_wrong("%s: --kernel %s shows where", kernel->name, kernel->name);
+    result_free(&r);
+    return v.errors.reference;
+}
+
+/* A line of the table, and of the CSV; `before` is the time of the kernel before, or 0. */
+static void tell_speed(const struct kernel *kernel, const struct device *device,
+                       const struct attention *p, double seconds, double before, double peak,
+                       double error, char *csv)
+{
+    const double flops = 4.0 * (double)attention_pairs(p) * (double)p->d / seconds;
+    char name[24], ratio[24] = "-", ratio_csv[24] = "", rates[40] = "-", line[300];
+    ladder_name(kernel, name);
+    if (before > 0.0) {
+        snprintf(ratio, sizeof ratio, "%.2f", before / seconds);
+        snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before / seconds);
+    }
+    if (peak > 0.0)
+        snprintf(rates, sizeof rates, "%10.1f %7.1f %%", 1e-9 * flops, 100.0 * flops / peak);
+    report_line("%s%4s %10.3g ms %20s %11s %9.2e", name, device->name, 1e3 * seconds, rates, ratio,
+                error);
+    snprintf(line, sizeof line, "06,%s,f32,%zu,%zu,%zu,%zu,%d,forward,%s,%.5f,%.3f,%.4f,%s,%.3e\n",
+             kernel->name, p->B, p->H, p->Nk, p->d, p->causal, device->name, 1e3 * seconds,
+             1e-9 * flops, peak > 0.0 ? flops / peak : 0.0, ratio_csv, error);
+    ladder_append(csv, line);
+}
+
+void bench_kernels(const struct kernel *only, const struct device *device,
+                   const struct attention_input *input, const struct options *o)
+{
+    const struct attention *p = &input->p;
+    const bool gpu = device != &device_cpu;
+    const double peak = gpu ? device->fma_peak() : 0.0;
+    char csv[LADDER_CSV] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
+                           "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n";
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    double before = 0.0;
+    report_part("Speed");
+    report_line(" # %-9s%4s %13s %20s %11s %9s", "kernel", "on", "time",
+                gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        if (kernel_lacks(kernel, p) || (only && kernel > only))
+            continue;
+        const double error = error_of(kernel, device, input, &check);
+        const double seconds = speed_of(kernel, device, input);
+        if (!only || kernel == only || before > 0.0 || kernel + 1 == only)
+            tell_speed(kernel, device, p, seconds, before, peak, error, csv);
+        before = seconds;
+    }
+    if (gpu)
+        report_line("4 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached",
+                    1e-12 * peak);
+    else
+        report_line("how long this CPU takes to play a GPU: it says nothing about a GPU's speed");
+    report_line("%s", device_text(device));
+    report_line("%s", bench_machine());
+    attention_check_end(&check);
+    if (o->csv)
+        report_csv(o->csv, csv);
+}

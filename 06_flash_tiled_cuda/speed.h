@@ -1,0 +1,21 @@
+/*
+ * How long the kernels take.
+ */
+#ifndef FLASH_TILED_CUDA_SPEED_H
+#define FLASH_TILED_CUDA_SPEED_H
+
+#include "chapter.h"
+#include "options.h"
+
+/*
+ * The part "Speed": the kernels that can do the problem, checked and timed; or, unless it is NULL, only
+ * `only` and the kernel before it. Written to --csv too.
+ */
+void bench_kernels(const struct kernel *only, const struct device *device,
+                   const struct attention_input *input, const struct options *options);
+
+/* Seconds that the kernel takes on the device: the median of some runs, after one that is not counted. */
+double speed_of(const struct kernel *kernel, const struct device *device,
+                const struct attention_input *input);
+
+#endif

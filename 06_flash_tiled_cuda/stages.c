@@ -1,0 +1,217 @@
+#include "stages.h"
+
+#include "../05_flash_tiled_cpu/steps/steps.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- devices ------------------------------------------------------------------------------------
+
+const struct device *device_choose(const struct options *o)
+{
+    const bool wanted = o->device && strcmp(o->device, "gpu") == 0;
+    if (o->device && strcmp(o->device, "cpu") == 0)
+        return &device_cpu;
+#ifdef WITH_GPU
+    if (device_gpu.is_there())
+        return &device_gpu;
+    const char *const why = "the CUDA runtime finds none";
+#else
+    const char *const why = "this program was built without nvcc; make cuda builds one with it";
+#endif
+    if (!wanted)
+        return &device_cpu;
+    fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: no GPU (%s)\n", why);
+    exit(EXIT_SKIPPED);
+}
+
+const char *device_text(const struct device *device)
+{
+    static char text[140];
+    struct device_facts facts;
+    if (device == &device_cpu)
+        return "on the CPU, standing in for a GPU";
+    device->facts(&facts);
+    snprintf(text, sizeof text, "on a GPU: %s", facts.name);
+    return text;
+}
+
+// ---- what a kernel can do -----------------------------------------------------------------------
+
+enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
+
+static bool is_one_of_five(size_t d)
+{
+    return d == 16 || d == 32 || d == 64 || d == 96 || d == 128;
+}
+
+const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
+{
+    static char text[60];
+    if (p->B * p->H > MOST_HEADS)
+        return "more than 65 535 heads";
+    if (p->Nq > MOST_N || p->Nk > MOST_N)
+        return "more than 1 000 000 queries or keys";
+    if (p->d > MOST_D || (!kernel->options && !is_one_of_five(p->d))) {
+        snprintf(text, sizeof text, "d = %zu (%s)", p->d,
+                 kernel->options ? "d is at most 128" : "d is 16, 32, 64, 96 or 128");
+        return text;
+    }
+    if (kernel->options)
+        return NULL;
+    if (p->dropout_threshold > 0)
+        return "--dropout";
+    if (p->window_left >= 0 || p->window_right >= 0)
+        return "--window";
+    if (p->block_mask)
+        return "--block-mask";
+    return p->key_mask ? "--key-mask" : NULL;
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+/* A copy of an array in the device's memory; NULL of NULL. Masks have no name: they are not counted. */
+static void *copy_of(const struct device *device, const void *host, size_t bytes, const char *name)
+{
+    if (!host)
+        return NULL;
+    void *array = device->allocate(bytes, name);
+    device->upload(array, host, bytes);
+    return array;
+}
+
+static float *poisoned(const struct device *device, size_t n, const char *name)
+{
+    float *poison = allocate(n, sizeof *poison, name);
+    tolerance_poison(poison, n);
+    float *array = copy_of(device, poison, n * sizeof *poison, name);
+    free(poison);
+    return array;
+}
+
+static size_t blocks_of(size_t n, size_t size)
+{
+    return (n - 1) / size + 1;
+}
+
+struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
+                          const struct attention_input *input)
+{
+    struct loaded l = { .device = device, .kernel = kernel, .p = input->p };
+    struct attention *p = &l.p;
+    const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
+    const size_t rows = attention_rows(p), size = sizeof(float);
+    l.arrays.Q = copy_of(device, input->Q, n * size, "Q");
+    l.arrays.K = copy_of(device, input->K, keys * size, "K");
+    l.arrays.V = copy_of(device, input->V, keys * size, "V");
+    l.arrays.O = poisoned(device, n, "O");
+    l.arrays.lse = poisoned(device, rows, "lse");
+    if (kernel->scores) {
+        l.arrays.S = device->allocate(rows * p->Nk * size, "S");
+        l.arrays.P = device->allocate(rows * p->Nk * size, "P");
+    }
+    if (kernel->statistics) {
+        l.arrays.m = device->allocate(rows * size, "m");
+        l.arrays.l = device->allocate(rows * size, "l");
+    }
+    p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
+    if (p->block_mask)
+        p->block_mask =
+            copy_of(device, p->block_mask,
+                    blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols), NULL);
+    return l;
+}
+
+void kernel_launch(const struct loaded *l)
+{
+    l->device->launch[l->kernel - kernels](&l->p, &l->arrays);
+}
+
+static void release(const struct device *device, const void *array)
+{
+    if (array)
+        device->release((void *)array);
+}
+
+void kernel_unload(struct loaded *l)
+{
+    const void *const arrays[] = { l->arrays.Q,   l->arrays.K,   l->arrays.V,    l->arrays.O,
+                                   l->arrays.lse, l->arrays.S,   l->arrays.P,    l->arrays.m,
+                                   l->arrays.l,   l->p.key_mask, l->p.block_mask };
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        release(l->device, arrays[k]);
+    l->arrays = (struct device_arrays){ 0 };
+}
+
+struct result kernel_run(const struct kernel *kernel, const struct device *device,
+                         const struct attention_input *input)
+{
+    const size_t n = attention_query_elements(&input->p), rows = attention_rows(&input->p);
+    struct result r = { allocate(n, sizeof(float), "O"), allocate(rows, sizeof(float), "lse") };
+    struct loaded l = kernel_load(kernel, device, input);
+    kernel_launch(&l);
+    device->download(r.O, l.arrays.O, n * sizeof *r.O);
+    device->download(r.lse, l.arrays.lse, rows * sizeof *r.lse);
+    kernel_unload(&l);
+    return r;
+}
+
+void result_free(struct result *r)
+{
+    free(r->O);
+    free(r->lse);
+    *r = (struct result){ NULL, NULL };
+}
+
+// ---- comparisons --------------------------------------------------------------------------------
+
+/* The nearest earlier kernel that can do the problem; NULL: none. */
+static const struct kernel *kernel_before(const struct kernel *kernel, const struct attention *p)
+{
+    for (const struct kernel *k = kernel; k-- > kernels;)
+        if (!kernel_lacks(k, p))
+            return k;
+    return NULL;
+}
+
+/* The checked rows of chapter 05's complete. */
+static float *rows_of_chapter_05(const struct attention_input *input,
+                                 const struct attention_check *check)
+{
+    const struct attention *p = &input->p;
+    float *O = allocate(attention_query_elements(p), sizeof *O, "chapter 05's O");
+    complete(p, (struct tile_size){ 64, 128 }, input->Q, input->K, input->V, O, NULL);
+    float *rows = attention_check_rows(check, O, p->d);
+    free(O);
+    return rows;
+}
+
+struct verdict kernel_check(const struct kernel *kernel, const struct device *device,
+                            const struct attention_input *input, struct attention_check *check,
+                            const struct result *r, bool tell)
+{
+    const struct attention *p = &input->p;
+    const struct kernel *earlier = kernel_before(kernel, p);
+    struct verdict v = { .before = earlier ? earlier->name : "05" };
+    float *O = attention_check_rows(check, r->O, p->d), *before = NULL;
+    float *lse = attention_check_rows(check, r->lse, 1), *other = rows_of_chapter_05(input, check);
+    if (earlier) {
+        struct result of_earlier = kernel_run(earlier, device, input);
+        before = attention_check_rows(check, of_earlier.O, p->d);
+        result_free(&of_earlier);
+    }
+    check->other_name = "05 complete";
+    check->other = other;
+    v.errors = tell ? attention_check_report(check, p, O, lse, earlier ? v.before : NULL, before)
+                    : attention_check_errors(check, p, O, lse, before);
+    v.previous = earlier ? v.errors.previous : v.errors.other;
+    check->other_name = NULL;
+    check->other = NULL;
+    free(before);
+    free(other);
+    free(lse);
+    free(O);
+    return v;
+}

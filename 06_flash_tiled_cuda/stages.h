@@ -1,0 +1,66 @@
+/*
+ * Running a kernel on a device, and holding it against the reference, chapter 05, and the kernel before.
+ */
+#ifndef FLASH_TILED_CUDA_STAGES_H
+#define FLASH_TILED_CUDA_STAGES_H
+
+#include "attention_check.h"
+#include "chapter.h"
+#include "options.h"
+
+/*
+ * The device that --device asks for. Where that is a GPU, and there is none, it says so and ends the
+ * program with EXIT_SKIPPED.
+ */
+const struct device *device_choose(const struct options *options);
+
+/* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
+const char *device_text(const struct device *device);
+
+/*
+ * What the kernel lacks for this problem, as it is written on the command line, in a text that is good
+ * until the next call; or NULL.
+ */
+const char *kernel_lacks(const struct kernel *kernel, const struct attention *p);
+
+/* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. */
+struct loaded {
+    const struct device *device;
+    const struct kernel *kernel;
+    struct attention p;
+    struct device_arrays arrays;
+};
+struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
+                          const struct attention_input *input);
+void kernel_launch(const struct loaded *loaded);
+void kernel_unload(struct loaded *loaded);
+
+struct result {
+    float *O, *lse;
+};
+
+/* Runs the kernel on the device, into poisoned memory. */
+struct result kernel_run(const struct kernel *kernel, const struct device *device,
+                         const struct attention_input *input);
+void result_free(struct result *r);
+
+/*
+ * How a kernel compares; and the stage before: the kernel before that can do the problem, or if there is
+ * none, chapter 05.
+ */
+struct verdict {
+    struct attention_errors errors;
+    const char *before;
+    double previous;  // the largest difference from it
+};
+
+/*
+ * Compares a kernel's result with the reference, with chapter 05's complete, and with the nearest
+ * earlier kernel that can do the problem, which is run on the same device. `tell` says whether the part
+ * "Compared with" is printed.
+ */
+struct verdict kernel_check(const struct kernel *kernel, const struct device *device,
+                            const struct attention_input *input, struct attention_check *check,
+                            const struct result *r, bool tell);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * What chapter 06's program tells before it comes to its input, and of the device alone.
+ */
+#ifndef FLASH_TILED_CUDA_STORY_H
+#define FLASH_TILED_CUDA_STORY_H
+
+#include "kernels/device.h"
+
+/* By hand, and all kernels on the first text of the real input. */
+void tell_story(const struct device *device);
+
+/* The part "Device": what it has, and what it reaches. */
+void tell_device(const struct device *device);
+
+#endif

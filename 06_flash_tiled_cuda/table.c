@@ -1,0 +1,58 @@
+/* The table of the chapter's kernels. */
+#include "chapter.h"
+#include "kernels/tiles.h"
+
+static size_t tiles_in(size_t n, size_t size)
+{
+    return (n - 1) / size + 1;
+}
+
+static struct shape shape_naive(const struct attention *p)
+{
+    return (struct shape){ p->B * p->H * tiles_in(p->Nq, 16) * tiles_in(p->Nk, 16), 256, 1, 1 };
+}
+
+static struct shape shape_fa1(const struct attention *p)
+{
+    return (struct shape){ p->B * p->H, 256, FA1_BR, FA1_BC(p->d) };
+}
+
+static struct shape shape_fa2(const struct attention *p)
+{
+    const size_t Br = FA2_BR(p->d);
+    return (struct shape){ p->B * p->H * tiles_in(p->Nq, Br), 128, Br, FA2_BC };
+}
+
+const struct kernel kernels[KERNELS] = {
+    [NAIVE] = {
+        .name = "naive",
+        .idea = "three kernels, S and P in global memory",
+        .shape = shape_naive,
+        .predict = predict_naive,
+        .formula = "(4 d + 5) a pair + …",
+        .scores = true,
+    },
+    [FA1] = {
+        .name = "fa1",
+        .idea = "tiles in shared memory, a block a head",
+        .shape = shape_fa1,
+        .predict = predict_fa1,
+        .formula = "Tc (3 Nq d + 4 Nq) + …",
+        .statistics = true,
+    },
+    [FA2] = {
+        .name = "fa2",
+        .idea = "a block a tile of queries, sums in registers",
+        .shape = shape_fa2,
+        .predict = predict_fa2,
+        .formula = "2 d a key + …",
+    },
+    [COMPLETE] = {
+        .name = "complete",
+        .idea = "every option",
+        .shape = shape_fa2,
+        .predict = predict_complete,
+        .formula = "2 d a key + …",
+        .options = true,
+    },
+};

@@ -1,0 +1,42 @@
+/*
+ * Every kernel under the race detector, and in four orders of its threads: make racecheck-06. What is
+ * found is said with kernel, block, thread and line, and ends the program.
+ */
+#include "../stages.h"
+#include "cuda/cpu.h"
+
+#include <stdio.h>
+
+/* Problems that need several tiles each way, with ragged ends. */
+static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
+
+static void run(const struct kernel *kernel, const struct device *device)
+{
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        struct attention p = attention_of(1, 2, 1, sizes[k][0], sizes[k][1], sizes[k][2]);
+        p.causal = k % 2 == 1;
+        if (kernel->options) {
+            p.window_left = 60;
+            attention_set_dropout(&p, 0.2, 1);
+        }
+        struct attention_input input = attention_input_random(p, 1);
+        struct result r = kernel_run(kernel, device, &input);
+        result_free(&r);
+        attention_input_free(&input);
+    }
+}
+
+int main(void)
+{
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        cuda_cpu_watch(CUDA_WATCH_RACES);
+        run(kernel, &device_watched);
+        cuda_cpu_watch(0);
+        cuda_cpu_all_schedules(true);
+        run(kernel, &device_cpu);
+        cuda_cpu_all_schedules(false);
+        printf("%-9s no race, and the same bits in four orders of its threads\n", kernel->name);
+        fflush(stdout);
+    }
+    return 0;
+}

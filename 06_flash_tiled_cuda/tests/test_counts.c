@@ -1,0 +1,53 @@
+/*
+ * Accesses to global memory: those that the machine makes, seen by the watched build, against the
+ * formulas. And what the formulas have in common with chapter 05's.
+ */
+#include "../stages.h"
+#include "run.h"
+#include "test.h"
+
+#include <string.h>
+
+TEST(count, of_every_kernel_is_what_its_formula_gives)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+            struct test_problem t = kernel_problem(seed, 140, random_options(seed, options));
+            const struct attention_input input = input_of(&t);
+            const struct count c = count_kernel(&kernels[name], &input);
+            for (size_t k = 0; k < c.accesses.n; k++)
+                cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
+                          "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
+                          kernels[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
+                          c.accesses.line[k].predicted);
+            cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
+                      problem_text(&t), kernels[name].name);
+            problem_free(&t);
+        }
+}
+
+/* The closed forms of common's accounting, one head without a mask. */
+TEST(count, is_that_of_chapter_05)
+{
+    enum { N = 150, D = 16, TC = 2, TR = 2 };  // fa1's tiles have 128 keys, fa2's 128 queries
+    struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, 1);
+    const struct attention_input input = input_of(&t);
+    const size_t fa1 = N * D + 2 * N + 2 * N * D + TC * (3 * N * D + 4 * N) + 3 * N;
+    const size_t fa2 = 2 * N * D + N + 2 * TR * N * D;
+    cr_assert(count_kernel(&kernels[FA1], &input).total == fa1, "fa1: not %zu", fa1);
+    cr_assert(count_kernel(&kernels[FA2], &input).total == fa2, "fa2: not %zu", fa2);
+    cr_assert(count_kernel(&kernels[COMPLETE], &input).total == fa2, "complete: not %zu", fa2);
+    problem_free(&t);
+}
+
+TEST(count, says_what_is_stored_whole)
+{
+    struct test_problem t = problem_of(attention_of(2, 3, 3, 20, 30, 16), 0, 1);
+    const struct attention_input input = input_of(&t);
+    static const size_t bytes[KERNELS] = { 2 * 4 * 6 * 20 * 30, 2 * 4 * 6 * 20, 0, 0 };
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        cr_assert(count_kernel(&kernels[name], &input).extra == bytes[name], "%s: not %zu",
+                  kernels[name].name, bytes[name]);
+    problem_free(&t);
+}

@@ -1,0 +1,161 @@
+/*
+ * The device as the program sees it, and the kernels on it as passes for the other tests (run.h).
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "run.h"
+
+#include "../stages.h"
+#include "test.h"
+#include "tolerance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static enum kernel_name running;
+
+const struct device *test_device(void)
+{
+#ifdef WITH_GPU
+    const char *const where = getenv("CUDA_TESTS");
+    if (where && strcmp(where, "gpu") == 0)
+        return &device_gpu;
+#endif
+    return &device_cpu;
+}
+
+struct attention_input input_of(const struct test_problem *t)
+{
+    return (struct attention_input){ .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+}
+
+void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
+            float *O, float *lse)
+{
+    const struct attention_input input = input_of(t);
+    struct loaded l = kernel_load(&kernels[name], device, &input);
+    if (!lse) {
+        device->release(l.arrays.lse);
+        l.arrays.lse = NULL;
+    }
+    kernel_launch(&l);
+    device->download(O, l.arrays.O, attention_query_elements(&t->p) * sizeof *O);
+    if (lse)
+        device->download(lse, l.arrays.lse, attention_rows(&t->p) * sizeof *lse);
+    kernel_unload(&l);
+}
+
+/* As a `void *` takes it. */
+static void launch(void *loaded)
+{
+    kernel_launch(loaded);
+}
+
+static void run(const struct attention *p, const float *Q, const float *K, const float *V, float *O,
+                float *lse)
+{
+    const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
+    run_on(test_device(), running, &t, O, lse);
+}
+
+static bool can(const struct attention *p)
+{
+    return !kernel_lacks(&kernels[running], p);
+}
+
+forward *on_device(enum kernel_name name)
+{
+    running = name;
+    forward_forms.count = 1;
+    forward_forms.can = can;
+    forward_forms.done = 0;
+    snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s", kernels[name].name);
+    return run;
+}
+
+struct test_problem kernel_problem(uint64_t seed, size_t most, unsigned options)
+{
+    static const size_t dims[] = { 16, 32, 64, 96, 128 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % 5];
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
+
+// ---- the device ---------------------------------------------------------------------------------
+
+TEST(device, gives_back_what_it_was_given)
+{
+    const struct device *device = test_device();
+    float in[1000], out[1000];
+    for (int k = 0; k < 1000; k++)
+        in[k] = (float)k;
+    void *array = device->allocate(sizeof in, "x");
+    tolerance_poison(out, 1000);
+    device->upload(array, in, sizeof in);
+    device->download(out, array, sizeof out);
+    device->release(array);
+    cr_assert(memcmp(in, out, sizeof in) == 0, "it came back changed");
+}
+
+TEST(device, says_what_it_has_and_can_do)
+{
+    const struct device *device = test_device();
+    struct device_facts f;
+    device->facts(&f);
+    cr_assert(device->is_there() && *f.name && f.processors > 0 && f.warp == 32, "%s: %d, %d",
+              f.name, f.processors, f.warp);
+    cr_assert(f.shared_per_block >= 49152 && f.threads_per_block >= 1024, "%s has %zu bytes",
+              f.name, f.shared_per_block);
+    cr_assert(device->bandwidth() > 0.0 && device->fma_peak() > 0.0, "%s is not fast at all",
+              f.name);
+}
+
+TEST(device, passes_the_maximum_round_eight_lanes)
+{
+    static const float x[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
+    static const float right[3][8] = { { 3, 3, 4, 4, 9, 9, 6, 6 },
+                                       { 4, 4, 4, 4, 9, 9, 9, 9 },
+                                       { 9, 9, 9, 9, 9, 9, 9, 9 } };
+    float after[3][8];
+    test_device()->row_max(x, after);
+    cr_assert(memcmp(after, right, sizeof right) == 0, "not 9 everywhere");
+}
+
+TEST(device, takes_time)
+{
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 200, 200, 16), 0, 1);
+    const struct attention_input input = input_of(&t);
+    struct loaded l = kernel_load(&kernels[FA2], test_device(), &input);
+    const double seconds = test_device()->seconds(launch, &l);
+    cr_assert(seconds > 0.0 && seconds < 60.0, "%g s", seconds);
+    kernel_unload(&l);
+    problem_free(&t);
+}
+
+/* A grid may have 65 535 blocks in y. The launch of a larger one fails, and somebody has to ask. */
+TEST(device, does_not_let_a_launch_fail_unnoticed)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
+        if (name == FA1)
+            continue;  // its heads are the grid's x, which has room
+        struct test_problem t = problem_of(attention_of(70000, 1, 1, 1, 1, 16), 0, 1);
+        const struct attention_input input = input_of(&t);
+        struct loaded l = kernel_load(&kernels[name], test_device(), &input);
+        const pid_t child = fork();
+        if (child == 0) {
+            freopen("/dev/null", "w", stderr);
+            kernel_launch(&l);
+            _exit(0);
+        }
+        int status;
+        cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
+        cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", kernels[name].name,
+                  WEXITSTATUS(status));
+        kernel_unload(&l);
+        problem_free(&t);
+    }
+}

@@ -1,0 +1,291 @@
+/*
+ * The program as a reader runs it: its story, every kernel and option, and what it refuses: with status
+ * 2 and one line that names the option or file, and nothing written.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "06_flash_tiled_cuda"
+#define PROGRAM "${BUILD:-build}/" NAME " "
+#define SHAPE "--batch 2 --heads 4 --kv-heads 2 --n-q 103 --n-k 61 --d 40 "
+
+static struct command run(const char *arguments)
+{
+    char words[1000];
+    snprintf(words, sizeof words, PROGRAM "%s", arguments);
+    return command_run(words);
+}
+
+static void verifies_and_tells(const char *arguments, const char *const parts[])
+{
+    command_verified(NAME, arguments, parts);
+}
+
+static void refuses(const char *arguments, const char *part)
+{
+    command_refused(NAME, arguments, part);
+}
+
+// ---- the story ----------------------------------------------------------------------------------
+
+TEST(program, tells_its_story_and_verifies_it)
+{
+    const char *const parts[] = { "06  Flash attention, tiled",
+                                  "By hand",
+                                  "with lane k xor 4          9   9   9   9   9   9   9   9",
+                                  "Kernels",
+                                  " 1 naive",
+                                  " 2 fa1",
+                                  " 3 fa2",
+                                  "   complete",
+                                  "Input",
+                                  "common/data/",
+                                  "Grid",
+                                  "complete: 16 blocks of 128 threads",
+                                  "Counted",
+                                  "all ",
+                                  "Compared with",
+                                  "double reference",
+                                  "its lse",
+                                  "05 complete",
+                                  "complete ran on",
+                                  "Next",
+                                  "07_backward",
+                                  NULL };
+    verifies_and_tells("--device cpu", parts);
+}
+
+TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
+{
+    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
+        const struct command c = command_verified(NAME, others[k], NULL);
+        cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
+                  "%s: it printed: %s", others[k], c.out);
+    }
+    const struct command c = command_verified(NAME, "--quiet", NULL);
+    cr_assert(is_one_line_with(c.out, "ok") && strstr(c.out, "double reference"),
+              "--quiet: it printed: %s", c.out);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+TEST(program, runs_every_kernel_by_its_name_and_number)
+{
+    const char *const names[] = { "naive", "fa1", "fa2", "complete" };
+    const char *const before[] = { "05 complete", "naive", "fa1", "fa2" };
+    for (int k = 0; k < 4; k++)
+        for (int number = 0; number < (k < 3 ? 2 : 1); number++) {
+            char arguments[100], grid[40], words[40];
+            snprintf(words, sizeof words, number ? "%d" : "%.0d%s", number ? k + 1 : 0, names[k]);
+            snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 16 --causal --kernel %s",
+                     words);
+            snprintf(grid, sizeof grid, "%s: ", names[k]);
+            verifies_and_tells(arguments,
+                               (const char *const[]){ "Grid", grid, "Counted", "Compared with",
+                                                      before[k], "ran on the CPU", NULL });
+        }
+    verifies_and_tells("--n-q 33 --n-k 40 --d 16 --kernel all",
+                       (const char *const[]){ "Kernels", "naive ", " 05\n", "fa1 ", "naive\n",
+                                              "fa2 ", "fa1\n", "complete ", "fa2\n", NULL });
+}
+
+TEST(program, says_of_every_kernel_what_it_lacks)
+{
+    const char *const options[] = { "--window 2,2", "--block-mask band:3", "--key-mask @/m.npy",
+                                    "--dropout 0.5" };
+    command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 9 });
+    for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
+        char arguments[100], part[100];
+        snprintf(arguments, sizeof arguments, "--n-q 9 --d 16 --kernel all %s", options[k]);
+        snprintf(part, sizeof part, "cannot do this: it does not know %.*s\n",
+                 (int)strcspn(options[k], " "), options[k]);
+        verifies_and_tells(arguments,
+                           (const char *const[]){ part, part, part, "complete  ", NULL });
+    }
+    verifies_and_tells("--n-q 9 --d 40 --kernel all",
+                       (const char *const[]){ "does not know d = 40 (d is 16, 32, 64, 96 or 128)",
+                                              "complete  ", NULL });
+}
+
+TEST(program, lists_its_kernels)
+{
+    verifies_and_tells(
+        "--kernel list",
+        (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n 3  fa2 ", "\n    complete ", NULL });
+    const struct command names = command_verified(NAME, "--kernel list --quiet", NULL);
+    cr_assert(strcmp(names.out, "naive\nfa1\nfa2\ncomplete\n") == 0, "it printed: %s", names.out);
+}
+
+TEST(program, tells_of_its_device)
+{
+    verifies_and_tells("--kernel device --device cpu",
+                       (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
+                                              "shared memory a block", "GFLOP/s",
+                                              "a GPU's speed it is not", NULL });
+}
+
+TEST(program, does_every_option_together)
+{
+    unsigned char keys[2 * 61], blocks[4 * 3];
+    for (size_t k = 0; k < sizeof keys; k++)
+        keys[k] = k % 7 != 0 && k < 90;
+    for (size_t k = 0; k < sizeof blocks; k++)
+        blocks[k] = k % 3 != 0;
+    command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 61 }, keys);
+    command_array("b.npy", NPY_U1, 2, (size_t[]){ 4, 3 }, blocks);
+    const char *const sets[] = {
+        "--causal --key-mask @/m.npy --block-mask @/b.npy --mask-block 32,25 --dropout 0.3",
+        ("--causal=top-left --window 20,3 --scale -0.5 --block-mask band:30 --dropout 0.5 "
+         "--dropout-seed 9 --threads 3"),
+        "--window 60,-1 --key-mask @/m.npy --block-mask random:0.4:5 --mask-block 10,20 --scale 0",
+        "--block-mask random:0:1 --verify=all --seed 4",
+        "--causal=bottom-right --block-mask band:0 --mask-block 1,1 --dropout 0.999 --threads 1",
+    };
+    for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        char arguments[400];
+        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        command_verified(NAME, arguments, NULL);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
+        cr_assert(is_one_line_with(command_verified(NAME, arguments, NULL).out, "ok"),
+                  "%s: not one line", arguments);
+    }
+}
+
+TEST(program, profiles_a_kernel_line_by_line)
+{
+    const struct command c = run("--n-q 40 --d 16 --kernel fa1 --profile");
+    const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
+                                  "fa1.cu",      "fast.Q[r][k] * fast.K[c][k]",
+                                  "shared load", "51 200",
+                                  NULL };
+    cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
+              c.err);
+}
+
+TEST(program, never_passes_for_a_gpu_that_is_not_there)
+{
+    struct command c = run("--device gpu --output @/o.npy");
+    if (c.status == 0)
+        return;  // there is one
+    cr_assert(c.status == 77 && strstr(c.err, "SKIPPED: no GPU") && !*c.out && command_files() == 0,
+              "status %d: %s%s", c.status, c.out, c.err);
+    c = run("--n-q 20 --d 16 --device auto");
+    cr_assert(c.status == 0 && strstr(c.out, "complete ran on the CPU, standing in for a GPU"),
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+
+TEST(program, writes_what_chapter_05_writes)
+{
+    const struct command c = command_run(
+        PROGRAM
+        "--n-q 70 --d 24 --causal --dropout 0.2 --quiet --output @/o6.npy --lse @/l6.npy && "
+        "${BUILD:-build}/05_flash_tiled_cpu --n-q 70 --d 24 --causal --dropout 0.2 --quiet "
+        "--output @/o5.npy --lse @/l5.npy");
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+    const char *const names[2][2] = { { "o6.npy", "o5.npy" }, { "l6.npy", "l5.npy" } };
+    for (int k = 0; k < 2; k++) {
+        struct npy a[2];
+        struct file_error error;
+        for (int n = 0; n < 2; n++) {
+            char path[300];
+            snprintf(path, sizeof path, "%s/%s", command_folder(), names[k][n]);
+            cr_assert(npy_read(path, &a[n], &error), "%s: %s", path, error.text);
+        }
+        cr_assert(a[0].count == a[1].count && a[0].dims == 4 - k, "%s: %zu", names[k][0],
+                  a[0].count);
+        for (size_t n = 0; n < a[0].count; n++) {
+            const float x = ((float *)a[0].data)[n], y = ((float *)a[1].data)[n];
+            cr_assert(x - y <= 1e-5f && y - x <= 1e-5f, "%s: %zu: %g and %g", names[k][0], n,
+                      (double)x, (double)y);
+        }
+        npy_free(&a[0]);
+        npy_free(&a[1]);
+    }
+}
+
+TEST(program, writes_tables_for_other_programs)
+{
+    struct command c = run("--n-q 40 --d 16 --quiet --csv @/s.csv && cat @/s.csv");
+    const char *const summary[] = {
+        "ok\n",   "chapter,accesses,counted,extra_bytes,milliseconds,error,",
+        "06,",    ",fa2,",
+        ",yes\n", NULL
+    };
+    cr_assert(c.status == 0 && !missing_part(c.out, summary), "status %d: %s%s", c.status, c.out,
+              c.err);
+    c = run("--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+    const char *const all[] = { "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,",
+                                "\n06,naive,cpu,",
+                                "\n06,fa1,cpu,",
+                                "\n06,fa2,cpu,1,128,128,64,",
+                                "\n06,complete,cpu,",
+                                NULL };
+    cr_assert(c.status == 0 && !missing_part(c.out, all), "status %d: %s%s", c.status, c.out,
+              c.err);
+}
+
+TEST(program, measures_without_passing_for_a_gpu)
+{
+    const struct command c =
+        run("--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
+            "cat @/b.csv");
+    const char *const parts[] = { "Compared with",
+                                  "Speed",
+                                  "2 fa1",
+                                  "3 fa2",
+                                  "it says nothing about a GPU's speed",
+                                  "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,",
+                                  "\n06,fa2,f32,1,1,40,16,0,forward,cpu,",
+                                  NULL };
+    cr_assert(c.status == 0 && !strstr(c.out, "GFLOP/s") && !missing_part(c.out, parts),
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
+{
+    refuses("--kernel fa1 --n-q 5 --d 16 --window 1,1 --output @/o.npy",
+            "--kernel: expected a kernel that knows --window, and fa1 does not");
+    refuses("--kernel naive --n-q 5 --block-mask band:1", "a kernel that knows --block-mask");
+    refuses("--kernel 3 --n-q 5 --dropout 0.5", "a kernel that knows --dropout, and fa2 does not");
+    refuses("--kernel fa1",
+            "--kernel: expected a kernel that knows --key-mask (the course's input has one)");
+    refuses("--kernel fa2 --n-q 5 --d 40",
+            "knows d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
+    refuses("--n-q 5 --d 129", "knows d = 129 (d is at most 128), and complete does not");
+    refuses("--n-q 1 --batch 70000 --d 1", "knows more than 65 535 heads, and complete does not");
+    refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");
+    refuses("--kernel 4", "found '4'");
+    refuses("--kernel 0", "found '0'");
+    refuses("--kernel ''", "--kernel: expected a name");
+}
+
+TEST(refusals, of_what_does_not_belong_here)
+{
+    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
+    refuses("--n-q 2000 --profile", "--profile: expected a smaller problem");
+    refuses("--device", "--device: expected a value after it");
+    refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
+    refuses("--device ''", "--device: expected cpu, gpu or auto, found ''");
+    const char *const unknown[] = { "--br", "--bc", "--sram", "--trace" };
+    for (unsigned k = 0; k < sizeof unknown / sizeof unknown[0]; k++)
+        refuses(unknown[k], "expected an option of this chapter; --help lists them");
+}
+
+TEST(refusals, come_before_anything_is_printed)
+{
+    const char *const early[] = { "--kernel fa1 --d 5 --n-q 5", "--device x", "--kernel x" };
+    for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
+        const struct command c = run(early[k]);
+        cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
+    }
+}

@@ -1,0 +1,67 @@
+/*
+ * What a GPU may do in any order: the threads of a block in four orders, data races, and the banks of
+ * shared memory. On the CPU alone; on a GPU compute-sanitizer looks for the same.
+ */
+#include "../stages.h"
+#include "cuda/cpu.h"
+#include "memory.h"
+#include "run.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
+static void run_some(const struct device *device, enum kernel_name name)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+        struct test_problem t = kernel_problem(seed, 150, seed % 2 ? options : 0);
+        float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
+        run_on(device, name, &t, O, NULL);
+        free(O);
+        problem_free(&t);
+    }
+}
+
+TEST(schedules, do_not_change_the_answer)
+{
+    cuda_cpu_all_schedules(
+        true);  // from here on a launch that depends on its schedule ends the test
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        run_some(&device_cpu, name);
+    cuda_cpu_all_schedules(false);
+}
+
+TEST(schedules, leave_no_race)
+{
+    cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        run_some(&device_watched, name);
+    cuda_cpu_watch(0);
+}
+
+/* In these kernels no two lanes want different words of one bank at a time, row statistics of fa1 aside. */
+TEST(banks, are_not_waited_for)
+{
+    for (enum kernel_name name = FA1; name < KERNELS; name++) {
+        struct test_problem t = problem_of(attention_of(1, 1, 1, 130, 130, 64), 0, 1);
+        float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
+        const struct cuda_line *lines;
+        size_t seen = 0;
+        cuda_cpu_watch(CUDA_WATCH_PROFILE);
+        run_on(&device_watched, name, &t, O, NULL);
+        cuda_cpu_watch(0);
+        const size_t n = cuda_cpu_profile(&lines);
+        for (size_t k = 0; k < n; k++) {
+            seen += lines[k].shared;
+            cr_assert(!lines[k].shared || lines[k].price <= lines[k].least + lines[k].requests,
+                      "%s: %s:%d: %zu cycles for %zu requests that need %zu", kernels[name].name,
+                      lines[k].file, lines[k].line, lines[k].price, lines[k].requests,
+                      lines[k].least);
+        }
+        cr_assert(seen > 3, "%s: only %zu lines that use shared memory", kernels[name].name, seen);
+        free(O);
+        problem_free(&t);
+    }
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# racecheck_cuda.sh BUILD CHAPTER - the kernels of CHAPTER under the race detector of common/cuda.
+#
+# It must find nothing, and it must find what each patch in CHAPTER/planted plants, or it cannot see. PLANTED=1
+# shows what is said of the first of them and no more.
+build=$1 chapter=$2
+number=$(echo "$chapter" | cut -c1-2)
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+[ -n "$PLANTED" ] || "$build/racecheck-$number" || exit 1
+
+# The course as it is, but for the patched chapter, in a folder of its own.
+planted() {  # patch -> what the program says
+    rm -rf "$work/course"
+    mkdir "$work/course"
+    cp -R Makefile common 0[1-7]_* "$work/course/"
+    patch -s -p1 -d "$work/course" <"$1" || exit 2
+    cp -R "$build/obj" "$build"/*.a "$work/course/" 2>/dev/null
+    mkdir "$work/course/build"
+    mv "$work/course/obj" "$work/course"/*.a "$work/course/build/"
+    make -s -C "$work/course" BUILD=build QUIET=1 "build/racecheck-$number" >"$work/log" 2>&1 ||
+        { cat "$work/log"; exit 2; }
+    (cd "$work/course" && "build/racecheck-$number" 2>&1)
+}
+
+for patch in "$chapter"/planted/${PLANTED:-*}.patch; do
+    [ -f "$patch" ] || { echo "PLANTED=$PLANTED: there is no $patch" >&2; exit 2; }
+    planted "$patch" >"$work/said"
+    [ -z "$PLANTED" ] || { cat "$work/said"; exit 0; }
+    if ! grep -q 'data race' "$work/said"; then
+        echo "$patch: what it plants was not found:"
+        cat "$work/said"
+        exit 1
+    fi
+    echo "$patch: $(grep -m 1 'data race' "$work/said")"
+done
