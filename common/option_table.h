@@ -38,7 +38,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 37 };
+enum { OPTION_ROWS = 42 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

@@ -102,6 +102,20 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
     return allowance;
 }
 
+struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
+                                        double term, double lse)
+{
+    struct allowance allowance = allowance_for(plain, reference, n, GRADIENT);
+    double largest = term;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(reference[i]))
+            largest = fmax(largest, fabs(reference[i]));
+    const double more = 8.0 * ulp(largest) + ulp(lse) * largest;
+    allowance.max_abs += more;
+    allowance.rms += more;
+    return allowance;
+}
+
 struct allowance allowance_between(struct allowance allowance, struct difference other)
 {
     return (struct allowance){
