@@ -99,7 +99,7 @@ ONLY   ?= common $(CHAPTERS)
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
 TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command command_line forward \
-               softmax_rows softmax_program) $(COMMON)
+               backward golden softmax_rows softmax_program) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)sh common/tools/run_tests.sh

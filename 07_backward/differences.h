@@ -17,7 +17,7 @@ enum precision { IN_DOUBLE, IN_FLOAT };
  * The central difference of the loss by element `index` of Q, K or V (DQ, DK, DV), with step h. The element is
  * moved and put back.
  */
-double difference_at(const struct problem *problem, size_t array, size_t index, float h,
+double difference_at(const struct layer *layer, size_t array, size_t index, float h,
                      enum precision precision);
 
 /* The steps that suit each: as small as rounding lets them be. */

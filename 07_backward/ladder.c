@@ -27,16 +27,16 @@ struct counts {
     bool as_predicted;
 };
 
-static struct counts count_row(const struct step *step, const struct problem *problem,
+static struct counts count_row(const struct step *step, const struct layer *layer,
                                struct tile_size size)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     struct counts row = { .csv = ",,,,", .as_predicted = true };
     char accesses[32], stored[32];
     snprintf(row.text, sizeof row.text, "%13s %8s %9s %9s", "-", "-", "-", "-");
     if (!can_be_counted(p))
         return row;
-    const struct count c = count_step(step, &problem->input, &problem->kept, problem->dO, size);
+    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
     const double pairs = (double)(c.pairs ? c.pairs : 1);
     snprintf(row.text, sizeof row.text, "%13s %8.2f %9s %9.2f", report_number(c.total, accesses),
              (double)c.total / pairs, report_bytes(c.slow_bytes, stored),
@@ -47,15 +47,15 @@ static struct counts count_row(const struct step *step, const struct problem *pr
     return row;
 }
 
-static struct attention_errors tell_row(const struct step *step, const struct problem *problem,
+static struct attention_errors tell_row(const struct step *step, const struct layer *layer,
                                         const struct gradient_check *check, const struct options *o,
                                         char *csv)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
-    const struct counts counts = count_row(step, problem, size);
-    struct result r = step_run(step, problem, size);
-    const struct verdict v = step_check(step, problem, check, o, &r, false);
+    const struct counts counts = count_row(step, layer, size);
+    struct result r = step_run(step, layer, size);
+    const struct verdict v = step_check(step, layer, check, o, &r, false);
     char name[24], before[40] = "-", before_csv[40] = ",", line[400];
     ladder_name(step, name);
     if (v.errors.has_previous) {
@@ -81,29 +81,29 @@ static double worse(double a, double b)
 }
 
 /* The part "Compared with" of each step that is wrong. */
-static void tell_wrong_steps(const struct problem *problem, const struct gradient_check *check,
+static void tell_wrong_steps(const struct layer *layer, const struct gradient_check *check,
                              const struct options *o)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         if (step_lacks(step, p))
             continue;
-        struct result r = step_run(step, problem, step_size(step, o, p->d));
-        if (!step_check(step, problem, check, o, &r, false).errors.right) {
+        struct result r = step_run(step, layer, step_size(step, o, p->d));
+        if (!step_check(step, layer, check, o, &r, false).errors.right) {
             report_part("Wrong");
             report_line("%s", step->name);
-            step_check(step, problem, check, o, &r, true);
+            step_check(step, layer, check, o, &r, true);
         }
         result_free(&r);
     }
 }
 
-void tell_steps(const struct problem *problem, const struct options *o)
+void tell_steps(const struct layer *layer, const struct options *o)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     char csv[LADDER_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
                            "error,previous,previous_error\n";
-    struct gradient_check check = gradient_check_begin(&problem->input, problem->dO, o->verify_all);
+    struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
@@ -117,7 +117,7 @@ void tell_steps(const struct problem *problem, const struct options *o)
             report_line("%s cannot do this: it knows no %s", name, lacks);
             continue;
         }
-        const struct attention_errors e = tell_row(step, problem, &check, o, csv);
+        const struct attention_errors e = tell_row(step, layer, &check, o, csv);
         worst.reference = worse(worst.reference, e.reference);
         worst.previous = worse(worst.previous, e.previous);
         worst.right &= e.right;
@@ -131,7 +131,7 @@ void tell_steps(const struct problem *problem, const struct options *o)
     else
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!worst.right)
-        tell_wrong_steps(problem, &check, o);
+        tell_wrong_steps(layer, &check, o);
     gradient_check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);

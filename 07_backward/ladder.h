@@ -16,8 +16,8 @@ void ladder_name(const struct step *step, char text[24]);
 
 /*
  * The part "Steps": a line for every step, its accesses and errors; of one that cannot do
- * the problem, why. Written to --csv too, where that is asked for without --bench.
+ * the layer, why. Written to --csv too, where that is asked for without --bench.
  */
-void tell_steps(const struct problem *problem, const struct options *options);
+void tell_steps(const struct layer *layer, const struct options *options);
 
 #endif

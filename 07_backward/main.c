@@ -24,12 +24,12 @@ static const struct program program = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-static struct count tell_counts(const struct step *step, const struct problem *problem,
+static struct count tell_counts(const struct step *step, const struct layer *layer,
                                 const struct options *o)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
-    const struct count c = count_step(step, &problem->input, &problem->kept, problem->dO, size);
+    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
     const struct tile_counts tiles = count_tiles(p, size);
     char held[32], stored[32], number[32];
     report_part("Tiles");
@@ -47,39 +47,38 @@ static struct count tell_counts(const struct step *step, const struct problem *p
     return c;
 }
 
-static void write_csv(const char *csv, const struct step *step, const struct problem *problem,
+static void write_csv(const char *csv, const struct step *step, const struct layer *layer,
                       struct tile_size size, const struct count *count, struct verdict v)
 {
     report_summary(csv, &(struct summary){
                             .accesses = step->formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes + count->fast_bytes,
-                            .milliseconds = 1e3 * speed_of(step, problem, size, 0.05),
+                            .milliseconds = 1e3 * speed_of(step, layer, size, 0.05),
                             .error = v.errors.reference,
                             .previous = v.errors.has_previous ? v.before : NULL,
                             .previous_error = v.errors.previous,
                         });
 }
 
-static void tell_step(const struct step *step, const struct problem *problem,
-                      const struct options *o)
+static void tell_step(const struct step *step, const struct layer *layer, const struct options *o)
 {
-    const struct attention_input *input = &problem->input;
+    const struct attention_input *input = &layer->input;
     const struct tile_size size = step_size(step, o, input->p.d);
-    struct gradient_check check = gradient_check_begin(input, problem->dO, o->verify_all);
+    struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
     struct count count = { .total = 0 };
     if (can_be_counted(&input->p)) {
-        count = tell_counts(step, problem, o);
+        count = tell_counts(step, layer, o);
     } else {
         report_part("Counted");
         report_line("left out: a counted run of a problem of this size takes long");
     }
-    struct result r = step_run(step, problem, size);
-    const struct verdict v = step_check(step, problem, &check, o, &r, true);
-    attention_write(o, input, problem->kept.O, problem->kept.lse);
+    struct result r = step_run(step, layer, size);
+    const struct verdict v = step_check(step, layer, &check, o, &r, true);
+    attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->csv && !o->bench)
-        write_csv(o->csv, step, problem, size, &count, v);
+        write_csv(o->csv, step, layer, size, &count, v);
     result_free(&r);
     gradient_check_end(&check);
 }
@@ -148,29 +147,29 @@ static bool wants_story(const struct options *o)
 static void tell_problem(const struct options *o)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
-    struct problem problem = problem_load(o);
-    const struct step *step = all ? NULL : find_step(o, &problem.input.p);
-    check_wishes(step, &problem.input.p, o);
-    problem_forward(&problem);
+    struct layer layer = layer_load(o);
+    const struct step *step = all ? NULL : find_step(o, &layer.input.p);
+    check_wishes(step, &layer.input.p, o);
+    layer_forward(&layer);
 
     report_start("07", "Backward", "gradients by computing again instead of storing",
                  o->quiet || o->trace_csv);
     if (o->trace)
-        trace_problem(&problem, o->trace_csv);
+        trace_layer(&layer, o->trace_csv);
     if (wants_story(o))
         tell_story();
-    attention_describe(&problem.input);
+    attention_describe(&layer.input);
     if (all)
-        tell_steps(&problem, o);
+        tell_steps(&layer, o);
     else
-        tell_step(step, &problem, o);
+        tell_step(step, &layer, o);
     if (o->bench && is_usual(o))
         bench_ladder(LADDER_N, o);
     else if (o->bench)
-        bench_steps(o->kernel && !all ? step : NULL, &problem, o);
+        bench_steps(o->kernel && !all ? step : NULL, &layer, o);
     if (wants_story(o))
         report_next("--train: gradient descent with these gradients, and with wrong ones");
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 int main(int argc, char **argv)

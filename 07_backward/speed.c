@@ -14,7 +14,7 @@
 /* One step to be timed, on so many threads. */
 struct job {
     const struct step *step;
-    const struct problem *problem;
+    const struct layer *layer;
     struct tile_size size;
     size_t threads;
     struct result result;
@@ -24,17 +24,17 @@ struct job {
 static void work(void *arg)
 {
     const struct job *job = arg;
-    const struct problem *problem = job->problem;
+    const struct layer *layer = job->layer;
     threads_use(job->threads);
-    job->step->run(&problem->input.p, job->size,
-                   backward_input_of(&problem->input, &problem->kept, problem->dO),
+    job->step->run(&layer->input.p, job->size,
+                   backward_input_of(&layer->input, &layer->kept, layer->dO),
                    result_gradients(&job->result));
 }
 
-double speed_of(const struct step *step, const struct problem *problem, struct tile_size size,
+double speed_of(const struct step *step, const struct layer *layer, struct tile_size size,
                 double seconds)
 {
-    struct job job = { step, problem, size, threads_in_use(), result_new(&problem->input.p), 0.0 };
+    struct job job = { step, layer, size, threads_in_use(), result_new(&layer->input.p), 0.0 };
     struct bench candidate = { .name = step->name, .work = work, .arg = &job };
     bench_run(&candidate, 1, seconds);
     result_free(&job.result);
@@ -42,13 +42,13 @@ double speed_of(const struct step *step, const struct problem *problem, struct t
 }
 
 /* A step is checked before it is timed. */
-static struct job line_up(const struct step *step, const struct problem *problem, size_t threads,
+static struct job line_up(const struct step *step, const struct layer *layer, size_t threads,
                           const struct gradient_check *check, const struct options *o)
 {
-    const struct tile_size size = step_size(step, o, problem->input.p.d);
+    const struct tile_size size = step_size(step, o, layer->input.p.d);
     threads_use(threads);
-    struct job job = { step, problem, size, threads, step_run(step, problem, size), 0.0 };
-    const struct verdict v = step_check(step, problem, check, o, &job.result, false);
+    struct job job = { step, layer, size, threads, step_run(step, layer, size), 0.0 };
+    const struct verdict v = step_check(step, layer, check, o, &job.result, false);
     if (!v.errors.right)
         report_wrong("%s: --kernel %s shows where", step->name, step->name);
     job.error = v.errors.reference;
@@ -56,17 +56,17 @@ static struct job line_up(const struct step *step, const struct problem *problem
 }
 
 /* Operations per second; the field counts 10 d for each pair, five products, however many there are. */
-static double flops_of(const struct problem *problem, double seconds)
+static double flops_of(const struct layer *layer, double seconds)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     return 10.0 * (double)attention_pairs(p) * (double)p->d / seconds;
 }
 
 /* A line of comma-separated values; `before`, if it is not 0, are the seconds of the one before. */
 static void append_csv(char *csv, const struct job *job, double seconds, double before, double peak)
 {
-    const struct attention *p = &job->problem->input.p;
-    const double flops = flops_of(job->problem, seconds);
+    const struct attention *p = &job->layer->input.p;
+    const double flops = flops_of(job->layer, seconds);
     char line[300], ratio[24] = "";
     if (before > 0.0)
         snprintf(ratio, sizeof ratio, "%.3f", before / seconds);
@@ -97,7 +97,7 @@ static void tell_speeds(const struct job *jobs, const struct bench *times, size_
                 "of peak", "x previous", "error");
     for (size_t k = 0; k < count; k++) {
         const double seconds = times[k].best, before = k > 0 ? times[k - 1].best : 0.0;
-        const double flops = flops_of(jobs[k].problem, seconds);
+        const double flops = flops_of(jobs[k].layer, seconds);
         char name[24], time[24], ratio[24] = "-";
         ladder_name(jobs[k].step, name);
         if (before > 0.0)
@@ -114,10 +114,10 @@ static void tell_speeds(const struct job *jobs, const struct bench *times, size_
         report_csv(o->csv, csv);
 }
 
-void bench_steps(const struct step *only, const struct problem *problem, const struct options *o)
+void bench_steps(const struct step *only, const struct layer *layer, const struct options *o)
 {
-    const struct attention *p = &problem->input.p;
-    struct gradient_check check = gradient_check_begin(&problem->input, problem->dO, o->verify_all);
+    const struct attention *p = &layer->input.p;
+    struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
     const size_t threads = threads_in_use();
     struct job jobs[STEPS];
     struct bench times[STEPS];
@@ -128,7 +128,7 @@ void bench_steps(const struct step *only, const struct problem *problem, const s
     first = first < steps ? steps : first;
     for (const struct step *step = first; step < (only ? only + 1 : steps + STEPS); step++)
         if (!step_lacks(step, p))
-            jobs[count++] = line_up(step, problem, step->threads ? threads : 1, &check, o);
+            jobs[count++] = line_up(step, layer, step->threads ? threads : 1, &check, o);
     for (size_t k = 0; k < count; k++)
         times[k] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     bench_run(times, count, 1.0 * (double)count);
@@ -156,27 +156,27 @@ struct mark {
 
 static void climb(struct attention p, const struct options *o, struct mark marks[LADDER], char *csv)
 {
-    struct problem problem = problem_random(p, 1);
-    struct gradient_check check = gradient_check_begin(&problem.input, problem.dO, false);
+    struct layer layer = layer_random(p, 1);
+    struct gradient_check check = gradient_check_begin(&layer.input, layer.dO, false);
     const size_t threads = threads_in_use();
     struct job jobs[LADDER];
     struct bench times[LADDER + 1] = { { .name = "peak", .work = bench_fma_work } };
     for (size_t k = 0; k < LADDER; k++) {
         jobs[k] =
-            line_up(&steps[rungs[k].name], &problem, rungs[k].one_thread ? 1 : threads, &check, o);
+            line_up(&steps[rungs[k].name], &layer, rungs[k].one_thread ? 1 : threads, &check, o);
         times[k + 1] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     }
     bench_run(times, LADDER + 1, 10.0);
     const double peak = bench_fma_operations() / times[0].best;
     for (size_t k = 0; k < LADDER; k++) {
-        const double flops = flops_of(&problem, times[k + 1].best);
+        const double flops = flops_of(&layer, times[k + 1].best);
         marks[k] = (struct mark){ flops, flops / peak / (double)jobs[k].threads };
         append_csv(csv, &jobs[k], times[k + 1].best, k > 0 ? times[k].best : 0.0, peak);
         result_free(&jobs[k].result);
     }
     threads_use(threads);
     gradient_check_end(&check);
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 void bench_ladder(size_t N, const struct options *o)

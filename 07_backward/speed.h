@@ -10,8 +10,7 @@
  * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is NULL, only
  * `only` and the step before it. Written to --csv too.
  */
-void bench_steps(const struct step *only, const struct problem *problem,
-                 const struct options *options);
+void bench_steps(const struct step *only, const struct layer *layer, const struct options *options);
 
 /*
  * The part "Ladder": one head of N queries and keys, d = 64 and 128, without a mask and causal, timed in turn
@@ -20,7 +19,7 @@ void bench_steps(const struct step *only, const struct problem *problem,
 void bench_ladder(size_t N, const struct options *options);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
-double speed_of(const struct step *step, const struct problem *problem, struct tile_size size,
+double speed_of(const struct step *step, const struct layer *layer, struct tile_size size,
                 double seconds);
 
 #endif

@@ -4,32 +4,32 @@
 
 #include <stdlib.h>
 
-struct problem problem_load(const struct options *options)
+struct layer layer_load(const struct options *options)
 {
-    struct problem problem = { .input = attention_input_load(options) };
-    problem.dO = attention_input_dO(&problem.input, options);
-    return problem;
+    struct layer layer = { .input = attention_input_load(options) };
+    layer.dO = attention_input_dO(&layer.input, options);
+    return layer;
 }
 
-void problem_forward(struct problem *problem)
+void layer_forward(struct layer *layer)
 {
-    problem->kept = kept_by_forward(&problem->input);
+    layer->kept = kept_by_forward(&layer->input);
 }
 
-struct problem problem_random(struct attention p, uint64_t seed)
+struct layer layer_random(struct attention p, uint64_t seed)
 {
     const struct options made = { .seed = seed };
-    struct problem problem = { .input = attention_input_random(p, seed) };
-    problem.dO = attention_input_dO(&problem.input, &made);
-    problem.kept = kept_by_forward(&problem.input);
-    return problem;
+    struct layer layer = { .input = attention_input_random(p, seed) };
+    layer.dO = attention_input_dO(&layer.input, &made);
+    layer.kept = kept_by_forward(&layer.input);
+    return layer;
 }
 
-void problem_free(struct problem *problem)
+void layer_free(struct layer *layer)
 {
-    kept_free(&problem->kept);
-    free(problem->dO);
-    attention_input_free(&problem->input);
+    kept_free(&layer->kept);
+    free(layer->dO);
+    attention_input_free(&layer->input);
 }
 
 const char *step_lacks(const struct step *step, const struct attention *p)
@@ -68,12 +68,11 @@ struct gradients result_gradients(const struct result *r)
     return (struct gradients){ r->of[DQ], r->of[DK], r->of[DV] };
 }
 
-struct result step_run(const struct step *step, const struct problem *problem,
-                       struct tile_size size)
+struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size)
 {
-    const struct attention_input *input = &problem->input;
+    const struct attention_input *input = &layer->input;
     struct result r = result_new(&input->p);
-    step->run(&input->p, size, backward_input_of(input, &problem->kept, problem->dO),
+    step->run(&input->p, size, backward_input_of(input, &layer->kept, layer->dO),
               result_gradients(&r));
     return r;
 }
@@ -93,15 +92,15 @@ static const struct step *step_before(const struct step *step, const struct atte
     return NULL;
 }
 
-struct verdict step_check(const struct step *step, const struct problem *problem,
+struct verdict step_check(const struct step *step, const struct layer *layer,
                           const struct gradient_check *check, const struct options *options,
                           const struct result *r, bool tell)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     const struct step *earlier = step_before(step, p);
     if (!earlier)
         return (struct verdict){ gradient_check_errors(check, r->of, NULL, NULL, tell), NULL };
-    struct result before = step_run(earlier, problem, step_size(earlier, options, p->d));
+    struct result before = step_run(earlier, layer, step_size(earlier, options, p->d));
     const struct verdict v = { gradient_check_errors(check, r->of, earlier->name, before.of, tell),
                                earlier->name };
     result_free(&before);

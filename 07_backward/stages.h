@@ -9,19 +9,19 @@
 #include "options.h"
 
 /* A problem with all that a backward pass needs. */
-struct problem {
+struct layer {
     struct attention_input input;
     float *dO;
     struct kept kept;
 };
 
-/* The problem of the command line, for which the forward pass has not been run, which problem_forward does. */
-struct problem problem_load(const struct options *options);
-void problem_forward(struct problem *problem);
+/* The problem of the command line, for which the forward pass has not been run, which layer_forward does. */
+struct layer layer_load(const struct options *options);
+void layer_forward(struct layer *layer);
 
 /* A problem of this shape with normal numbers; the forward pass has been run. */
-struct problem problem_random(struct attention p, uint64_t seed);
-void problem_free(struct problem *problem);
+struct layer layer_random(struct attention p, uint64_t seed);
+void layer_free(struct layer *layer);
 
 /* The option that the step lacks for this problem, as it is written on the command line; or NULL. */
 const char *step_lacks(const struct step *step, const struct attention *p);
@@ -34,8 +34,7 @@ struct result {
     float *of[GRADIENTS];
 };
 struct result result_new(const struct attention *p);
-struct result step_run(const struct step *step, const struct problem *problem,
-                       struct tile_size size);
+struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size);
 void result_free(struct result *r);
 struct gradients result_gradients(const struct result *r);
 
@@ -44,7 +43,7 @@ struct verdict {
     struct attention_errors errors;
     const char *before;  // NULL: there is none
 };
-struct verdict step_check(const struct step *step, const struct problem *problem,
+struct verdict step_check(const struct step *step, const struct layer *layer,
                           const struct gradient_check *check, const struct options *options,
                           const struct result *r, bool tell);
 

@@ -25,18 +25,18 @@ static void by_hand(void)
 {
     static float Q[] = { 1, 0, 0, 1 }, K[] = { 1, 1, 0, 1 }, V[] = { 1, 0, 0, 2 };
     static float dO[] = { 1, 0, 0, 1 };
-    struct problem problem = { .input = { attention_of(1, 1, 1, 2, 2, 2), .Q = Q, .K = K, .V = V },
-                               .dO = dO };
-    problem.input.p.scale = 1.0f;
-    problem_forward(&problem);
-    struct result r = step_run(&steps[STANDARD], &problem, (struct tile_size){ 2, 2 });
+    struct layer layer = { .input = { attention_of(1, 1, 1, 2, 2, 2), .Q = Q, .K = K, .V = V },
+                           .dO = dO };
+    layer.input.p.scale = 1.0f;
+    layer_forward(&layer);
+    struct result r = step_run(&steps[STANDARD], &layer, (struct tile_size){ 2, 2 });
     float S[4], P[4], dP[4], dS[4], D[2];
     for (size_t n = 0; n < 4; n++) {
         const size_t i = n / 2, j = n % 2;
         S[n] = Q[2 * i] * K[2 * j] + Q[2 * i + 1] * K[2 * j + 1];
         dP[n] = dO[2 * i] * V[2 * j] + dO[2 * i + 1] * V[2 * j + 1];
-        D[i] = dO[2 * i] * problem.kept.O[2 * i] + dO[2 * i + 1] * problem.kept.O[2 * i + 1];
-        P[n] = expf(S[n] - problem.kept.lse[i]);
+        D[i] = dO[2 * i] * layer.kept.O[2 * i] + dO[2 * i + 1] * layer.kept.O[2 * i + 1];
+        P[n] = expf(S[n] - layer.kept.lse[i]);
         dS[n] = P[n] * (dP[n] - D[i]);
     }
     char one[60], two[60];
@@ -44,7 +44,7 @@ static void by_hand(void)
     report_line("2 queries, 2 keys, d = 2, scale 1; a row of each matrix between the bars");
     report_line("%s   %s", matrix("Q", Q, one), matrix("S", S, two));
     report_line("%s   %s", matrix("K", K, one), matrix("P", P, two));
-    report_line("%s   %s", matrix("V", V, one), matrix("O", problem.kept.O, two));
+    report_line("%s   %s", matrix("V", V, one), matrix("O", layer.kept.O, two));
     report_line("%s   %s", matrix("dO", dO, one), matrix("dP", dP, two));
     report_line("D   [%6.3f | %6.3f]                 %s", (double)D[0], (double)D[1],
                 matrix("dS", dS, two));
@@ -52,7 +52,7 @@ static void by_hand(void)
     report_line("%s   %s", matrix("dK", r.of[DK], one), "= dS^T Q");
     report_line("%s   %s", matrix("dV", r.of[DV], one), "= P^T dO");
     result_free(&r);
-    kept_free(&problem.kept);
+    kept_free(&layer.kept);
 }
 
 // ---- softmax ------------------------------------------------------------------------------------
@@ -104,22 +104,22 @@ static void softmax_row(void)
 static void where_the_scale_goes(void)
 {
     enum { D_OF_ROW = 64 };
-    struct problem problem = problem_random(attention_of(1, 1, 1, 16, 16, D_OF_ROW), 1);
-    struct result r = step_run(&steps[COMPLETE], &problem, steps[COMPLETE].usual);
+    struct layer layer = layer_random(attention_of(1, 1, 1, 16, 16, D_OF_ROW), 1);
+    struct result r = step_run(&steps[COMPLETE], &layer, steps[COMPLETE].usual);
     static const char *const names[] = { "dQ", "dK", "dV" };
     report_part("Scale");
     report_line("16 queries and keys, d = 64: element 0 of each gradient");
     report_line("%4s %14s %20s %22s", "", "complete", "scale forgotten", "differences, double");
     for (size_t g = 0; g < GRADIENTS; g++) {
         const double right = (double)r.of[g][0];
-        const double tried = difference_at(&problem, g, 0, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE);
-        const double wrong = g == DV ? right : right / (double)problem.input.p.scale;
+        const double tried = difference_at(&layer, g, 0, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE);
+        const double wrong = g == DV ? right : right / (double)layer.input.p.scale;
         report_line("%4s %14.6f %20.6f %22.6f", names[g], right, wrong, tried);
         if (!(fabs(right - tried) <= 1e-4))
             report_wrong("that is not the gradient");
     }
     result_free(&r);
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 // ---- finite differences -------------------------------------------------------------------------
@@ -127,16 +127,16 @@ static void where_the_scale_goes(void)
 enum { SAMPLES = 8 };
 
 /* The largest distance of a difference from the gradient, at some elements drawn by seed. */
-static double distance(const struct problem *problem, double *const right[GRADIENTS], float h,
+static double distance(const struct layer *layer, double *const right[GRADIENTS], float h,
                        enum precision precision)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     double largest = 0.0;
     for (size_t g = 0; g < GRADIENTS; g++)
         for (size_t k = 0; k < SAMPLES; k++) {
             const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
             const size_t at = random_between(7, (uint32_t)g, k, 0, n - 1);
-            const double off = fabs(difference_at(problem, g, at, h, precision) - right[g][at]);
+            const double off = fabs(difference_at(layer, g, at, h, precision) - right[g][at]);
             largest = off <= largest ? largest : off;  // NaN is larger
         }
     return largest;
@@ -144,13 +144,13 @@ static double distance(const struct problem *problem, double *const right[GRADIE
 
 static void finite_differences(void)
 {
-    struct problem problem = problem_random(attention_of(1, 1, 1, 32, 32, 16), 1);
-    const struct attention_input *in = &problem.input;
+    struct layer layer = layer_random(attention_of(1, 1, 1, 32, 32, 16), 1);
+    const struct attention_input *in = &layer.input;
     const size_t n = attention_query_elements(&in->p);
     double *right[GRADIENTS];
     for (size_t g = 0; g < GRADIENTS; g++)
         right[g] = allocate(n, sizeof(double), "the reference");
-    reference_backward(&in->p, in->Q, in->K, in->V, problem.dO, right[DQ], right[DK], right[DV]);
+    reference_backward(&in->p, in->Q, in->K, in->V, layer.dO, right[DQ], right[DK], right[DV]);
     report_part("Differences");
     report_line("32 queries and keys, d = 16: the largest error of %d central differences,",
                 GRADIENTS * SAMPLES);
@@ -158,24 +158,22 @@ static void finite_differences(void)
     report_line("%12s %22s %22s", "h", "loss in double", "O in float32");
     for (int power = 0; power >= -18; power -= 2) {
         const float h = ldexpf(1.0f, power);
-        report_line("%12.2e %22.1e %22.1e", (double)h, distance(&problem, right, h, IN_DOUBLE),
-                    distance(&problem, right, h, IN_FLOAT));
+        report_line("%12.2e %22.1e %22.1e", (double)h, distance(&layer, right, h, IN_DOUBLE),
+                    distance(&layer, right, h, IN_FLOAT));
     }
-    if (!(distance(&problem, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
-        !(distance(&problem, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
+    if (!(distance(&layer, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
+        !(distance(&layer, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
         report_wrong("the best steps are not good enough");
     for (size_t g = 0; g < GRADIENTS; g++)
         free(right[g]);
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 // ---- accesses and operations --------------------------------------------------------------------
 
-static struct count counted(enum step_name name, const struct problem *problem,
-                            struct tile_size size)
+static struct count counted(enum step_name name, const struct layer *layer, struct tile_size size)
 {
-    const struct count c =
-        count_step(&steps[name], &problem->input, &problem->kept, problem->dO, size);
+    const struct count c = count_step(&steps[name], &layer->input, &layer->kept, layer->dO, size);
     if (!c.as_predicted)
         report_wrong("%s: counted %zu accesses, which its formula does not give", steps[name].name,
                      c.total);
@@ -187,7 +185,7 @@ static void accesses(void)
     enum { N = 256, D = 32 };
     static const size_t fast[] = { 64, 256, 1024, 2048, 4096, 8192 };
     static const enum step_name names[] = { STANDARD, RECOMPUTE, FA1, FA2, SPLIT };
-    struct problem problem = problem_random(attention_of(1, 1, 1, N, N, D), 1);
+    struct layer layer = layer_random(attention_of(1, 1, 1, N, N, D), 1);
     report_part("Accesses");
     report_line("accesses / N^2, counted, N = %d, d = %d, one head", N, D);
     report_line("%7s %17s %11s %9s %9s %9s", "M", "standard, tiled", "recompute", "fa1", "fa2",
@@ -196,12 +194,12 @@ static void accesses(void)
         double per_pair[5];
         for (size_t n = 0; n < 5; n++)
             per_pair[n] =
-                (double)counted(names[n], &problem, steps[names[n]].size(fast[k], D)).total /
+                (double)counted(names[n], &layer, steps[names[n]].size(fast[k], D)).total /
                 (N * (double)N);
         report_line("%7zu %17.2f %11.2f %9.2f %9.2f %9.2f", fast[k], per_pair[0], per_pair[1],
                     per_pair[2], per_pair[3], per_pair[4]);
     }
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 /* A row of the table of costs, for N = 128, 256 and 512; the operations are those of the last. */
@@ -212,10 +210,10 @@ static void tell_cost(enum step_name name)
     struct count c = { .total = 0 };
     for (size_t n = 0; n < 3; n++) {
         const size_t N = 128U << n;
-        struct problem problem = problem_random(attention_of(1, 1, 1, N, N, D), 1);
-        c = counted(name, &problem, steps[name].size(M, D));
+        struct layer layer = layer_random(attention_of(1, 1, 1, N, N, D), 1);
+        c = counted(name, &layer, steps[name].size(M, D));
         report_number(c.slow_bytes, text[n]);
-        problem_free(&problem);
+        layer_free(&layer);
     }
     const double pairs = 512.0 * 512.0;
     report_line("%-22s %9.2f %9.2f %9.2f %11s %11s %11s", steps[name].name, (double)c.total / pairs,
@@ -246,11 +244,11 @@ static void costs(void)
 static void all_steps(void)
 {
     const struct options none = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct problem problem = problem_load(&none);
-    problem_forward(&problem);
-    tell_steps(&problem, &none);
+    struct layer layer = layer_load(&none);
+    layer_forward(&layer);
+    tell_steps(&layer, &none);
     report_line("(the real input, with its key mask, and normal numbers for dO)");
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 void tell_story(void)

@@ -60,10 +60,10 @@ static void trace_query(const struct backward_head *a, size_t i, struct place at
     tell(at, "query", "dS", dS, p->Nk);
 }
 
-void trace_problem(const struct problem *problem, bool csv)
+void trace_layer(const struct layer *layer, bool csv)
 {
-    const struct attention *p = &problem->input.p;
-    struct result r = step_run(&steps[COMPLETE], problem, steps[COMPLETE].usual);
+    const struct attention *p = &layer->input.p;
+    struct result r = step_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
     struct place at = { .csv = csv };
     if (csv) {
         report_aside();
@@ -72,9 +72,8 @@ void trace_problem(const struct problem *problem, bool csv)
         report_part("Trace");
     }
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a =
-            backward_head_of(p, n, backward_input_of(&problem->input, &problem->kept, problem->dO),
-                             result_gradients(&r));
+        const struct backward_head a = backward_head_of(
+            p, n, backward_input_of(&layer->input, &layer->kept, layer->dO), result_gradients(&r));
         at.b = a.b;
         at.h = a.h;
         for (size_t i = 0; i < p->Nq; i++)

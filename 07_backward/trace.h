@@ -13,6 +13,6 @@ void trace_check(const struct attention *p);
  * S, P, O, dP, D and dS of each query, then dQ, dK and dV; as comma-separated values, with a header, if `csv`.
  * Of pairs that do not count S is -inf. With dropout P is as the forward pass used it.
  */
-void trace_problem(const struct problem *problem, bool csv);
+void trace_layer(const struct layer *layer, bool csv);
 
 #endif

@@ -31,12 +31,12 @@ static float *target_of(size_t *d)
 }
 
 /* The loss, half the mean square of O - target; and its gradient by O. */
-static double loss_of(const struct problem *problem, const float *target, float *dO)
+static double loss_of(const struct layer *layer, const float *target, float *dO)
 {
-    const size_t n = attention_query_elements(&problem->input.p);
+    const size_t n = attention_query_elements(&layer->input.p);
     double loss = 0.0;
     for (size_t k = 0; k < n; k++) {
-        const float off = problem->kept.O[k] - target[k];
+        const float off = layer->kept.O[k] - target[k];
         loss += 0.5 * (double)off * (double)off / (double)n;
         dO[k] = off / (float)n;
     }
@@ -50,33 +50,33 @@ static void step_down(float *x, const float *gradient, size_t n, float rate)
 }
 
 /* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
-static double descend(struct problem *problem, const float *target, enum guide guide)
+static double descend(struct layer *layer, const float *target, enum guide guide)
 {
-    const struct attention *p = &problem->input.p;
+    const struct attention *p = &layer->input.p;
     const struct step *step = &steps[guide == BY_COMPLETE ? COMPLETE : STANDARD];
     const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
-    problem_forward(problem);
-    const double loss = loss_of(problem, target, problem->dO);
-    struct result r = step_run(step, problem, step->usual.Br ? step->usual : fa1_size(4096, p->d));
-    step_down(problem->input.Q, r.of[DQ], n, RATE * forgotten);
-    step_down(problem->input.K, r.of[DK], n, RATE * forgotten);
-    step_down(problem->input.V, r.of[DV], n, RATE);
+    layer_forward(layer);
+    const double loss = loss_of(layer, target, layer->dO);
+    struct result r = step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, p->d));
+    step_down(layer->input.Q, r.of[DQ], n, RATE * forgotten);
+    step_down(layer->input.K, r.of[DK], n, RATE * forgotten);
+    step_down(layer->input.V, r.of[DV], n, RATE);
     result_free(&r);
-    kept_free(&problem->kept);
+    kept_free(&layer->kept);
     return loss;
 }
 
 static void train_by(enum guide guide, const float *target, size_t d, double *losses)
 {
-    struct problem problem = problem_random(attention_of(1, 1, 1, N, N, d), 5);
-    kept_free(&problem.kept);
+    struct layer layer = layer_random(attention_of(1, 1, 1, N, N, d), 5);
+    kept_free(&layer.kept);
     for (size_t k = 0; k < DESCENTS; k++) {
         report_progress("descending", k, DESCENTS);
-        losses[k] = descend(&problem, target, guide);
+        losses[k] = descend(&layer, target, guide);
     }
     report_progress("descending", 1, 1);
-    problem_free(&problem);
+    layer_free(&layer);
 }
 
 /* The largest |a - b| as a part of b. */

@@ -223,11 +223,12 @@ static void see(struct workplace *w, struct keys *k, const struct backward_head 
     if (kind == TILE_WHOLE && k->cols == GROUP && !dropout) {
         weigh(w, factor, q->padded);
     } else {
-        keys_seen(w->seen, k, a, q->i0, q->padded);
+        keys_seen(w->seen, k, a, q->i0, q->rows);
+        memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
         if (dropout)
-            keys_kept(w->Z, k, a, q->i0, q->padded);
+            keys_kept(w->Z, k, a, q->i0, q->rows);
         weigh_seen(w, factor, q->padded, dropout);
-        K = rows_seen(w, k, q->padded, d);
+        K = rows_seen(w, k, q->rows, d);
     }
     add_to_keys(k->dV, q->dO, (const group_row *)w->P, q->padded, d);
     add_to_keys(k->dK, q->Q, (const group_row *)w->dS, q->padded, d);
