@@ -200,11 +200,15 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
 # Threads under a race detector.
-.PHONY: racecheck-05
+.PHONY: racecheck-05 racecheck-07
 racecheck-05: setup-run
 	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
 	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
+
+racecheck-07: setup-run
+	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
+	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -286,6 +290,7 @@ help:
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
+#?                   racecheck-07: those of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, against the step before

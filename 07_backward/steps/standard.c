@@ -12,21 +12,33 @@
  */
 #include "tile.h"
 
-/* X (Nq, Nk) = factor A B^T, where A has a row for each query and B for each key. */
-static void product(const struct attention *p, struct tile_size size, float factor, const float *A,
-                    const float *B, float *X, const struct backward_memory *fast)
+/* Stores the tile in fast->P as part of X (Nq, Nk); with `masked` as scores: hidden ones are -inf. */
+static void store_tile(const struct backward_head *a, float *X, struct tile t, bool masked,
+                       const struct backward_memory *fast)
 {
-    const size_t d = p->d;
+    for (size_t n = 0; n < t.rows * t.cols; n++) {
+        const size_t i = t.i0 + n / t.cols, j = t.j0 + n % t.cols;
+        const bool hidden = masked && !visible(a->p, a->b, a->h, i, j);
+        store(&X[i * a->p->Nk + j], hidden ? -INFINITY : fast->P[n]);
+    }
+}
+
+/* X (Nq, Nk) = A B^T, where A has a row for each query and B for each key; or the scores, scale A B^T. */
+static void product(const struct backward_head *a, struct tile_size size, const float *A,
+                    const float *B, float *X, bool scores, const struct backward_memory *fast)
+{
+    const struct attention *p = a->p;
     struct tile t;
     for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
         t.rows = smaller(size.Br, p->Nq - t.i0);
-        tile_load(fast->Q, A + t.i0 * d, t.rows * d);
+        tile_load(fast->Q, A + t.i0 * p->d, t.rows * p->d);
         for (t.j0 = 0; t.j0 < p->Nk; t.j0 += size.Bc) {
             t.cols = smaller(size.Bc, p->Nk - t.j0);
-            tile_load(fast->K, B + t.j0 * d, t.cols * d);
-            tile_product(fast->P, fast->Q, fast->K, t, d);
-            for (size_t n = 0; n < t.rows * t.cols; n++)
-                store(&X[(t.i0 + n / t.cols) * p->Nk + t.j0 + n % t.cols], factor * fast->P[n]);
+            tile_load(fast->K, B + t.j0 * p->d, t.cols * p->d);
+            tile_product(fast->P, fast->Q, fast->K, t, p->d);
+            if (scores)
+                tile_scale(fast->P, p->scale, t.rows * t.cols);
+            store_tile(a, X, t, scores, fast);
         }
     }
 }
@@ -81,19 +93,16 @@ static void product_for_keys(const struct attention *p, struct tile_size size, f
     }
 }
 
-/* Row i of P = softmax of row i of S, over the keys that the query sees. */
-static void softmax_row(const struct backward_head *a, size_t i, const float *S, float *P)
+/* P = softmax(S), a row of them. Hidden scores are -inf; where all are, P is 0. */
+static void softmax_row(size_t Nk, const float *S, float *P)
 {
-    const size_t Nk = a->p->Nk;
     float m = -INFINITY, l = 0.0f;
-    for (size_t j = 0; j < Nk; j++) {
-        const float x = load(&S[j]);
-        m = visible(a->p, a->b, a->h, i, j) ? fmaxf(m, x) : m;
-    }
     for (size_t j = 0; j < Nk; j++)
-        l += pair_weight(a, i, j, load(&S[j]), m);
+        m = fmaxf(m, load(&S[j]));
     for (size_t j = 0; j < Nk; j++)
-        store(&P[j], pair_weight(a, i, j, load(&S[j]), m) / (l == 0.0f ? 1.0f : l));
+        l += exp_minus(load(&S[j]), m);
+    for (size_t j = 0; j < Nk; j++)
+        store(&P[j], exp_minus(load(&S[j]), m) / (l == 0.0f ? 1.0f : l));
     work_others(7 * Nk);  // max; -, exp, +; -, exp, /
 }
 
@@ -113,6 +122,9 @@ static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
     work_others(4 * Nk);
 }
 
+// The products stand in a column.
+// clang-format off
+
 void backward_standard(const struct attention *p, struct tile_size size, struct backward_input in,
                        struct gradients out)
 {
@@ -124,11 +136,11 @@ void backward_standard(const struct attention *p, struct tile_size size, struct 
     float *dP = extra_slow("dP", pairs), *dS = extra_slow("dS", pairs);
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct backward_head a = backward_head_of(p, n, in, out);
-        product(p, size, p->scale, a.Q, a.K, S, &fast);  // S  = scale Q K^T
+        product(&a, size, a.Q, a.K, S, true, &fast);                   // S  = scale Q K^T
         for (size_t i = 0; i < p->Nq; i++)
-            softmax_row(&a, i, S + i * p->Nk, P + i * p->Nk);
-        product_for_keys(p, size, 1.0f, P, a.dO, a.dV, &fast);  // dV = P^T dO
-        product(p, size, 1.0f, a.dO, a.V, dP, &fast);           // dP = dO V^T
+            softmax_row(p->Nk, S + i * p->Nk, P + i * p->Nk);
+        product_for_keys(p, size, 1.0f, P, a.dO, a.dV, &fast);         // dV = P^T dO
+        product(&a, size, a.dO, a.V, dP, false, &fast);                // dP = dO V^T
         for (size_t i = 0; i < p->Nq; i++)
             dS_row(p->Nk, P + i * p->Nk, dP + i * p->Nk, dS + i * p->Nk);
         product_for_queries(p, size, p->scale, dS, a.K, a.dQ, &fast);  // dQ = scale dS K
@@ -140,3 +152,5 @@ void backward_standard(const struct attention *p, struct tile_size size, struct 
     extra_free(S);
     backward_memory_free(&fast);
 }
+
+// clang-format on
