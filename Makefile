@@ -26,8 +26,8 @@ EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
-EARLIER_07 := $(EARLIER_05) $(filter-out %/counted.c,$(wildcard 05_flash_tiled_cpu/steps/*.c \
-                05_flash_tiled_cpu/rungs/*.c))
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
+              $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
 STEPS_07   := standard recompute fa1 fa2 split

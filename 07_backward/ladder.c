@@ -33,12 +33,12 @@ static struct counts count_row(const struct step *step, const struct layer *laye
     const struct attention *p = &layer->input.p;
     struct counts row = { .csv = ",,,,", .as_predicted = true };
     char accesses[32], stored[32];
-    snprintf(row.text, sizeof row.text, "%13s %8s %9s %9s", "-", "-", "-", "-");
+    snprintf(row.text, sizeof row.text, "%11s %8s %8s %8s", "-", "-", "-", "-");
     if (!can_be_counted(p))
         return row;
     const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
     const double pairs = (double)(c.pairs ? c.pairs : 1);
-    snprintf(row.text, sizeof row.text, "%13s %8.2f %9s %9.2f", report_number(c.total, accesses),
+    snprintf(row.text, sizeof row.text, "%11s %8.2f %8s %8.2f", report_number(c.total, accesses),
              (double)c.total / pairs, report_bytes(c.slow_bytes, stored),
              (double)c.work.products / pairs / (double)p->d);
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, c.work.products,
@@ -107,8 +107,8 @@ void tell_steps(const struct layer *layer, const struct options *o)
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
-    report_line(" # %-10s%13s %8s %9s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
-                "products", "error", "from the step before");
+    report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "kernel", "accesses", "per pair", "stored",
+                "products", "error", "step before");
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         const char *lacks = step_lacks(step, p);
         char name[24];

@@ -23,7 +23,7 @@ static const char *matrix(const char *name, const float *x, char text[60])
 
 static void by_hand(void)
 {
-    static float Q[] = { 1, 0, 0, 1 }, K[] = { 1, 1, 0, 1 }, V[] = { 1, 0, 0, 2 };
+    static float Q[] = { 1, 0, 0, 1 }, K[] = { 1, 1, 0, 2 }, V[] = { 1, 0, 0, 2 };
     static float dO[] = { 1, 0, 0, 1 };
     struct layer layer = { .input = { attention_of(1, 1, 1, 2, 2, 2), .Q = Q, .K = K, .V = V },
                            .dO = dO };
@@ -216,7 +216,7 @@ static void tell_cost(enum step_name name)
         layer_free(&layer);
     }
     const double pairs = 512.0 * 512.0;
-    report_line("%-22s %9.2f %9.2f %9.2f %11s %11s %11s", steps[name].name, (double)c.total / pairs,
+    report_line("%-19s %9.2f %9.2f %8.2f %10s %10s %10s", steps[name].name, (double)c.total / pairs,
                 (double)c.work.products / pairs, (double)c.work.others / pairs, text[0], text[1],
                 text[2]);
     if (name != STANDARD)
@@ -224,17 +224,16 @@ static void tell_cost(enum step_name name)
     // without its first product and its softmax, and what these read and write
     const double Tr = ceil(512.0 / (double)standard_size(M, D).Br);
     const double less = 5.0 * pairs + 512.0 * D + Tr * 512.0 * D;
-    report_line("%-22s %9.2f %9.2f %9.2f %11s %11s %11s", "  P kept by forward",
-                ((double)c.total - less) / pairs, (double)c.work.products / pairs - 2.0 * D,
-                (double)c.work.others / pairs - 7.0, "", "", "");
+    report_line("%-19s %9.2f %9.2f %8.2f", "  P kept by forward", ((double)c.total - less) / pairs,
+                (double)c.work.products / pairs - 2.0 * D, (double)c.work.others / pairs - 7.0);
 }
 
 static void costs(void)
 {
     report_part("Cost");
-    report_line("d = 32, M = 4096%16s %9s %9s%23s", "accesses", "products", "others",
+    report_line("d = 32, M = 4096%13s %9s %8s%24s", "accesses", "products", "others",
                 "bytes stored whole");
-    report_line("%-22s %29s %11s %11s %11s", "", "/ N^2, for N = 512", "N = 128", "256", "512");
+    report_line("%-19s %28s %10s %10s %10s", "", "/ N^2, for N = 512", "N = 128", "256", "512");
     for (enum step_name name = STANDARD; name <= SPLIT; name++)
         tell_cost(name);
 }

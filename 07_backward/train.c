@@ -2,6 +2,7 @@
 
 #include "memory.h"
 #include "stages.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum { N = 64, DESCENTS = 300, LINE = 80 };
-static const float RATE = 40.0f;
+static const float RATE = 200.0f;
 
 /* Who says in which direction to go. */
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
@@ -109,6 +110,7 @@ void train(const struct options *options)
     static double losses[GUIDES][DESCENTS];
     size_t d;
     float *target = target_of(&d);
+    threads_use(1);  // so small a problem is not worth waking others for
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
         train_by(guide, target, d, losses[guide]);
     free(target);

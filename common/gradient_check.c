@@ -39,9 +39,9 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     // no lse is known yet: scores are at most about this, and ln Nk more
     const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);
     return (struct gradient_terms){
-        .size = { [DQ] = scale * dP * largest(K, keys),
-                  [DK] = scale * dP * largest(Q, queries),
-                  [DV] = largest(dO, queries) * Z },
+        .size = { [DQ] = scale * dP * usual(K, keys),
+                  [DK] = scale * dP * usual(Q, queries),
+                  [DV] = usual(dO, queries) * Z },
         .lse = score + log((double)p->Nk),
     };
 }
@@ -229,8 +229,7 @@ struct attention_errors gradient_check_errors(const struct gradient_check *check
     if (tell) {
         report_compared(list, n);
         if (check->count[DQ] < check->shape[DQ][0] * check->shape[DQ][1] * check->shape[DQ][2])
-            report_line("  checked at %zu rows of dQ and %zu of dK and dV, drawn by seed; "
-                        "--verify=all checks all",
+            report_line("  checked at %zu rows of dQ and %zu of dK and dV; --verify=all checks all",
                         check->count[DQ], check->count[DK]);
     }
     for (size_t g = 0; g < GRADIENTS; g++) {

@@ -63,7 +63,7 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
 /*
  * The same for a gradient that was computed again from a stored lse. Its sums have terms that cancel out, of
  * the usual size `term`: so its floor is 8 ulp of those, if they are larger than any result. And the lse, at
- * most `lse`, was rounded to float32: each weight e^{x - lse} is off by that much of itself.
+ * most `lse`, was rounded to float32: each weight e^{x - lse} is off by half that, of itself.
  */
 struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
                                         double term, double lse);

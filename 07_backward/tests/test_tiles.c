@@ -207,3 +207,17 @@ TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
         problem_free(&t);
     }
 }
+
+/* One key has all the weight: P is 1, not nearly 1, and dV is dO. */
+TEST(fa1, gives_a_single_key_exactly_dO)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct test_problem t = problem_of(attention_of(1, 2, 2, 1, 1, 9), 0, seed);
+        struct result r = gradients_of(FA1, &t, (struct tile_size){ 1, 1 });
+        for (size_t n = 0; n < attention_key_elements(&t.p); n++)
+            cr_assert(r.of[DV][n] == t.dO[n], "seed %llu: dV[%zu] is %.9g, dO %.9g",
+                      (unsigned long long)seed, n, (double)r.of[DV][n], (double)t.dO[n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+}

@@ -40,4 +40,9 @@ for picture in accesses_against_n accesses_against_m extra_memory tile_order blo
     attention_map; do
     draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
 done
+
+sh common/tools/plots_07.sh "$build" "$data"
+draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
+draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg
+draw 07_products.gp "$data/products" 07_backward/products.svg
 exit $stale
