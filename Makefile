@@ -293,7 +293,7 @@ help:
 #?                   racecheck-07: those of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
-#?                   STEP=fa2: in a step of chapter 05, against the step before
+#?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

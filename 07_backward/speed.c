@@ -88,9 +88,8 @@ static const char *milliseconds(double seconds, char text[24])
 }
 
 static void tell_speeds(const struct job *jobs, const struct bench *times, size_t count,
-                        const struct options *o)
+                        double peak, const struct options *o)
 {
-    const double peak = bench_fma_peak();
     char csv[LADDER_CSV] = CSV_TITLE;
     report_part("Speed");
     report_line(" # %-10s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
@@ -120,7 +119,7 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
     const size_t threads = threads_in_use();
     struct job jobs[STEPS];
-    struct bench times[STEPS];
+    struct bench times[STEPS + 1];  // the last is the peak, which takes its turn
     size_t count = 0;
     const struct step *first = only ? only : steps;
     while (only && first-- > steps && step_lacks(first, p))
@@ -131,8 +130,9 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
             jobs[count++] = line_up(step, layer, step->threads ? threads : 1, &check, o);
     for (size_t k = 0; k < count; k++)
         times[k] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
-    bench_run(times, count, 1.0 * (double)count);
-    tell_speeds(jobs, times, count, o);
+    times[count] = (struct bench){ .name = "peak", .work = bench_fma_work };
+    bench_run(times, count + 1, 1.0 * (double)(count + 1));
+    tell_speeds(jobs, times, count, bench_fma_operations() / times[count].best, o);
     for (size_t k = 0; k < count; k++)
         result_free(&jobs[k].result);
     gradient_check_end(&check);

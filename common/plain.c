@@ -103,10 +103,10 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
-/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
-static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
-                         float *dQ, float *dK, float *dV)
+/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
+static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
+                            float *dP)
 {
     const size_t row = query_row(p, b, h, i);
     float D = 0.0f;
@@ -114,21 +114,29 @@ static void backward_row(const struct attention *p, const float *Q, const float 
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const size_t key = key_row(p, b, h, j);
-        const float Z = dropout_factor(p, b, h, i, j);
-        dP[j] = Z * dot(dO + row, V + key, p->d);
+        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
-        for (size_t c = 0; c < p->d; c++)
-            dV[key + c] += P[j] * Z * dO[row + c];
     }
+    return D;
+}
+
+/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
+static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
+                         float *dQ, float *dK, float *dV)
+{
+    const size_t row = query_row(p, b, h, i);
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
+        const float Z = dropout_factor(p, b, h, i, j);
         const float dS = p->scale * P[j] * (dP[j] - D);
         for (size_t c = 0; c < p->d; c++) {
             dQ[row + c] += dS * K[key + c];
             dK[key + c] += dS * Q[row + c];
+            dV[key + c] += P[j] * Z * dO[row + c];
         }
     }
 }
@@ -150,23 +158,6 @@ void plain_backward(const struct attention *p, const float *Q, const float *K, c
                 backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
     free(dP);
     free(P);
-}
-
-/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
-static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
-                            float *dP)
-{
-    const size_t row = query_row(p, b, h, i);
-    float D = 0.0f;
-    probabilities(p, Q, K, b, h, i, P);
-    for (size_t j = 0; j < p->Nk; j++) {
-        if (!visible(p, b, h, i, j))
-            continue;
-        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
-        D += P[j] * dP[j];
-    }
-    return D;
 }
 
 void plain_backward_query(const struct attention *p, const float *Q, const float *K, const float *V,

@@ -107,32 +107,40 @@ void reference_forward(const struct attention *p, const float *Q, const float *K
     free(P);
 }
 
+/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
+static double pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, size_t b, size_t h, size_t i,
+                             double *P, double *dP)
+{
+    const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
+    double D = 0.0;
+    probabilities(p, Q, K, b, h, i, P);
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
+        D += P[j] * dP[j];
+    }
+    return D;
+}
+
 /* Adds what query (b, h, i) contributes to the three gradients; P and dP have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, double *P, double *dP,
                          double *dQ, double *dK, double *dV)
 {
     const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    double D = 0.0;  // sum over j of P_ij dP_ij
-    probabilities(p, Q, K, b, h, i, P);
+    const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
         const double Z = dropout_factor(p, b, h, i, j);
-        dP[j] = Z * dot(dO + row, V + key, p->d);
-        D += P[j] * dP[j];
-        for (size_t c = 0; c < p->d; c++)
-            dV[key + c] += P[j] * Z * (double)dO[row + c];
-    }
-    for (size_t j = 0; j < p->Nk; j++) {
-        if (!visible(p, b, h, i, j))
-            continue;
-        const size_t key = key_row(p, b, h, j);
         const double dS = P[j] * (dP[j] - D);
         for (size_t c = 0; c < p->d; c++) {
             dQ[row + c] += (double)p->scale * dS * (double)K[key + c];
             dK[key + c] += (double)p->scale * dS * (double)Q[row + c];
+            dV[key + c] += P[j] * Z * (double)dO[row + c];
         }
     }
 }
@@ -154,23 +162,6 @@ void reference_backward(const struct attention *p, const float *Q, const float *
                 backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
     free(dP);
     free(P);
-}
-
-/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
-static double pairs_of_query(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i,
-                             double *P, double *dP)
-{
-    const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    double D = 0.0;
-    probabilities(p, Q, K, b, h, i, P);
-    for (size_t j = 0; j < p->Nk; j++) {
-        if (!visible(p, b, h, i, j))
-            continue;
-        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
-        D += P[j] * dP[j];
-    }
-    return D;
 }
 
 void reference_backward_query(const struct attention *p, const float *Q, const float *K,

@@ -61,7 +61,7 @@ TEST(every_step, gives_the_same_whatever_the_tiles)
 }
 
 /* dO is scaled by 2^k, which is exact, or doubled against a sum of two. */
-TEST(every_step, is_linear_in_dO)
+TEST(every_step, is_linear_in_do)
 {
     for (enum step_name name = STANDARD; name < STEPS; name++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -100,7 +100,7 @@ static void permute(float *x, const struct attention *p)
     free(from);
 }
 
-TEST(every_step, permutes_dK_and_dV_when_the_keys_are_permuted)
+TEST(every_step, permutes_dk_and_dv_when_the_keys_are_permuted)
 {
     for (enum step_name name = STANDARD; name < STEPS; name++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -149,7 +149,7 @@ static double column_sum(const float *x, size_t head, size_t rows, size_t d, siz
 }
 
 /* Rows of P sum to 1, so the rows of dV sum to those of dO; rows of dS to 0, so those of dK to nothing. */
-TEST(every_step, gives_dK_that_sums_to_zero_and_dV_that_sums_to_dO)
+TEST(every_step, gives_dk_that_sums_to_zero_and_dv_that_sums_to_do)
 {
     for (enum step_name name = STANDARD; name < STEPS; name++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {

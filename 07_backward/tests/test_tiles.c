@@ -209,7 +209,7 @@ TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
 }
 
 /* One key has all the weight: P is 1, not nearly 1, and dV is dO. */
-TEST(fa1, gives_a_single_key_exactly_dO)
+TEST(fa1, gives_a_single_key_exactly_do)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct test_problem t = problem_of(attention_of(1, 2, 2, 1, 1, 9), 0, seed);
@@ -220,4 +220,26 @@ TEST(fa1, gives_a_single_key_exactly_dO)
         result_free(&r);
         problem_free(&t);
     }
+}
+
+/* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
+TEST(every_step, gives_scores_of_minus_infinity_no_weight)
+{
+    enum { N = 9, D = 3 };
+    for (enum step_name name = STANDARD; name < STEPS; name++)
+        for (size_t form = 0; form < TILE_FORMS; form++)
+            for (size_t few = 1; few <= N; few += N - 1) {
+                struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, form);
+                for (size_t i = 0; i < N; i++) {
+                    t.Q[i * D] = 1.0f;
+                    t.K[i * D] = i < few ? -INFINITY : t.K[i * D];
+                }
+                struct result r = gradients_of(name, &t, tiles_of(name, form, &t.p));
+                for (size_t n = 0; n < N * D; n++)
+                    cr_assert((r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f) == (n / D < few),
+                              "%s, form %zu, %zu such keys: dK[%zu] is %g, dV %g", steps[name].name,
+                              form, few, n, (double)r.of[DK][n], (double)r.of[DV][n]);
+                result_free(&r);
+                problem_free(&t);
+            }
 }
