@@ -22,6 +22,7 @@ LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
 LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
 LESSON_06 := 06_flash_tiled_cuda/kernels/fa2.cu
+LESSON_07 := 07_backward/steps/fa2.c
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_state.c
@@ -29,8 +30,11 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
+              $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
+STEPS_07   := standard recompute fa1 fa2 split
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -73,6 +77,7 @@ OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 THREADS_05 := $(OPENMP)
 THREADS_06 := $(OPENMP)
+THREADS_07 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
@@ -162,7 +167,7 @@ ONLY   ?= common cuda $(CHAPTERS)
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
 TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command command_line forward \
-               softmax_rows softmax_program) $(COMMON)
+               backward golden softmax_rows softmax_program) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)sh common/tools/run_tests.sh
@@ -315,7 +320,7 @@ $(PEERS):
 	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ -ldl -lm
 
 # Threads under a race detector.
-.PHONY: racecheck-05
+.PHONY: racecheck-05 racecheck-07
 racecheck-05: setup-run
 	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
 	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
@@ -354,6 +359,9 @@ test-cuda: setup-test
 	$(SUBMAKE) $(JOBS) $(BUILD)/cuda/06_flash_tiled_cuda $(BUILD)/cuda/tests/06_flash_tiled_cuda \
 	    GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 	@sh common/tools/test_cuda.sh $(BUILD)/cuda 06_flash_tiled_cuda
+racecheck-07: setup-run
+	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
+	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -447,9 +455,10 @@ help:
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make cuda-table   what nvcc says that the kernels take; make cuda-check holds the committed table to it
 #? make test-cuda    the tests of the kernels on a GPU
+#?                   racecheck-07: those of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
-#?                   STEP=fa2: in a step of chapter 05, against the step before
+#?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

@@ -225,6 +225,21 @@ struct attention_input attention_input_load(const struct options *options)
     return input;
 }
 
+float *attention_input_dO(const struct attention_input *input, const struct options *options)
+{
+    const struct attention *p = &input->p;
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
+    char wanted[100], found[100];
+    if (!options->dO)
+        return numbers(p->B, p->H, p->Nq, p->d, options->seed, 3);
+    const struct array dO = read_array(options->dO);
+    if (dO.dims != input->dims || memcmp(dO.shape, shape, sizeof shape) != 0)
+        options_fail(options->dO, "expected the shape of %s, %s, found %s", options->q,
+                     npy_shape_text(input->dims, shape + 4 - input->dims, wanted, sizeof wanted),
+                     npy_shape_text(dO.dims, dO.shape + 4 - dO.dims, found, sizeof found));
+    return dO.x;
+}
+
 void attention_describe(const struct attention_input *input)
 {
     const struct attention *p = &input->p;
@@ -248,16 +263,34 @@ void attention_input_free(struct attention_input *input)
     *input = (struct attention_input){ 0 };
 }
 
+/* Writes x, (B, heads, rows, d), to `path` unless that is NULL, in as many dimensions as Q had. */
+static void write_rows(const char *path, const struct attention_input *input, size_t heads,
+                       size_t rows, const float *x)
+{
+    const size_t shape[4] = { input->p.B, heads, rows, input->p.d };
+    struct file_error error;
+    if (path && !npy_write(path, NPY_F4, input->dims, shape + 4 - input->dims, x, &error))
+        options_fail(path, "%s", error.text);
+}
+
+void attention_write_gradients(const struct options *options, const struct attention_input *input,
+                               const float *dQ, const float *dK, const float *dV)
+{
+    const struct attention *p = &input->p;
+    options_flush();
+    write_rows(options->dQ, input, p->H, p->Nq, dQ);
+    write_rows(options->dK, input, p->Hkv, p->Nk, dK);
+    write_rows(options->dV, input, p->Hkv, p->Nk, dV);
+}
+
 void attention_write(const struct options *options, const struct attention_input *input,
                      const float *O, const float *lse)
 {
     const struct attention *p = &input->p;
-    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
+    const size_t shape[3] = { p->B, p->H, p->Nq };
     struct file_error error;
     options_flush();
-    if (options->output &&
-        !npy_write(options->output, NPY_F4, input->dims, shape + 4 - input->dims, O, &error))
-        options_fail(options->output, "%s", error.text);
+    write_rows(options->output, input, p->H, p->Nq, O);
     if (options->lse && !npy_write(options->lse, NPY_F4, 3, shape, lse, &error))
         options_fail(options->lse, "%s", error.text);
 }

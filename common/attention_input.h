@@ -30,6 +30,12 @@ struct attention_input attention_input_load(const struct options *options);
 struct attention_input attention_input_random(struct attention p, uint64_t seed);
 void attention_input_free(struct attention_input *input);
 
+/*
+ * The gradient of the loss by O, for chapter 07: --do, or normal numbers in Q's shape; free() it. Ends the
+ * program with EXIT_USAGE if the file's shape is not that of Q.
+ */
+float *attention_input_dO(const struct attention_input *input, const struct options *options);
+
 /* How many pairs of a query and a key that it sees there are, in all heads. */
 size_t attention_pairs(const struct attention *p);
 
@@ -39,5 +45,9 @@ void attention_describe(const struct attention_input *input);
 /* Writes O to --output and lse to --lse, where they are asked for. */
 void attention_write(const struct options *options, const struct attention_input *input,
                      const float *O, const float *lse);
+
+/* The same for the gradients: dQ to --dq, dK to --dk, dV to --dv. */
+void attention_write_gradients(const struct options *options, const struct attention_input *input,
+                               const float *dQ, const float *dK, const float *dV);
 
 #endif

@@ -107,7 +107,8 @@ static void check_files(const struct program *program, const struct options *opt
 
 void options_spare(const struct options *options, const char *input)
 {
-    const char *const outputs[] = { options->output, options->lse, options->csv };
+    const char *const outputs[] = { options->output, options->lse, options->csv,
+                                    options->dQ,     options->dK,  options->dV };
     for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
         if (outputs[k] && same_file(outputs[k], input))
             options_fail(outputs[k], "expected an output that is not the course's own input");
@@ -147,6 +148,8 @@ static void check_partners(const struct options *options)
         options_fail("--dropout-seed", "expected --dropout too");
     if (options->mask_rows && !options->block_mask)
         options_fail("--mask-block", "expected --block-mask too");
+    if (options->dO && !options->q)
+        options_fail("--do", "expected --q, --k and --v too");
     if (options->sram && (options->br || options->bc))
         options_fail("--sram", "chooses the tiles itself, so it does not go with %s",
                      options->br ? "--br" : "--bc");

@@ -41,8 +41,11 @@ struct options {
     bool dropout_given, dropout_seed_given;
     size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
     bool trace_csv;                // the trace, as comma-separated values
-    const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
-    bool profile;                  // 06, 07: accesses by line of a kernel's source
+    const char *device;            // 06: "cpu", "gpu" or "auto"; NULL: not given
+    bool profile;                  // 06: accesses by line of a kernel's source
+
+    const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
+    bool train;
 };
 
 /* What a chapter says of itself in --help. */

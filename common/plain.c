@@ -103,10 +103,10 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
-/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
-static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
-                         float *dQ, float *dK, float *dV)
+/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
+static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
+                            float *dP)
 {
     const size_t row = query_row(p, b, h, i);
     float D = 0.0f;
@@ -114,21 +114,29 @@ static void backward_row(const struct attention *p, const float *Q, const float 
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const size_t key = key_row(p, b, h, j);
-        const float Z = dropout_factor(p, b, h, i, j);
-        dP[j] = Z * dot(dO + row, V + key, p->d);
+        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
-        for (size_t c = 0; c < p->d; c++)
-            dV[key + c] += P[j] * Z * dO[row + c];
     }
+    return D;
+}
+
+/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
+static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
+                         float *dQ, float *dK, float *dV)
+{
+    const size_t row = query_row(p, b, h, i);
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
+        const float Z = dropout_factor(p, b, h, i, j);
         const float dS = p->scale * P[j] * (dP[j] - D);
         for (size_t c = 0; c < p->d; c++) {
             dQ[row + c] += dS * K[key + c];
             dK[key + c] += dS * Q[row + c];
+            dV[key + c] += P[j] * Z * dO[row + c];
         }
     }
 }
@@ -148,6 +156,47 @@ void plain_backward(const struct attention *p, const float *Q, const float *K, c
         for (size_t h = 0; h < p->H; h++)
             for (size_t i = 0; i < p->Nq; i++)
                 backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
+    free(dP);
+    free(P);
+}
+
+void plain_backward_query(const struct attention *p, const float *Q, const float *K, const float *V,
+                          const float *dO, size_t b, size_t h, size_t i, float *dQ_i)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
+          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t c = 0; c < p->d; c++)
+        dQ_i[c] = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++)
+        for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
+            dQ_i[c] += p->scale * P[j] * (dP[j] - D) * K[key_row(p, b, h, j) + c];
+    free(dP);
+    free(P);
+}
+
+void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
+          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    const size_t group = p->H / p->Hkv, g = rows[0] / p->Nk % p->Hkv, b = rows[0] / p->Nk / p->Hkv;
+    for (size_t n = 0; n < count * p->d; n++)
+        dK[n] = dV[n] = 0.0f;
+    for (size_t q = 0; q < group * p->Nq; q++) {
+        const size_t h = g * group + q / p->Nq, i = q % p->Nq, row = query_row(p, b, h, i);
+        const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+        for (size_t k = 0; k < count; k++) {
+            const size_t j = rows[k] % p->Nk;
+            if (!visible(p, b, h, i, j))
+                continue;
+            const float dS = p->scale * P[j] * (dP[j] - D), Z = dropout_factor(p, b, h, i, j);
+            for (size_t c = 0; c < p->d; c++) {
+                dK[k * p->d + c] += dS * Q[row + c];
+                dV[k * p->d + c] += P[j] * Z * dO[row + c];
+            }
+        }
+    }
     free(dP);
     free(P);
 }

@@ -33,4 +33,17 @@ void reference_forward_row(const struct attention *p, const float *Q, const floa
 void reference_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, double *dQ, double *dK, double *dV);
 
+/* The row of dQ that belongs to query (b, h, i): d elements. */
+void reference_backward_query(const struct attention *p, const float *Q, const float *K,
+                              const float *V, const float *dO, size_t b, size_t h, size_t i,
+                              double *dQ_i);
+
+/*
+ * The rows of dK and dV of `count` keys, which belong to one key/value head and come in order: rows[k] is
+ * (b Hkv + g) Nk + j. O(Nq Nk d) for each query head of the group.
+ */
+void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, const size_t *rows, size_t count,
+                             double *dK, double *dV);
+
 #endif

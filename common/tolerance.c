@@ -102,6 +102,21 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
     return allowance;
 }
 
+struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
+                                        double term, double lse)
+{
+    struct allowance allowance = allowance_for(plain, reference, n, GRADIENT);
+    double largest = 0.0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(reference[i]))
+            largest = fmax(largest, fabs(reference[i]));
+    const double cancelled = 8.0 * (ulp(fmax(largest, term)) - ulp(largest));
+    const double more = cancelled + 0.5 * ulp(lse) * fmax(largest, term);
+    allowance.max_abs += 4.0 * more;  // terms four times as large are not rare
+    allowance.rms += more;
+    return allowance;
+}
+
 struct allowance allowance_between(struct allowance allowance, struct difference other)
 {
     return (struct allowance){

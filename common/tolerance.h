@@ -61,6 +61,14 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
                                     size_t terms, size_t sums, double term);
 
 /*
+ * The same for a gradient that was computed again from a stored lse. Its sums have terms that cancel out, of
+ * the usual size `term`: so its floor is 8 ulp of those, if they are larger than any result. And the lse, at
+ * most `lse`, was rounded to float32: each weight e^{x - lse} is off by half that, of itself.
+ */
+struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
+                                        double term, double lse);
+
+/*
  * What two implementations of one thing may differ by: the allowance of the one under test plus
  * the error that the other was seen to have (the triangle inequality).
  */

@@ -78,6 +78,29 @@ NOTHING(__tsan_init)
 NOTHING(__tsan_func_exit)
 ACCESS(__tsan_func_entry, 0, false)
 
+/* Atomic numbers, by which threads wait for one another: they are done, and are no element of an array. */
+uint64_t __tsan_atomic64_load(const volatile uint64_t *at, int order);
+uint64_t __tsan_atomic64_load(const volatile uint64_t *at, int order)
+{
+    (void)order;
+    return *at;
+}
+
+void __tsan_atomic64_store(volatile uint64_t *at, uint64_t value, int order);
+void __tsan_atomic64_store(volatile uint64_t *at, uint64_t value, int order)
+{
+    (void)order;
+    *at = value;
+}
+
+uint64_t __tsan_atomic64_fetch_add(volatile uint64_t *at, uint64_t value, int order);
+uint64_t __tsan_atomic64_fetch_add(volatile uint64_t *at, uint64_t value, int order)
+{
+    (void)order;
+    *at += value;
+    return *at - value;
+}
+
 /* clang's calls for copies that it makes itself, and the copies in the source (WITNESS_FLAGS). */
 #define MEMORY(prefix)                                               \
     void *prefix##memcpy(void *to, const void *from, size_t bytes);  \

@@ -44,4 +44,9 @@ sh common/tools/plots_06.sh "$build" "$data"
 for picture in accesses grid lanes; do
     draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
 done
+
+sh common/tools/plots_07.sh "$build" "$data"
+draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
+draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg
+draw 07_products.gp "$data/products" 07_backward/products.svg
 exit $stale

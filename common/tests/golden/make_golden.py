@@ -1,4 +1,4 @@
-"""Writes the golden files of common/tests/test_golden.c: attention as PyTorch computes it.
+"""Writes the golden files of common/tests/golden.h: attention as PyTorch computes it.
 
     python3 common/tests/golden/make_golden.py
 
@@ -11,7 +11,7 @@ written down here from their definition, one score at a time: nothing is shared 
 
 A file is one float64 vector: q, k, v, do, [key mask], [block mask], o, lse, dq, dk, dv, each
 flattened, with do the gradient of the loss by o. The inputs are float32 numbers. The table of cases
-stands here and, in the same words, in test_golden.c.
+stands here and, in the same words, in golden.c.
 """
 
 import math

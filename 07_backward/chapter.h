@@ -1,0 +1,83 @@
+/*
+ * Chapter 07 as a program: its table of steps, and what one step did when it was counted.
+ */
+#ifndef BACKWARD_CHAPTER_H
+#define BACKWARD_CHAPTER_H
+
+#include "attention_input.h"
+#include "report.h"
+#include "steps/steps.h"
+#include "work.h"
+
+#include <stdbool.h>
+
+enum { COUNT_LINES = 20 };
+
+/* Accesses array by array: what the counter saw, and what the step's formula gives. */
+struct accesses {
+    size_t n;
+    struct counted line[COUNT_LINES];
+};
+
+struct step {
+    const char *name, *idea;
+    backward_step *run, *counted;
+    struct tile_size (*size)(size_t M, size_t d);
+    struct tile_size usual;  // without --sram, unless it is {0, 0}: then the size for USUAL_M
+    void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
+    bool dropout, grouped_heads;  // it knows
+    bool threads;
+    const char *formula;  // of its accesses, short
+};
+
+enum step_name { STANDARD, RECOMPUTE, FA1, FA2, SPLIT, COMPLETE, STEPS };
+extern const struct step steps[STEPS];
+
+/* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
+enum { USUAL_M = 4096 };
+
+/* What a forward pass leaves for the backward pass: O and lse, and m and l where fa1 wants them. */
+struct kept {
+    float *O, *lse, *m, *l;
+};
+
+/* Runs chapter 05's forward pass; m and l come from chapter 03's merge. */
+struct kept kept_by_forward(const struct attention_input *input);
+void kept_free(struct kept *kept);
+
+struct backward_input backward_input_of(const struct attention_input *input,
+                                        const struct kept *kept, const float *dO);
+
+/* What a counted run of a step did. */
+struct count {
+    struct accesses accesses;
+    size_t total, pairs;            // accesses in all; pairs of a query and a key that it sees
+    size_t slow_bytes, fast_bytes;  // extra memory, at most
+    struct work work;
+    bool as_predicted;
+};
+
+/* Is the problem small enough to be counted? */
+bool can_be_counted(const struct attention *p);
+
+/* Runs the counted step on the input, with its output thrown away. */
+struct count count_step(const struct step *step, const struct attention_input *input,
+                        const struct kept *kept, const float *dO, struct tile_size size);
+
+/* The predictions, one for each way of going through the pairs. */
+void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_recompute(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_split(const struct attention *p, struct tile_size size, struct accesses *a);
+
+/*
+ * Over all heads: the tiles of each enum tile_kind, and the queries and the keys of all tiles that are not
+ * skipped. Without a mask these are Tc Nq and Tr Nk a head.
+ */
+struct tile_counts {
+    size_t of_kind[3], queries, keys;
+};
+struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
+
+#endif

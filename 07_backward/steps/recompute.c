@@ -1,0 +1,79 @@
+/*
+ * Recomputation.                            6 d a pair that is seen + 4 Nq d + 2 Nk d + Nq accesses
+ *
+ * Nothing of size N^2 is stored. Of the forward pass only O and L = m + ln l are kept, a row and a number
+ * for each query, and P is there again with one exponential:
+ *
+ *     P_ij = e^{S_ij - L_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
+ *
+ * The second equation is what makes it one pass: D is known before the first pair, and needs no row of P.
+ * A query at a time goes past all keys, as in chapter 04. Its dQ gathers in fast memory; what it adds to dK
+ * and dV goes to slow memory and back for every pair, which tiles will put an end to.
+ */
+#include "tile.h"
+
+/* x += factor y, of d elements each, where x is in slow memory and y is not. */
+static void add_to(float *x, float factor, const float *y, size_t d)
+{
+    for (size_t k = 0; k < d; k++)
+        store(&x[k], load(&x[k]) + factor * y[k]);
+}
+
+/* Query i and key j: dK_j and dV_j take note of it, and dQ_i, which is in fast memory. */
+static void recompute_pair(const struct backward_head *a, size_t i, size_t j,
+                           struct backward_memory *fast)
+{
+    const size_t d = a->p->d;
+    const struct tile one = { .i0 = i, .rows = 1, .j0 = j, .cols = 1 };
+    float x, dP;
+    tile_load(fast->K, a->K + j * d, d);
+    tile_load(fast->V, a->V + j * d, d);
+    tile_product(&x, fast->Q, fast->K, one, d);
+    tile_product(&dP, fast->dO, fast->V, one, d);
+    // BEGIN SOLUTION
+    const float P = pair_weight(a, i, j, a->p->scale * x, *fast->L);
+    const float dS = pair_dS(P, dP, *fast->D);
+    add_to(a->dV + j * d, P, fast->dO, d);
+    add_to(a->dK + j * d, a->p->scale * dS, fast->Q, d);
+    tile_add_to_queries(fast->dQ, &dS, fast->K, one, d);
+    // END SOLUTION
+    // STUB: (void)x, (void)dP, (void)add_to;
+    work_products(4 * d);
+    work_others(6);  // scale, -, exp; -, *; scale
+}
+
+static void recompute_query(const struct backward_head *a, size_t i, struct backward_memory *fast)
+{
+    const size_t d = a->p->d;
+    tile_load(fast->Q, a->Q + i * d, d);
+    tile_load(fast->O, a->O + i * d, d);
+    tile_load(fast->dO, a->dO + i * d, d);
+    tile_load(fast->L, a->lse + i, 1);
+    tile_fill(fast->dQ, 0.0f, d);
+    *fast->D = 0.0f;
+    for (size_t k = 0; k < d; k++)
+        *fast->D += fast->dO[k] * fast->O[k];
+    for (size_t j = 0; j < a->p->Nk; j++)
+        if (visible(a->p, a->b, a->h, i, j))
+            recompute_pair(a, i, j, fast);
+    tile_scale(fast->dQ, a->p->scale, d);
+    tile_store(a->dQ + i * d, fast->dQ, d);
+    work_others(3 * d);
+}
+
+void backward_recompute(const struct attention *p, struct tile_size size, struct backward_input in,
+                        struct gradients out)
+{
+    (void)size;
+    struct backward_memory fast = backward_memory_new(p, (struct tile_size){ 1, 1 });
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct backward_head a = backward_head_of(p, n, in, out);
+        for (size_t k = 0; k < p->Nk * p->d; k++) {
+            store(&a.dK[k], 0.0f);
+            store(&a.dV[k], 0.0f);
+        }
+        for (size_t i = 0; i < p->Nq; i++)
+            recompute_query(&a, i, &fast);
+    }
+    backward_memory_free(&fast);
+}

@@ -1,0 +1,53 @@
+/*
+ * Chapter 07, the steps: the gradients of attention. Each is a file with one idea more than the one
+ * before.
+ *
+ *     standard       S, P, dP and dS stored whole; five products, each by its name
+ *     recompute      P computed again from L, a query at a time: nothing of size N^2
+ *     fa1            FlashAttention: tiles, K and V outside; the dropout mask drawn again
+ *     fa2            FlashAttention-2: L and D are all that a query needs
+ *     split          dK, dV and dQ in two passes: 7 products instead of 5, and nothing is shared
+ *
+ * and complete (rungs/complete.c): every option, vectors and threads.
+ */
+#ifndef BACKWARD_STEPS_H
+#define BACKWARD_STEPS_H
+
+#include "../../05_flash_tiled_cpu/steps/steps.h"
+#include "attention.h"
+
+#include <stddef.h>
+
+/*
+ * What a backward pass reads: the inputs of the forward pass, what that left behind, and dO, the gradient
+ * of the loss by O. lse is (B, H, Nq), and so are m and l, which only fa1 looks at.
+ */
+struct backward_input {
+    const float *Q, *K, *V, *O, *lse, *dO;
+    const float *m, *l;
+};
+
+/* What it writes: the gradients of the loss by Q, K and V, in their shapes. Old contents do not matter. */
+struct gradients {
+    float *dQ, *dK, *dV;
+};
+
+/*
+ * What every step does, for the problem p with d at most 256. A query that sees no key adds nothing to
+ * any gradient; a key that no query sees has exactly 0 in dK and dV, and is not read.
+ *
+ * All steps know scale, Nq and Nk, and masks; fa1 and complete know dropout; complete alone grouped
+ * heads. The others compute as if p had no dropout, and want Hkv = H. Only complete has threads; its
+ * result does not depend on how many.
+ */
+typedef void backward_step(const struct attention *p, struct tile_size size,
+                           struct backward_input in, struct gradients out);
+
+backward_step backward_standard, backward_recompute, backward_fa1, backward_fa2, backward_split,
+    backward_complete;
+
+/* The same with their accesses and operations counted. */
+backward_step backward_standard_counted, backward_recompute_counted, backward_fa1_counted,
+    backward_fa2_counted, backward_split_counted, backward_complete_counted;
+
+#endif

@@ -1,0 +1,54 @@
+#include "tile.h"
+
+struct backward_head backward_head_of(const struct attention *p, size_t n, struct backward_input in,
+                                      struct gradients out)
+{
+    const size_t b = n / p->H, h = n % p->H, rows = n * p->Nq;
+    const size_t keys = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
+    return (struct backward_head){
+        .p = p,
+        .b = b,
+        .h = h,
+        .Q = in.Q + rows * p->d,
+        .K = in.K + keys,
+        .V = in.V + keys,
+        .O = in.O + rows * p->d,
+        .lse = in.lse + rows,
+        .dO = in.dO + rows * p->d,
+        .m = in.m ? in.m + rows : NULL,
+        .l = in.l ? in.l + rows : NULL,
+        .dQ = out.dQ + rows * p->d,
+        .dK = out.dK + keys,
+        .dV = out.dV + keys,
+    };
+}
+
+struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size)
+{
+    const size_t Br = smaller(size.Br, p->Nq), Bc = smaller(size.Bc, p->Nk), d = p->d;
+    return (struct backward_memory){
+        .Q = extra_fast("a tile of Q", Br * d),
+        .O = extra_fast("a tile of O", Br * d),
+        .dO = extra_fast("a tile of dO", Br * d),
+        .dQ = extra_fast("a tile of dQ", Br * d),
+        .K = extra_fast("a tile of K", Bc * d),
+        .V = extra_fast("a tile of V", Bc * d),
+        .dK = extra_fast("a tile of dK", Bc * d),
+        .dV = extra_fast("a tile of dV", Bc * d),
+        .P = extra_fast("a tile of P", Br * Bc),
+        .dS = extra_fast("a tile of dS", Br * Bc),
+        .L = extra_fast("a tile of L", Br),
+        .m = extra_fast("a tile of m", Br),
+        .l = extra_fast("a tile of l", Br),
+        .D = extra_fast("a tile of D", Br),
+    };
+}
+
+void backward_memory_free(struct backward_memory *fast)
+{
+    float *const all[] = { fast->Q,  fast->O, fast->dO, fast->dQ, fast->K, fast->V, fast->dK,
+                           fast->dV, fast->P, fast->dS, fast->L,  fast->m, fast->l, fast->D };
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+        extra_free(all[k]);
+    *fast = (struct backward_memory){ 0 };
+}

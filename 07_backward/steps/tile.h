@@ -1,0 +1,100 @@
+/*
+ * What the steps share: one head of a backward pass, the fast memory that a tile lives in, and the
+ * products of a tile. Only tile_load and tile_store (chapter 05) touch slow memory.
+ */
+#ifndef BACKWARD_TILE_H
+#define BACKWARD_TILE_H
+
+#include "../../03_online_softmax/softmax_state.h"
+#include "../../05_flash_tiled_cpu/steps/tile.h"
+#include "steps.h"
+
+/* One head: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq). */
+struct backward_head {
+    const struct attention *p;
+    size_t b, h;
+    const float *Q, *K, *V, *O, *lse, *dO, *m, *l;
+    float *dQ, *dK, *dV;
+};
+
+/* Head n = b H + h of the problem. */
+struct backward_head backward_head_of(const struct attention *p, size_t n, struct backward_input in,
+                                      struct gradients out);
+
+/*
+ * Fast memory: Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS
+ * in place; L, m, l and D (Br). The rows of a tile lie one after the other.
+ */
+struct backward_memory {
+    float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *L, *m, *l, *D;
+};
+
+/* Tiles larger than the problem get no more than they can use. Release it with backward_memory_free. */
+struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
+void backward_memory_free(struct backward_memory *fast);
+
+/* C = A B^T: element (r, c) of a tile is row r of A times row c of B, d elements each. */
+static inline void tile_product(float *C, const float *A, const float *B, struct tile t, size_t d)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            float x = 0.0f;
+            for (size_t k = 0; k < d; k++)
+                x += A[r * d + k] * B[c * d + k];
+            C[r * t.cols + c] = x;
+        }
+    work_products(2 * t.rows * t.cols * d);
+}
+
+/* C += X B, a row of C for each query: hidden pairs, which are 0 in X, add nothing, not even 0 NaN. */
+static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
+                                       size_t d)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            const float x = X[r * t.cols + c];
+            for (size_t k = 0; k < (x == 0.0f ? 0 : d); k++)
+                C[r * d + k] += x * B[c * d + k];
+        }
+    work_products(2 * t.rows * t.cols * d);
+}
+
+/* C += X^T A, a row of C for each key. */
+static inline void tile_add_to_keys(float *C, const float *X, const float *A, struct tile t,
+                                    size_t d)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < t.cols; c++) {
+            const float x = X[r * t.cols + c];
+            for (size_t k = 0; k < (x == 0.0f ? 0 : d); k++)
+                C[c * d + k] += x * A[r * d + k];
+        }
+    work_products(2 * t.rows * t.cols * d);
+}
+
+/* e^{x - L} for the score x of a pair, and 0 if the query does not see the key. */
+static inline float pair_weight(const struct backward_head *a, size_t i, size_t j, float x, float L)
+{
+    return visible(a->p, a->b, a->h, i, j) ? exp_minus(x, L) : 0.0f;
+}
+
+/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+static inline float pair_dS(float P, float dP, float D)
+{
+    return P == 0.0f ? 0.0f : P * (dP - D);
+}
+
+/* Multiplies n elements by x. */
+static inline void tile_scale(float *fast, float x, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        fast[k] *= x;
+}
+
+/* Do any queries of the tile see any of its keys? */
+static inline bool tile_is_seen(const struct backward_head *a, struct tile t)
+{
+    return tile_kind(a->p, a->b, a->h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols) != TILE_SKIPPED;
+}
+
+#endif

@@ -1,0 +1,9 @@
+/*
+ * What the program tells of the chapter before it comes to the input.
+ */
+#ifndef BACKWARD_STORY_H
+#define BACKWARD_STORY_H
+
+void tell_story(void);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * The program as a reader runs it: its story, every step and option. What it refuses is in test_refusals.c, what it
+ * writes for other programs in test_outputs.c.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHAPE "--batch 2 --heads 4 --kv-heads 2 --n-q 203 --n-k 113 --d 40 "
+#define ISSUE SHAPE "--causal --window 50,0 --dropout 0.1 --br 16 --bc 24 "
+
+static const char *const step_names[] = {
+    "standard", "recompute", "fa1", "fa2", "split", "complete"
+};
+enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
+
+static struct command verifies(const char *arguments)
+{
+    return command_verified("07_backward", arguments, NULL);
+}
+
+static void verifies_and_tells(const char *arguments, const char *const parts[])
+{
+    command_verified("07_backward", arguments, parts);
+}
+
+TEST(program, tells_its_story_and_verifies_it)
+{
+    const char *const parts[] = { "07  Backward",
+                                  "By hand",
+                                  "dS  [ 0.197 -0.197",
+                                  "dQ  [ 0.197 -0.197",
+                                  "Softmax",
+                                  "0.0819  -0.0599  -0.0220",
+                                  "Scale",
+                                  "dK",
+                                  "Differences",
+                                  "loss in double",
+                                  "Accesses",
+                                  "standard, tiled   recompute",
+                                  "Cost",
+                                  "P kept by forward",
+                                  "Steps",
+                                  " 1 standard",
+                                  " 5 split",
+                                  "complete",
+                                  "Input",
+                                  "common/data/",
+                                  "Tiles",
+                                  "12 skipped",
+                                  "Counted",
+                                  "all                551 040",
+                                  "Compared with",
+                                  "dQ, reference",
+                                  "dV, reference",
+                                  "dQ, split",
+                                  "Next",
+                                  "--train",
+                                  NULL };
+    verifies_and_tells("", parts);
+}
+
+TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
+{
+    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
+        const struct command c = verifies(others[k]);
+        cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
+                  "%s: it printed: %s", others[k], c.out);
+    }
+    const struct command c = verifies("--quiet");
+    cr_assert(is_one_line_with(c.out, "ok") && strstr(c.out, "dQ, reference"),
+              "--quiet: it printed: %s", c.out);
+}
+
+TEST(program, does_the_problem_of_the_forward_pass)
+{
+    const char *const one[] = { "Nq 203, Nk 113, d 40",
+                                "complete, with Br = 16 queries and Bc = 24 keys",
+                                "Counted",
+                                "Compared with",
+                                "dQ, reference",
+                                "dK, reference",
+                                "dV, reference",
+                                NULL };
+    const char *const all[] = { "1 standard   cannot do this: it knows no --dropout",
+                                "2 recompute  cannot do this: it knows no --dropout",
+                                "3 fa1        cannot do this: it knows no --kv-heads",
+                                "4 fa2        cannot do this: it knows no --dropout",
+                                "5 split      cannot do this: it knows no --dropout",
+                                "  complete  ",
+                                NULL };
+    verifies_and_tells(ISSUE, one);
+    verifies_and_tells(ISSUE "--kernel all", all);
+}
+
+TEST(program, runs_every_step_by_its_name)
+{
+    const char *const before[STEP_NAMES] = { "\n", "standard", "recompute", "fa1", "fa2", "split" };
+    for (int k = 0; k < STEP_NAMES; k++) {
+        char arguments[100], with[40], reference[40];
+        snprintf(arguments, sizeof arguments,
+                 "--n-q 33 --n-k 40 --d 5 --heads 2 --causal --kernel %s", step_names[k]);
+        snprintf(with, sizeof with, "%s, with Br = ", step_names[k]);
+        snprintf(reference, sizeof reference, k ? "dV, %s" : "%s", before[k]);
+        verifies_and_tells(arguments, (const char *const[]){ with, "Counted", "Compared with",
+                                                             "dV, reference", reference, NULL });
+    }
+    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
+                       (const char *const[]){ "Steps", "standard", "-\n", "recompute", "standard\n",
+                                              "fa1", "recompute\n", "fa2", "fa1\n", "split",
+                                              "fa2\n", "complete", "split\n", NULL });
+}
+
+TEST(program, lists_its_steps)
+{
+    verifies_and_tells("--kernel list",
+                       (const char *const[]){ " 1  standard ", "\n 2  recompute ", "\n 3  fa1 ",
+                                              "\n 4  fa2 ", "\n 5  split ", "\n    complete ",
+                                              NULL });
+    const struct command names = verifies("--kernel list --quiet");
+    cr_assert(strcmp(names.out, "standard\nrecompute\nfa1\nfa2\nsplit\ncomplete\n") == 0,
+              "--quiet: it printed: %s", names.out);
+}
+
+TEST(program, does_every_option_together)
+{
+    unsigned char keys[2 * 113], blocks[7 * 5];
+    for (size_t k = 0; k < sizeof keys; k++)
+        keys[k] = k % 7 != 0 && k < 150;
+    for (size_t k = 0; k < sizeof blocks; k++)
+        blocks[k] = k % 3 != 0;
+    command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 113 }, keys);
+    command_array("b.npy", NPY_U1, 2, (size_t[]){ 7, 5 }, blocks);
+    const char *const sets[] = {
+        "--causal --key-mask @/m.npy --block-mask @/b.npy --mask-block 32,25 --dropout 0.3",
+        ("--causal=top-left --window 20,3 --scale -0.5 --block-mask band:30 --dropout 0.5 "
+         "--dropout-seed 9 --br 7 --bc 64 --threads 3"),
+        "--window 60,-1 --key-mask @/m.npy --block-mask random:0.4:5 --mask-block 10,20 --scale 0",
+        "--block-mask random:0:1 --sram 500 --verify=all --seed 4",
+        "--causal=bottom-right --block-mask band:0 --mask-block 1,1 --dropout 0.9 --threads 1",
+    };
+    for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        char arguments[400];
+        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        verifies(arguments);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
+        cr_assert(is_one_line_with(verifies(arguments).out, "ok"), "%s: not one line", arguments);
+    }
+}
+
+TEST(program, learns_with_its_gradients_and_not_so_with_wrong_ones)
+{
+    verifies_and_tells("--train",
+                       (const char *const[]){ "Descent", "standard", "complete", "scale forgotten",
+                                              "\n", "complete is never more than", NULL });
+    const struct command c = verifies("--train --quiet");
+    cr_assert(is_one_line_with(c.out, "losses of standard"), "--quiet: it printed: %s", c.out);
+}
+
+TEST(program, checks_some_rows_of_a_large_problem_and_all_if_asked)
+{
+    const char *const some[] = { "Counted", "left out", "Compared with",
+                                 "checked at 64 rows of dQ and 16 of dK and dV", NULL };
+    verifies_and_tells("--n-q 6000 --n-k 900 --d 150 --heads 4 --kv-heads 2 --causal --dropout 0.1",
+                       some);
+}
+
+TEST(program, tells_tiles_from_any_sizes)
+{
+    const struct {
+        const char *arguments, *sizes, *tiles;
+    } runs[] = {
+        { "--br 1", "Br = 1 queries and Bc = 96 keys\n", "10 tiles whole, 0 partial, 0 skipped" },
+        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles whole" },
+        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles whole" },
+        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles whole" },
+        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles whole" },
+    };
+    for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "--n-q 10 --n-k 7 --d 3 %s", runs[k].arguments);
+        verifies_and_tells(arguments,
+                           (const char *const[]){ runs[k].sizes, runs[k].tiles, "Counted", NULL });
+    }
+}

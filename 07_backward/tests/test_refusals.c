@@ -1,0 +1,106 @@
+/*
+ * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define PROGRAM "${BUILD:-build}/07_backward "
+
+static void refuses(const char *arguments, const char *part)
+{
+    command_refused("07_backward", arguments, part);
+}
+
+TEST(refusals, of_steps_that_cannot_do_what_is_asked)
+{
+    refuses("--kernel fa2 --dropout 0.1 --output @/o.npy",
+            "--kernel: expected a step that knows --dropout, and fa2 does not");
+    refuses("--kernel standard --n-q 5 --dropout 0.1", "a step that knows --dropout");
+    refuses("--kernel fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that knows --kv-heads");
+    refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
+    refuses("--kernel ''", "--kernel: expected a name");
+    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --lse @/o.npy", "--lse: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --dq @/o.npy", "--dq: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --dk @/o.npy", "--dk: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --dv @/o.npy", "--dv: expected one --kernel with it");
+}
+
+TEST(refusals, of_what_is_too_large_to_be_traced)
+{
+    refuses("--trace", "--trace: expected at most 64 pairs");
+    refuses("--n-q 5 --n-k 9 --d 2 --trace", "--trace: expected at most 64 pairs, 8 keys");
+    refuses("--n-q 5 --d 9 --trace=csv", "d at most 8");
+    const struct command c = command_run(PROGRAM "--trace");
+    cr_assert(!*c.out, "printed before it refused: %s", c.out);
+}
+
+TEST(refusals, of_training_with_another_problem)
+{
+    const char *const others[] = { "--kernel fa1", "--bench", "--trace" };
+    for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
+        refuses(arguments, "--train: has a problem and steps of its own");
+    }
+}
+
+TEST(refusals, of_a_gradient_that_does_not_fit)
+{
+    command_zeros("q.npy", NPY_F4, 3, (size_t[]){ 2, 5, 3 });
+    command_zeros("k.npy", NPY_F4, 3, (size_t[]){ 2, 6, 3 });
+    command_zeros("flat.npy", NPY_F4, 2, (size_t[]){ 10, 3 });
+    command_zeros("deep.npy", NPY_F4, 4, (size_t[]){ 1, 2, 5, 3 });
+    command_zeros("mask.npy", NPY_B1, 3, (size_t[]){ 2, 5, 3 });
+    command_file("text.npy", "hello", 5);
+    const struct {
+        const char *name, *part;
+    } bad[] = {
+        { "k.npy", "q.npy, (2, 5, 3), found (2, 6, 3)" },
+        { "flat.npy", "q.npy, (2, 5, 3), found (10, 3)" },
+        { "deep.npy", "q.npy, (2, 5, 3), found (1, 2, 5, 3)" },
+        { "mask.npy", "mask.npy: expected float16, float32 or float64 numbers, found a mask" },
+        { "text.npy", "text.npy: " },
+        { "none.npy", "none.npy: " },
+    };
+    for (unsigned k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments,
+                 "--q @/q.npy --k @/k.npy --v @/k.npy --do @/%s --dq @/dq.npy", bad[k].name);
+        refuses(arguments, bad[k].part);
+    }
+    refuses("--do @/q.npy --dq @/dq.npy", "--do: expected --q, --k and --v too");
+    refuses("--n-q 5 --do @/q.npy", "--do: expected --q, --k and --v too");
+}
+
+TEST(refusals, of_outputs_that_cannot_be_written)
+{
+    command_zeros("q.npy", NPY_F4, 2, (size_t[]){ 5, 3 });
+    refuses("--q @/q.npy --k @/q.npy --v @/q.npy --dq @/q.npy",
+            "expected an output that is not the input --q");
+    refuses("--q @/q.npy --k @/q.npy --v @/q.npy --do @/q.npy --dv @/q.npy",
+            "that is not the input");
+    refuses("--n-q 8 --dq @/x.npy --dk @/x.npy", "x.npy: expected one output a file");
+    refuses("--n-q 8 --dk @/x.npy --dv @/x.npy", "x.npy: expected one output a file");
+    refuses("--dq common/data/q.npy", "expected an output that is not the course's own input");
+    refuses("--dk common/data/k.npy", "expected an output that is not the course's own input");
+    refuses("--dv common/data/v.npy", "expected an output that is not the course's own input");
+    refuses("--n-q 8 --dv @/no/such/s.npy", "s.npy: expected");
+    refuses("--train --csv @/no/such/t.csv", "t.csv: expected");
+    if (command_run("test -c /dev/full").status != 0)
+        return;  // the device of Linux that is always full
+    refuses("--n-q 8 --dq @/q2.npy --dk @/k2.npy --dv @/v2.npy >/dev/full", "standard output: ");
+    refuses("--train --csv @/t.csv >/dev/full", "standard output: ");
+    refuses("--n-q 2 --d 2 --trace=csv --dq @/q2.npy >/dev/full", "standard output: ");
+}
+
+TEST(refusals, of_chapter_07s_options_in_the_chapters_before)
+{
+    command_zeros("q.npy", NPY_F4, 2, (size_t[]){ 5, 3 });
+    const char *const options[] = { "--do @/q.npy", "--dq @/x.npy", "--dk @/x.npy", "--dv @/x.npy",
+                                    "--train" };
+    for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++)
+        command_refused("05_flash_tiled_cpu", options[k], "expected an option of this chapter");
+}

@@ -1,0 +1,245 @@
+/*
+ * Tiles for the tests of all steps (tiles.h), and what every step has to do in them.
+ */
+#include "tiles.h"
+
+#include "memory.h"
+#include "test.h"
+#include "threads.h"
+#include "tolerance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- the forms ----------------------------------------------------------------------------------
+
+static enum step_name running;
+
+unsigned options_of(enum step_name name)
+{
+    return WITH_MASKS | (steps[name].dropout ? WITH_DROPOUT : 0) |
+           (steps[name].grouped_heads ? WITH_GROUPED_HEADS : 0);
+}
+
+struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p)
+{
+    static const struct tile_size fixed[] = { { 1, 1 },   { 1, 7 },   { 5, 1 },
+                                              { 16, 16 }, { 64, 32 }, { 33, 65 } };
+    enum { FIXED = sizeof fixed / sizeof fixed[0] };
+    static uint64_t drawn;
+    const struct options none = { .trace = false };
+    if (form < FIXED)
+        return fixed[form];
+    if (form == FIXED)
+        return (struct tile_size){ p->Nq + 5, p->Nk + 9 };
+    if (form == FIXED + 1)
+        return step_size(&steps[name], &none, p->d);
+    const size_t Br = random_between(++drawn, 0, 0, 1, p->Nq + 3);
+    return (struct tile_size){ Br, random_between(drawn, 0, 1, 1, p->Nk + 3) };
+}
+
+struct layer layer_with_forward(const struct test_problem *t)
+{
+    struct layer layer = {
+        .input = { .p = t->p, .Q = t->Q, .K = t->K, .V = t->V, .dims = 4 },
+        .dO = t->dO,
+    };
+    layer_forward(&layer);
+    return layer;
+}
+
+static void run_in_tiles(const struct test_problem *t, float *dQ, float *dK, float *dV)
+{
+    const size_t form = backward_forms.now, threads = running == COMPLETE ? 1 + form % 2 : 1;
+    const struct tile_size size = tiles_of(running, form, &t->p);
+    struct layer layer = layer_with_forward(t);
+    snprintf(backward_forms.text, sizeof backward_forms.text,
+             " --kernel %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
+             threads);
+    threads_use(threads);
+    steps[running].run(&t->p, size, backward_input_of(&layer.input, &layer.kept, t->dO),
+                       (struct gradients){ dQ, dK, dV });
+    kept_free(&layer.kept);
+}
+
+backward *in_tiles(enum step_name name)
+{
+    running = name;
+    backward_forms.count = name == RECOMPUTE ? 1 : TILE_FORMS;  // it has no tiles
+    return run_in_tiles;
+}
+
+struct result gradients_of(enum step_name name, const struct test_problem *t, struct tile_size size)
+{
+    struct layer layer = layer_with_forward(t);
+    struct result r = step_run(&steps[name], &layer, size);
+    kept_free(&layer.kept);
+    return r;
+}
+
+// ---- what every step has to do ------------------------------------------------------------------
+
+static void assert_step(enum step_name name)
+{
+    assert_backward_at_every_size(in_tiles(name));
+    assert_backward_at_random(in_tiles(name), attention_of(1, 2, 2, 150, 150, 256),
+                              WITH_UNEQUAL_LENGTHS, 8);
+}
+
+TEST(standard, agrees_with_the_reference_at_every_size)
+{
+    assert_step(STANDARD);
+}
+
+TEST(recompute, agrees_with_the_reference_at_every_size)
+{
+    assert_step(RECOMPUTE);
+}
+
+TEST(fa1, agrees_with_the_reference_at_every_size)
+{
+    assert_step(FA1);
+}
+
+TEST(fa2, agrees_with_the_reference_at_every_size)
+{
+    assert_step(FA2);
+}
+
+TEST(split, agrees_with_the_reference_at_every_size)
+{
+    assert_step(SPLIT);
+}
+
+TEST(standard, agrees_with_the_reference_under_masks)
+{
+    assert_backward_with_options(in_tiles(STANDARD), options_of(STANDARD));
+}
+
+TEST(recompute, agrees_with_the_reference_under_masks)
+{
+    assert_backward_with_options(in_tiles(RECOMPUTE), options_of(RECOMPUTE));
+}
+
+TEST(fa1, agrees_with_the_reference_under_masks_and_dropout)
+{
+    assert_backward_with_options(in_tiles(FA1), options_of(FA1));
+}
+
+TEST(fa2, agrees_with_the_reference_under_masks)
+{
+    assert_backward_with_options(in_tiles(FA2), options_of(FA2));
+}
+
+TEST(split, agrees_with_the_reference_under_masks)
+{
+    assert_backward_with_options(in_tiles(SPLIT), options_of(SPLIT));
+}
+
+TEST(every_step, reads_no_key_that_no_query_sees_and_gives_it_zeros)
+{
+    for (enum step_name name = STANDARD; name < COMPLETE; name++) {
+        assert_backward_ignores_unseen_keys(in_tiles(name), WITH_KEY_MASK);
+        assert_backward_ignores_unseen_keys(in_tiles(name), options_of(name));
+    }
+}
+
+/*
+ * The scalar steps: a key that some queries see, with NaN in it, spoils those and nobody else. The forward
+ * pass that feeds them is a scalar step too.
+ */
+TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
+{
+    enum { N = 6, D = 4, ODD = 4 };
+    for (enum step_name name = STANDARD; name < COMPLETE; name++)
+        for (size_t form = 0; form < TILE_FORMS; form++) {
+            struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, 1);
+            t.p.causal = true;
+            t.K[ODD * D + 1] = t.V[ODD * D] = NAN;
+            struct layer layer = layer_with_forward(&t);
+            masks(&t.p, (struct tile_size){ 2, 3 }, t.Q, t.K, t.V, layer.kept.O, layer.kept.lse);
+            struct result r = step_run(&steps[name], &layer, tiles_of(name, form, &t.p));
+            kept_free(&layer.kept);
+            for (size_t n = 0; n < N * D; n++)
+                cr_assert(!isnan(r.of[DQ][n]) == (n / D < ODD), "%s, form %zu: dQ[%zu] is %g",
+                          steps[name].name, form, n, (double)r.of[DQ][n]);
+            result_free(&r);
+            problem_free(&t);
+        }
+}
+
+/* A query that sees nothing: its own dQ is 0, and it adds to no other gradient. */
+TEST(every_step, gives_zeros_where_no_query_sees_a_key)
+{
+    for (enum step_name name = STANDARD; name < STEPS; name++)
+        for (size_t form = 0; form < TILE_FORMS; form++) {
+            struct test_problem t = problem_of(attention_of(2, 2, 2, 9, 7, 5), WITH_KEY_MASK, 3);
+            memset(t.key_mask, 0, 2 * 7);
+            struct result r = gradients_of(name, &t, tiles_of(name, form, &t.p));
+            for (size_t g = 0; g < GRADIENTS; g++)
+                for (size_t n = 0;
+                     n < (g == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p));
+                     n++)
+                    cr_assert(r.of[g][n] == 0.0f, "%s, form %zu: element %zu of array %zu is %g",
+                              steps[name].name, form, n, g, (double)r.of[g][n]);
+            result_free(&r);
+            problem_free(&t);
+        }
+}
+
+/* A step that knows no dropout computes as if there were none. */
+TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
+{
+    for (enum step_name name = STANDARD; name < STEPS; name++) {
+        struct test_problem t = problem_of(attention_of(1, 2, 2, 20, 20, 5), 0, 4);
+        struct layer layer = layer_with_forward(&t);
+        struct result without = step_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
+        attention_set_dropout(&layer.input.p, 0.4, 1);
+        struct result with = step_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
+        const bool same =
+            memcmp(with.of[DV], without.of[DV], attention_key_elements(&t.p) * sizeof(float)) == 0;
+        cr_assert(same == !steps[name].dropout, "%s: dropout %s its dV", steps[name].name,
+                  same ? "does not change" : "changes");
+        result_free(&with);
+        result_free(&without);
+        kept_free(&layer.kept);
+        problem_free(&t);
+    }
+}
+
+/* One key has all the weight: P is 1, not nearly 1, and dV is dO. */
+TEST(fa1, gives_a_single_key_exactly_do)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct test_problem t = problem_of(attention_of(1, 2, 2, 1, 1, 9), 0, seed);
+        struct result r = gradients_of(FA1, &t, (struct tile_size){ 1, 1 });
+        for (size_t n = 0; n < attention_key_elements(&t.p); n++)
+            cr_assert(r.of[DV][n] == t.dO[n], "seed %llu: dV[%zu] is %.9g, dO %.9g",
+                      (unsigned long long)seed, n, (double)r.of[DV][n], (double)t.dO[n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+/* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
+TEST(every_step, gives_scores_of_minus_infinity_no_weight)
+{
+    enum { N = 9, D = 3 };
+    for (enum step_name name = STANDARD; name < STEPS; name++)
+        for (size_t form = 0; form < TILE_FORMS; form++)
+            for (size_t few = 1; few <= N; few += N - 1) {
+                struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, form);
+                for (size_t i = 0; i < N; i++) {
+                    t.Q[i * D] = 1.0f;
+                    t.K[i * D] = i < few ? -INFINITY : t.K[i * D];
+                }
+                struct result r = gradients_of(name, &t, tiles_of(name, form, &t.p));
+                for (size_t n = 0; n < N * D; n++)
+                    cr_assert((r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f) == (n / D < few),
+                              "%s, form %zu, %zu such keys: dK[%zu] is %g, dV %g", steps[name].name,
+                              form, few, n, (double)r.of[DK][n], (double)r.of[DV][n]);
+                result_free(&r);
+                problem_free(&t);
+            }
+}

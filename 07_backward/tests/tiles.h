@@ -1,0 +1,35 @@
+/*
+ * The steps of chapter 07 as backward passes whose forms are tiles of many sizes: one query by one key, ragged
+ * ones, some larger than the problem, the step's own and some at random.
+ *
+ *     assert_backward_at_every_size(in_tiles(FA1));
+ */
+#ifndef BACKWARD_TESTS_TILES_H
+#define BACKWARD_TESTS_TILES_H
+
+#include "../stages.h"
+#include "backward.h"
+
+enum {
+    WITH_MASKS = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW |
+                 WITH_KEY_MASK | WITH_BLOCK_MASK,  // every step knows these
+};
+
+/* What the step knows, as a set. */
+unsigned options_of(enum step_name name);
+
+/* The step, in all these forms. From here on it is the one that the tests of backward.h run. */
+backward *in_tiles(enum step_name name);
+
+/* How many forms there are, and the tiles of each for problem p. The last are at random. */
+enum { TILE_FORMS = 9 };
+struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p);
+
+/* The problem with its forward pass done; the arrays stay the test's. Release it with kept_free. */
+struct layer layer_with_forward(const struct test_problem *t);
+
+/* Runs the step once, and gives its gradients; result_free them. */
+struct result gradients_of(enum step_name name, const struct test_problem *t,
+                           struct tile_size size);
+
+#endif

@@ -1,0 +1,139 @@
+#include "train.h"
+
+#include "memory.h"
+#include "stages.h"
+#include "threads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 64, DESCENTS = 300, LINE = 80 };
+static const float RATE = 200.0f;
+
+/* Who says in which direction to go. */
+enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
+
+/* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
+static float *target_of(size_t *d)
+{
+    const struct options none = { .window_left = -1, .window_right = -1 };
+    struct attention_input real = attention_input_load(&none);
+    struct attention_input first = real;
+    first.p = attention_of(1, 1, 1, N, N, real.p.d);
+    struct kept kept = kept_by_forward(&first);
+    float *target = allocate(N * real.p.d, sizeof *target, "the target");
+    memcpy(target, kept.O, N * real.p.d * sizeof *target);
+    *d = real.p.d;
+    kept_free(&kept);
+    attention_input_free(&real);
+    return target;
+}
+
+/* The loss, half the mean square of O - target; and its gradient by O. */
+static double loss_of(const struct layer *layer, const float *target, float *dO)
+{
+    const size_t n = attention_query_elements(&layer->input.p);
+    double loss = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        const float off = layer->kept.O[k] - target[k];
+        loss += 0.5 * (double)off * (double)off / (double)n;
+        dO[k] = off / (float)n;
+    }
+    return loss;
+}
+
+static void step_down(float *x, const float *gradient, size_t n, float rate)
+{
+    for (size_t k = 0; k < n; k++)
+        x[k] -= rate * gradient[k];
+}
+
+/* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
+static double descend(struct layer *layer, const float *target, enum guide guide)
+{
+    const struct attention *p = &layer->input.p;
+    const struct step *step = &steps[guide == BY_COMPLETE ? COMPLETE : STANDARD];
+    const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
+    const size_t n = attention_query_elements(p);
+    layer_forward(layer);
+    const double loss = loss_of(layer, target, layer->dO);
+    struct result r = step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, p->d));
+    step_down(layer->input.Q, r.of[DQ], n, RATE * forgotten);
+    step_down(layer->input.K, r.of[DK], n, RATE * forgotten);
+    step_down(layer->input.V, r.of[DV], n, RATE);
+    result_free(&r);
+    kept_free(&layer->kept);
+    return loss;
+}
+
+static void train_by(enum guide guide, const float *target, size_t d, double *losses)
+{
+    struct layer layer = layer_random(attention_of(1, 1, 1, N, N, d), 5);
+    kept_free(&layer.kept);
+    for (size_t k = 0; k < DESCENTS; k++) {
+        report_progress("descending", k, DESCENTS);
+        losses[k] = descend(&layer, target, guide);
+    }
+    report_progress("descending", 1, 1);
+    layer_free(&layer);
+}
+
+/* The largest |a - b| as a part of b. */
+static double largest_distance(const double *a, const double *b)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < DESCENTS; k++) {
+        const double distance = fabs(a[k] - b[k]) / b[k];
+        largest = distance <= largest ? largest : distance;  // NaN is larger
+    }
+    return largest;
+}
+
+static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
+{
+    static const char title[] = "step,standard,complete,wrong_scale\n";
+    const size_t size = sizeof title + (size_t)DESCENTS * LINE;
+    char *csv = allocate(size, 1, "the losses");
+    size_t used = (size_t)snprintf(csv, size, "%s", title);
+    for (size_t k = 0; k < DESCENTS; k++)
+        used += (size_t)snprintf(csv + used, size - used, "%zu,%.9e,%.9e,%.9e\n", k,
+                                 losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
+                                 losses[BY_WRONG_SCALE][k]);
+    report_csv(path, csv);
+    free(csv);
+}
+
+void train(const struct options *options)
+{
+    static double losses[GUIDES][DESCENTS];
+    size_t d;
+    float *target = target_of(&d);
+    threads_use(1);  // so small a problem is not worth waking others for
+    for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
+        train_by(guide, target, d, losses[guide]);
+    free(target);
+
+    report_part("Descent");
+    report_line("Q, K, V from noise to the real layer's O: %d tokens, d = %zu, %d steps of %g", N,
+                d, DESCENTS, (double)RATE);
+    report_line("%6s %14s %14s %20s", "step", "standard", "complete", "scale forgotten");
+    for (size_t k = 0; k < DESCENTS;
+         k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
+        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
+                    losses[BY_WRONG_SCALE][k]);
+    const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
+    const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
+    char text[16];
+    report_line("complete is never more than %.1e of the loss from standard,", apart);
+    report_line("the one without the scale up to %.1e", wrong);
+    if (!(apart <= 1e-3))
+        report_wrong("that is more than rounding");
+    if (!(wrong > 0.05))
+        report_wrong("a wrong scale goes unseen");
+    snprintf(text, sizeof text, "%.1e", apart);
+    report_verified("losses of standard", text);
+    if (options->csv)
+        write_losses(options->csv, losses);
+}

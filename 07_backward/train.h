@@ -1,0 +1,16 @@
+/*
+ * Training as the proof: gradient descent with the chapter's gradients, and with wrong ones.
+ */
+#ifndef BACKWARD_TRAIN_H
+#define BACKWARD_TRAIN_H
+
+#include "options.h"
+
+/*
+ * Q, K and V begin as noise and descend until O is that of the real layer: with the gradients of standard, with
+ * those of complete, and with dQ and dK that lack the scale. The losses of the first two have to agree. Each
+ * step's losses are written to --csv.
+ */
+void train(const struct options *options);
+
+#endif

@@ -1,0 +1,243 @@
+#include "gradient_check.h"
+
+#include "memory.h"
+#include "plain.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 21, STREAM = 9 };
+
+// ---- what terms there are -----------------------------------------------------------------------
+
+/* The largest of |x|, and the root of the mean of their squares; of those that are finite. */
+static double largest(const float *x, size_t n)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < n; k++)
+        most = isfinite(x[k]) ? fmax(most, fabs((double)x[k])) : most;
+    return most;
+}
+
+static double usual(const float *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++)
+        sum += isfinite(x[k]) ? (double)x[k] * (double)x[k] : 0.0;
+    return sqrt(sum / (double)n);
+}
+
+struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
+                                        const float *V, const float *dO)
+{
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    const double Z = 1.0 / (1.0 - p->dropout), scale = fabs((double)p->scale);
+    // a key's sums have a term for each query that looks at it
+    const double looks = (double)(p->H / p->Hkv * p->Nq) / (double)p->Nk;
+    const double dP = sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
+    // no lse is known yet: scores are at most about this, and ln Nk more
+    const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);
+    return (struct gradient_terms){
+        .size = { [DQ] = scale * dP * usual(K, keys),
+                  [DK] = scale * dP * usual(Q, queries) * sqrt(fmax(1.0, looks)),
+                  [DV] = usual(dO, queries) * Z },
+        .lse = score + log((double)p->Nk),
+    };
+}
+
+// ---- what is right ------------------------------------------------------------------------------
+
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* All rows from `first` to before `end`, or `count` of them drawn by seed, in order. */
+static size_t *choose_rows(size_t first, size_t end, size_t count, uint32_t stream)
+{
+    size_t *rows = allocate(count, sizeof *rows, "the rows to check");
+    for (size_t k = 0; k < count; k++)
+        rows[k] =
+            count == end - first ? first + k : random_between(SEED, stream, k, first, end - 1);
+    qsort(rows, count, sizeof *rows, by_number);
+    return rows;
+}
+
+static void check_all(struct gradient_check *c, const struct attention_input *in, const float *dO)
+{
+    reference_backward(&in->p, in->Q, in->K, in->V, dO, c->right[DQ], c->right[DK], c->right[DV]);
+    plain_backward(&in->p, in->Q, in->K, in->V, dO, c->plain[DQ], c->plain[DK], c->plain[DV]);
+}
+
+/* Rows of dQ one by one; those of dK and dV, which lie in one head, in one pass over its queries. */
+static void check_some(struct gradient_check *c, const struct attention_input *in, const float *dO)
+{
+    const struct attention *p = &in->p;
+    for (size_t k = 0; k < c->count[DQ]; k++) {
+        const size_t row = c->rows[DQ][k], h = row / p->Nq % p->H, b = row / p->Nq / p->H;
+        report_progress("reference", k, 2 * c->count[DQ]);
+        reference_backward_query(p, in->Q, in->K, in->V, dO, b, h, row % p->Nq,
+                                 c->right[DQ] + k * p->d);
+        plain_backward_query(p, in->Q, in->K, in->V, dO, b, h, row % p->Nq,
+                             c->plain[DQ] + k * p->d);
+    }
+    reference_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->right[DK],
+                            c->right[DV]);
+    plain_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->plain[DK],
+                        c->plain[DV]);
+    report_progress("reference", 1, 1);
+}
+
+struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,
+                                           bool all)
+{
+    const struct attention *p = &input->p;
+    const size_t rows = attention_rows(p), keys = p->B * p->Hkv * p->Nk;
+    const bool few = 5.0 * (double)rows * (double)p->Nk * (double)p->d <= ATTENTION_CHECK_ALL;
+    const size_t head = few || all ? 0 : random_between(SEED, STREAM, 0, 0, p->B * p->Hkv - 1);
+    const size_t some_rows = rows < GRADIENT_CHECK_ROWS ? rows : GRADIENT_CHECK_ROWS;
+    const size_t some_keys = p->Nk < GRADIENT_CHECK_KEYS ? p->Nk : GRADIENT_CHECK_KEYS;
+    struct gradient_check c = {
+        .terms = gradient_terms_of(p, input->Q, input->K, input->V, dO),
+        .shape = { { p->B, p->H, p->Nq, p->d },
+                   { p->B, p->Hkv, p->Nk, p->d },
+                   { p->B, p->Hkv, p->Nk, p->d } },
+        .count = { few || all ? rows : some_rows, few || all ? keys : some_keys,
+                   few || all ? keys : some_keys },
+    };
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        const size_t first = g == DQ ? 0 : head * p->Nk;
+        const size_t end = g == DQ ? rows : few || all ? keys : first + p->Nk;
+        c.rows[g] = choose_rows(first, end, c.count[g], g == DQ ? STREAM + 1 : STREAM + 2);
+        c.right[g] = allocate(c.count[g] * p->d, sizeof(double), "the reference");
+        c.plain[g] = allocate(c.count[g] * p->d, sizeof(float), "the textbook attention");
+    }
+    (few || all ? check_all : check_some)(&c, input, dO);
+    return c;
+}
+
+void gradient_check_end(struct gradient_check *check)
+{
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        free(check->rows[g]);
+        free(check->right[g]);
+        free(check->plain[g]);
+    }
+    *check = (struct gradient_check){ .count = { 0 } };
+}
+
+// ---- comparing ----------------------------------------------------------------------------------
+
+/* The checked rows of a whole gradient; free() them. */
+static float *checked_rows(const struct gradient_check *check, size_t g, const float *whole)
+{
+    const size_t d = check->shape[g][3];
+    float *some = allocate(check->count[g] * d, sizeof *some, "the rows to check");
+    for (size_t k = 0; k < check->count[g]; k++)
+        memcpy(some + k * d, whole + check->rows[g][k] * d, d * sizeof *some);
+    return some;
+}
+
+/* Gradient g, of the worst head: against the reference, and against the stage before if there is one. */
+struct pair {
+    struct comparison reference, previous;
+    double *wide;         // the stage before in double
+    float *got, *before;  // the checked rows
+    char with[2][40];
+};
+
+static void compare_head(const struct gradient_check *check, size_t g, size_t first, size_t count,
+                         struct pair *pair)
+{
+    const size_t d = check->shape[g][3], from = first * d, n = count * d;
+    const struct axes axes = { 4, check->shape[g], "b, h, row, c", check->rows[g] + first, d };
+    struct comparison c = {
+        .with = pair->with[0],
+        .got = pair->got + from,
+        .expected = check->right[g] + from,
+        .difference = difference_between(pair->got + from, check->right[g] + from, n),
+        .allowance = allowance_for_gradient(check->plain[g] + from, check->right[g] + from, n,
+                                            check->terms.size[g], check->terms.lse),
+        .axes = axes,
+    };
+    comparison_keep_worse(&pair->reference, c);
+    if (!pair->before)
+        return;
+    const struct difference other =
+        difference_between(pair->before + from, check->right[g] + from, n);
+    c.with = pair->with[1];
+    c.expected = pair->wide + from;
+    c.difference = difference_between(pair->got + from, pair->wide + from, n);
+    c.allowance = allowance_between(c.allowance, other);
+    if (other.mismatched == 0)
+        comparison_keep_worse(&pair->previous, c);
+}
+
+static void compare(const struct gradient_check *check, size_t g, const float *got,
+                    const char *name, const float *before, struct pair *pair)
+{
+    static const char *const names[] = { "dQ", "dK", "dV" };
+    const size_t N = check->shape[g][2], d = check->shape[g][3], n = check->count[g] * d;
+    *pair = (struct pair){ .got = checked_rows(check, g, got) };
+    snprintf(pair->with[0], sizeof pair->with[0], "%s, reference", names[g]);
+    snprintf(pair->with[1], sizeof pair->with[1], "%s, %.20s", names[g], name ? name : "");
+    if (before) {
+        pair->before = checked_rows(check, g, before);
+        pair->wide = allocate(n, sizeof *pair->wide, "the stage before");
+        for (size_t k = 0; k < n; k++)
+            pair->wide[k] = (double)pair->before[k];
+    }
+    size_t count;
+    for (size_t first = 0; first < check->count[g]; first += count) {
+        count = 1;
+        while (first + count < check->count[g] &&
+               check->rows[g][first + count] / N == check->rows[g][first] / N)
+            count++;
+        compare_head(check, g, first, count, pair);
+    }
+}
+
+/* Takes note of a comparison in the errors, and puts it into the list. */
+static void take(const struct comparison *c, double *error, struct attention_errors *errors,
+                 struct comparison *list, size_t *n)
+{
+    const double off = c->difference.mismatched ? (double)NAN : c->difference.max_abs;
+    if (!c->with)
+        return;
+    *error = isnan(off) || off > *error ? off : *error;
+    errors->right &= within(c->difference, c->allowance);
+    list[(*n)++] = *c;
+}
+
+struct attention_errors gradient_check_errors(const struct gradient_check *check,
+                                              float *const got[GRADIENTS], const char *name,
+                                              float *const before[GRADIENTS], bool tell)
+{
+    struct attention_errors errors = { .right = true };
+    struct pair pairs[GRADIENTS];
+    struct comparison list[2 * GRADIENTS];
+    size_t n = 0;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        compare(check, g, got[g], name, before ? before[g] : NULL, &pairs[g]);
+    for (size_t g = 0; g < GRADIENTS; g++)
+        take(&pairs[g].reference, &errors.reference, &errors, list, &n);
+    for (size_t g = 0; g < GRADIENTS; g++)
+        take(&pairs[g].previous, &errors.previous, &errors, list, &n);
+    errors.has_previous = n > GRADIENTS;
+    if (tell) {
+        report_compared(list, n);
+        if (check->count[DQ] < check->shape[DQ][0] * check->shape[DQ][1] * check->shape[DQ][2])
+            report_line("  checked at %zu rows of dQ and %zu of dK and dV; --verify=all checks all",
+                        check->count[DQ], check->count[DK]);
+    }
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        free(pairs[g].wide);
+        free(pairs[g].got);
+        free(pairs[g].before);
+    }
+    return errors;
+}

@@ -1,0 +1,45 @@
+/*
+ * Are the gradients of an attention right? They are held against the double precision reference and against
+ * the stage before, head by head.
+ */
+#ifndef COMMON_GRADIENT_CHECK_H
+#define COMMON_GRADIENT_CHECK_H
+
+#include "attention_check.h"
+
+enum { DQ, DK, DV, GRADIENTS };
+
+/* What can be wrong with a gradient for no fault of its maker's (tolerance.h, allowance_for_gradient). */
+struct gradient_terms {
+    double size[GRADIENTS], lse;
+};
+struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
+                                        const float *V, const float *dO);
+
+/* Some rows of the gradients: which, and what the reference and the textbook have for them. */
+struct gradient_check {
+    struct gradient_terms terms;
+    size_t shape[GRADIENTS][4];  // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
+    size_t count[GRADIENTS];     // of rows
+    size_t *rows[GRADIENTS];     // (b heads + h) N + row of each
+    double *right[GRADIENTS];    // (count, d) each: the reference
+    float *plain[GRADIENTS];     // the same from the textbook in float32
+};
+
+/* Of a large problem: so many rows of dQ, and of dK and dV, unless all are asked for. */
+enum { GRADIENT_CHECK_ROWS = 64, GRADIENT_CHECK_KEYS = 16 };
+
+/* Works out what is right: for all rows if they are few or `all` is true, else for some. */
+struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,
+                                           bool all);
+void gradient_check_end(struct gradient_check *check);
+
+/*
+ * Compares whole gradients; `before`, unless it is NULL, has those of the stage called `name`. With `tell`
+ * the part "Compared with" is printed. The errors are the largest of the three.
+ */
+struct attention_errors gradient_check_errors(const struct gradient_check *check,
+                                              float *const got[GRADIENTS], const char *name,
+                                              float *const before[GRADIENTS], bool tell);
+
+#endif

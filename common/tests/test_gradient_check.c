@@ -1,0 +1,142 @@
+/*
+ * The judge of gradients: it lets right ones pass, finds what is wrong in any of them, and its samples of the
+ * reference are the reference.
+ */
+#include "gradient_check.h"
+#include "memory.h"
+#include "plain.h"
+#include "problems.h"
+#include "reference.h"
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct attention_input input_of(const struct test_problem *t)
+{
+    return (struct attention_input){ .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+}
+
+/* The textbook's gradients; free() them. */
+struct three {
+    float *of[GRADIENTS];
+};
+
+static struct three plain_of(const struct test_problem *t)
+{
+    const size_t queries = attention_query_elements(&t->p), keys = attention_key_elements(&t->p);
+    struct three g = { { allocate(queries, sizeof(float), "dQ"),
+                         allocate(keys, sizeof(float), "dK"),
+                         allocate(keys, sizeof(float), "dV") } };
+    plain_backward(&t->p, t->Q, t->K, t->V, t->dO, g.of[DQ], g.of[DK], g.of[DV]);
+    return g;
+}
+
+static void three_free(struct three *g)
+{
+    for (size_t n = 0; n < GRADIENTS; n++)
+        free(g->of[n]);
+}
+
+TEST(gradient_check, lets_the_textbook_pass_under_every_option)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 20, 20, 9),
+                                               random_options(seed, WITH_EVERYTHING));
+        const struct attention_input input = input_of(&t);
+        struct gradient_check check = gradient_check_begin(&input, t.dO, false);
+        struct three g = plain_of(&t);
+        const struct attention_errors e = gradient_check_errors(&check, g.of, NULL, NULL, false);
+        cr_assert(e.right && !e.has_previous && e.reference < 1e-3, "%s: right %d, off by %g",
+                  problem_text(&t), e.right, e.reference);
+        three_free(&g);
+        gradient_check_end(&check);
+        problem_free(&t);
+    }
+}
+
+TEST(gradient_check, finds_one_wrong_element_in_any_gradient_and_nan)
+{
+    struct test_problem t = problem_of(attention_of(2, 4, 2, 20, 15, 9), 0, 1);
+    const struct attention_input input = input_of(&t);
+    struct gradient_check check = gradient_check_begin(&input, t.dO, false);
+    struct three good = plain_of(&t);
+    for (size_t g = 0; g < GRADIENTS; g++)
+        for (int nan = 0; nan < 2; nan++) {
+            struct three bad = plain_of(&t);
+            bad.of[g][77] = nan ? NAN : bad.of[g][77] + 1e-3f;
+            const struct attention_errors e =
+                gradient_check_errors(&check, bad.of, "the other", good.of, false);
+            cr_assert(!e.right && e.has_previous, "array %zu: a wrong element goes unseen", g);
+            cr_assert(nan ? isnan(e.reference) : fabs(e.reference - 1e-3) < 1e-5,
+                      "array %zu: off by %g", g, e.reference);
+            three_free(&bad);
+        }
+    const struct attention_errors e =
+        gradient_check_errors(&check, good.of, "the other", good.of, false);
+    cr_assert(e.right && e.previous == 0.0, "the same twice differs by %g", e.previous);
+    three_free(&good);
+    gradient_check_end(&check);
+    problem_free(&t);
+}
+
+/* What is allowed is rounding: a tenth of a per cent too much is found. */
+TEST(gradient_check, finds_a_wrong_factor)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct test_problem t =
+            random_problem(seed, attention_of(1, 2, 2, 60, 60, 16), WITH_UNEQUAL_LENGTHS);
+        if (t.p.Nk < 3) {
+            problem_free(&t);
+            continue;
+        }
+        const struct attention_input input = input_of(&t);
+        struct gradient_check check = gradient_check_begin(&input, t.dO, false);
+        for (size_t g = 0; g < GRADIENTS; g++) {
+            struct three bad = plain_of(&t);
+            for (size_t n = 0;
+                 n < (g == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p)); n++)
+                bad.of[g][n] *= 1.001f;
+            cr_assert(!gradient_check_errors(&check, bad.of, NULL, NULL, false).right,
+                      "%s: array %zu, 0.1 %% too large, passes", problem_text(&t), g);
+            three_free(&bad);
+        }
+        gradient_check_end(&check);
+        problem_free(&t);
+    }
+}
+
+/* Row by row, and key by key, what reference_backward gives whole. */
+TEST(gradient_check, has_samples_that_are_the_reference)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 12, 12, 5),
+                                               random_options(seed, WITH_EVERYTHING));
+        const struct attention *p = &t.p;
+        struct reference_results r = reference_results_of(&t);
+        double row[5];
+        for (size_t n = 0; n < attention_rows(p); n++) {
+            size_t at;
+            reference_backward_query(p, t.Q, t.K, t.V, t.dO, n / p->Nq / p->H, n / p->Nq % p->H,
+                                     n % p->Nq, row);
+            const double off = largest_difference(row, r.dQ + n * p->d, p->d, &at);
+            cr_assert(off <= 1e-14, "%s: row %zu of dQ is off by %g", problem_text(&t), n, off);
+        }
+        for (size_t head = 0; head < p->B * p->Hkv; head++) {
+            const size_t rows[2] = { head * p->Nk, head * p->Nk + p->Nk - 1 };
+            double dK[2 * 5], dV[2 * 5];
+            reference_backward_keys(p, t.Q, t.K, t.V, t.dO, rows, 2, dK, dV);
+            for (size_t k = 0; k < 2; k++) {
+                size_t at;
+                const double off =
+                    fmax(largest_difference(dK + k * p->d, r.dK + rows[k] * p->d, p->d, &at),
+                         largest_difference(dV + k * p->d, r.dV + rows[k] * p->d, p->d, &at));
+                cr_assert(off <= 1e-13, "%s: row %zu of dK or dV is off by %g", problem_text(&t),
+                          rows[k], off);
+            }
+        }
+        reference_results_free(&r);
+        problem_free(&t);
+    }
+}

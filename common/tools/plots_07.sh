@@ -1,0 +1,32 @@
+#!/bin/sh
+# plots_07.sh BUILD DATA - the numbers of chapter 07's pictures, from counted runs and a training.
+set -e
+build=$1 data=$2
+run() { "$build/07_backward" "$@" >"$data/printed" 2>"$data/said"; }
+
+# step M accesses, for N = 256 and d = 32, as in the program's table
+for M in 32 64 128 256 512 1024 2048 4096 8192; do
+    run --kernel all --n-q 256 --d 32 --sram $M --quiet --csv "$data/csv"
+    sed 1d "$data/csv" | awk -F, -v M=$M '{ print $2, M, $5 }'
+done >"$data/backward_against_m"
+
+# step and three losses
+run --train --quiet --csv "$data/csv"
+sed 1d "$data/csv" | tr , ' ' >"$data/loss_curves"
+
+# A rectangle for each operand and result, with Br = 5, Bc = 9 and d = 6, and a sign beside it.
+awk 'BEGIN {
+    Br = 5; Bc = 9; d = 6
+    product(1, 1, "Q", Br, d, "query", "K^T", d, Bc, "key", "S", "pair")
+    product(40, 1, "dO", Br, d, "query", "V^T", d, Bc, "key", "dP", "pair")
+    product(1, 12, "P^T", Bc, Br, "pair", "dO", Br, d, "query", "dV", "key")
+    product(40, 12, "dS^T", Bc, Br, "pair", "Q", Br, d, "query", "dK", "key")
+    product(1, 24, "dS", Br, Bc, "pair", "K", Bc, d, "key", "dQ", "query")
+}
+function product(x, y, a, a_rows, a_cols, a_of, b, b_rows, b_cols, b_of, c, c_of) {
+    print x, y, a_cols, a_rows, a_of, a, x + a_cols + 1.2, y + 2.5, "×"
+    x += a_cols + 2.4
+    print x, y, b_cols, b_rows, b_of, b, x + b_cols + 1.2, y + 2.5, "="
+    x += b_cols + 2.4
+    print x, y, b_cols, a_rows, c_of, c, x, y, ""
+}' | sed 's/ $/ " "/' >"$data/products"
