@@ -109,7 +109,7 @@ void keys_seen(seen_row *seen, const struct keys *k, const struct backward_head 
                size_t n)
 {
     const struct attention *p = a->p;
-    const struct attention_band band = attention_band(p);
+    const struct band band = attention_band(p);
     seen_row counts, blocks = { { 0 } };
     lanes_that_count(k, a, counts);
     for (size_t r = 0; r < n; r++) {
