@@ -5,6 +5,10 @@
 #ifndef COMMON_CUDA_ATOMICS_H
 #define COMMON_CUDA_ATOMICS_H
 
+#include "language.h"
+
+#include <type_traits>
+
 namespace cpu
 {
 
@@ -18,46 +22,47 @@ enum atomic_kind {
     ATOMIC_XOR
 };
 
+template <class T>
+constexpr bool is_whole =
+    std::is_same_v<T, int> || std::is_same_v<T, unsigned> || std::is_same_v<T, unsigned long long>;
+template <class T>
+constexpr bool can_be_added = is_whole<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+
 /* *p = how(*p, value); defined in atomics.cpp for the types below. */
 template <class T> T atomic(T *p, T value, atomic_kind how);
 template <class T> T atomic_swap_if(T *p, T expected, T value);
 
 }  // namespace cpu
 
-#define CUDA_ATOMIC(name, type, how)             \
-    static inline type name(type *p, type value) \
-    {                                            \
-        return cpu::atomic(p, value, cpu::how);  \
+inline namespace CUDA_BUILD
+{
+/* The value converts to the type of the place, whatever it is. */
+#define CUDA_ATOMIC(name, how, types)                            \
+    template <class T> T name(T *p, std::common_type_t<T> value) \
+    {                                                            \
+        static_assert(cpu::types<T>, "not a type for " #name);   \
+        return cpu::atomic(p, value, cpu::how);                  \
     }
-#define CUDA_ATOMICS(type)                                           \
-    CUDA_ATOMIC(atomicAdd, type, ATOMIC_ADD)                         \
-    CUDA_ATOMIC(atomicMin, type, ATOMIC_MIN)                         \
-    CUDA_ATOMIC(atomicMax, type, ATOMIC_MAX)                         \
-    CUDA_ATOMIC(atomicExch, type, ATOMIC_SET)                        \
-    CUDA_ATOMIC(atomicAnd, type, ATOMIC_AND)                         \
-    CUDA_ATOMIC(atomicOr, type, ATOMIC_OR)                           \
-    CUDA_ATOMIC(atomicXor, type, ATOMIC_XOR)                         \
-    static inline type atomicCAS(type *p, type expected, type value) \
-    {                                                                \
-        return cpu::atomic_swap_if(p, expected, value);              \
-    }
-CUDA_ATOMICS(int)
-CUDA_ATOMICS(unsigned)
-CUDA_ATOMICS(unsigned long long)
-CUDA_ATOMIC(atomicAdd, float, ATOMIC_ADD)
-CUDA_ATOMIC(atomicExch, float, ATOMIC_SET)
-CUDA_ATOMIC(atomicAdd, double, ATOMIC_ADD)
-#undef CUDA_ATOMICS
+CUDA_ATOMIC(atomicAdd, ATOMIC_ADD, can_be_added)
+CUDA_ATOMIC(atomicExch, ATOMIC_SET, can_be_added)
+CUDA_ATOMIC(atomicMin, ATOMIC_MIN, is_whole)
+CUDA_ATOMIC(atomicMax, ATOMIC_MAX, is_whole)
+CUDA_ATOMIC(atomicAnd, ATOMIC_AND, is_whole)
+CUDA_ATOMIC(atomicOr, ATOMIC_OR, is_whole)
+CUDA_ATOMIC(atomicXor, ATOMIC_XOR, is_whole)
 #undef CUDA_ATOMIC
 
-static inline int atomicSub(int *p, int value)
+template <class T> T atomicSub(T *p, std::common_type_t<T> value)
 {
-    return atomicAdd(p, -value);
+    static_assert(cpu::is_whole<T>, "not a type for atomicSub");
+    return cpu::atomic(p, T(0 - value), cpu::ATOMIC_ADD);
 }
 
-static inline unsigned atomicSub(unsigned *p, unsigned value)
+template <class T> T atomicCAS(T *p, std::common_type_t<T> expected, std::common_type_t<T> value)
 {
-    return atomicAdd(p, 0 - value);
+    static_assert(cpu::is_whole<T>, "not a type for atomicCAS");
+    return cpu::atomic_swap_if(p, expected, value);
 }
+}  // namespace CUDA_BUILD
 
 #endif

@@ -53,7 +53,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-    cudaDeviceProp p;
+    cudaDeviceProp p = {};
     const cudaError_t error = cudaGetDeviceProperties(&p, device);
     if (error != cudaSuccess)
         return error;

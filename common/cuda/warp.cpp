@@ -82,22 +82,16 @@ int shuffle_source(shuffle_kind kind, int by, int width, const char *name, site 
     if (!self)
         refuse_at(at, "%s is called outside a kernel", name);
     const int me = int(self->lane), begin = me & ~(width - 1), end = begin + width;
-    int from = me;
     switch (kind) {
     case FROM:
-        from = begin + (by & (width - 1));
-        break;
+        return begin + (by & (width - 1));
     case UP:
-        from = me - by < begin ? me : me - by;
-        break;
+        return me - by < begin ? me : me - by;
     case DOWN:
-        from = me + by >= end ? me : me + by;
-        break;
-    case XOR:
-        from = (me ^ by) >= end ? me : me ^ by;
-        break;
+        return me + by >= end ? me : me + by;
+    default:
+        return (me ^ by) >= end ? me : me ^ by;
     }
-    return from;
 }
 
 static void deal(void *operands[], unsigned mask)

@@ -99,7 +99,7 @@ static bool is_private(const memory_access *a)
     return inside(a, self->own.stack, self->own.bytes) ||
            inside(a, threads, own->threads.size() * sizeof(thread)) ||
            inside(a, static_cast<const char *>(l->arguments), l->argument_bytes) ||
-           inside(a, reinterpret_cast<const char *>(&self), sizeof self);
+           inside(a, reinterpret_cast<const char *>(&self), sizeof(void *));
 }
 
 /* It is none of these. Constants of the program may be read; the rest no kernel may touch. */

@@ -83,7 +83,7 @@ __global__ void by_small_elements(const float *in, float *out)
     __shared__ __half halves[THREADS];
     __shared__ __nv_bfloat16 tens[THREADS];
     const float x = in[blockIdx.x * THREADS + threadIdx.x];
-    bytes[threadIdx.x] = (unsigned char)(x - float(blockIdx.x) * THREADS);
+    bytes[threadIdx.x] = (unsigned char)(x - float(blockIdx.x * THREADS));
     halves[threadIdx.x] = __float2half(x);
     tens[threadIdx.x] = float(int(x) / 10 * 10 % 100);
     __syncthreads();
