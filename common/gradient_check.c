@@ -36,7 +36,8 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     const double Z = 1.0 / (1.0 - p->dropout), scale = fabs((double)p->scale);
     // a key's sums have a term for each query that looks at it
-    const double looks = (double)(p->H / p->Hkv * p->Nq) / (double)p->Nk;
+    const size_t group = p->H / p->Hkv;
+    const double looks = (double)group * (double)p->Nq / (double)p->Nk;
     const double dP = sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
     // no lse is known yet: scores are at most about this, and ln Nk more
     const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);

@@ -86,7 +86,7 @@ static void lanes_that_count(const struct keys *k, const struct backward_head *a
     const struct attention *p = a->p;
     for (int v = 0; v < COLUMNS; v++)
         for (int lane = 0; lane < LANES; lane++) {
-            const size_t c = (size_t)(v * LANES + lane);
+            const size_t c = (size_t)v * LANES + (size_t)lane;
             const bool shown =
                 c < k->cols && (!p->key_mask || p->key_mask[a->b * p->Nk + k->j0 + c]);
             counts[v][lane] = shown ? -1 : 0;
@@ -100,7 +100,7 @@ static void row_of_blocks(const struct keys *k, const struct attention *p, size_
     const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
     for (int v = 0; v < COLUMNS; v++)
         for (int lane = 0; lane < LANES; lane++) {
-            const size_t j = smaller(k->j0 + (size_t)(v * LANES + lane), p->Nk - 1);
+            const size_t j = smaller(k->j0 + (size_t)v * LANES + (size_t)lane, p->Nk - 1);
             blocks[v][lane] = p->block_mask[row * columns + j / p->mask_cols] ? -1 : 0;
         }
 }

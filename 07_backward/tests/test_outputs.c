@@ -149,8 +149,8 @@ TEST(outputs, writes_a_summary)
 {
     const struct command c = run("--n-q 40 --d 8 --quiet --csv @/s.csv && cat @/s.csv");
     const char *const parts[] = { "ok\n",
-                                  "chapter,accesses,counted,extra_bytes,milliseconds,error,"
-                                  "previous,previous_error,verified\n",
+                                  ("chapter,accesses,counted,extra_bytes,milliseconds,error,"
+                                   "previous,previous_error,verified\n"),
                                   "07,",
                                   ",split,",
                                   ",yes\n",
@@ -163,8 +163,8 @@ TEST(outputs, has_a_line_for_every_step)
 {
     const struct command c =
         run("--n-q 40 --d 8 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
-    const char *const parts[] = { "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,"
-                                  "fast_bytes,error,previous,previous_error\n07,standard,",
+    const char *const parts[] = { ("chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,"
+                                   "fast_bytes,error,previous,previous_error\n07,standard,"),
                                   "\n07,recompute,",
                                   "\n07,fa1,",
                                   "\n07,fa2,",

@@ -67,7 +67,25 @@ backward *in_tiles(enum step_name name)
 {
     running = name;
     backward_forms.count = name == RECOMPUTE ? 1 : TILE_FORMS;  // it has no tiles
+    backward_forms.turn = 1;
     return run_in_tiles;
+}
+
+/* The forms of all steps, one after the other: step, tiles; step, tiles. */
+static void run_all_in_tiles(const struct test_problem *t, float *dQ, float *dK, float *dV)
+{
+    const size_t form = backward_forms.now;
+    running = (enum step_name)(form % STEPS);
+    backward_forms.now = form / STEPS;
+    run_in_tiles(t, dQ, dK, dV);
+    backward_forms.now = form;
+}
+
+backward *all_in_tiles(void)
+{
+    backward_forms.count = (size_t)STEPS * TILE_FORMS;
+    backward_forms.turn = STEPS;  // a large problem, too, is for every step
+    return run_all_in_tiles;
 }
 
 struct result gradients_of(enum step_name name, const struct test_problem *t, struct tile_size size)
@@ -80,36 +98,25 @@ struct result gradients_of(enum step_name name, const struct test_problem *t, st
 
 // ---- what every step has to do ------------------------------------------------------------------
 
-static void assert_step(enum step_name name)
+TEST(every_step, agrees_with_the_reference_at_every_length)
 {
-    assert_backward_at_every_size(in_tiles(name));
-    assert_backward_at_random(in_tiles(name), attention_of(1, 2, 2, 150, 150, 256),
-                              WITH_UNEQUAL_LENGTHS, 8);
+    assert_backward_at_every_length(all_in_tiles());
 }
 
-TEST(standard, agrees_with_the_reference_at_every_size)
+TEST(every_step, agrees_with_the_reference_at_unequal_lengths)
 {
-    assert_step(STANDARD);
+    assert_backward_at_unequal_lengths(all_in_tiles());
 }
 
-TEST(recompute, agrees_with_the_reference_at_every_size)
+TEST(every_step, agrees_with_the_reference_at_every_d)
 {
-    assert_step(RECOMPUTE);
+    assert_backward_at_every_d(all_in_tiles());
 }
 
-TEST(fa1, agrees_with_the_reference_at_every_size)
+TEST(every_step, agrees_with_the_reference_in_random_tiles)
 {
-    assert_step(FA1);
-}
-
-TEST(fa2, agrees_with_the_reference_at_every_size)
-{
-    assert_step(FA2);
-}
-
-TEST(split, agrees_with_the_reference_at_every_size)
-{
-    assert_step(SPLIT);
+    assert_backward_at_random(all_in_tiles(), attention_of(1, 2, 2, 150, 150, 256),
+                              WITH_UNEQUAL_LENGTHS, 12);
 }
 
 TEST(standard, agrees_with_the_reference_under_masks)

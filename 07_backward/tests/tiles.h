@@ -2,7 +2,7 @@
  * The steps of chapter 07 as backward passes whose forms are tiles of many sizes: one query by one key, ragged
  * ones, some larger than the problem, the step's own and some at random.
  *
- *     assert_backward_at_every_size(in_tiles(FA1));
+ *     assert_backward_at_every_d(in_tiles(FA1));
  */
 #ifndef BACKWARD_TESTS_TILES_H
 #define BACKWARD_TESTS_TILES_H
@@ -20,6 +20,9 @@ unsigned options_of(enum step_name name);
 
 /* The step, in all these forms. From here on it is the one that the tests of backward.h run. */
 backward *in_tiles(enum step_name name);
+
+/* The same for all steps at once, where computing what is right is most of the work. */
+backward *all_in_tiles(void);
 
 /* How many forms there are, and the tiles of each for problem p. The last are at random. */
 enum { TILE_FORMS = 9 };

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct backward_forms backward_forms = { .count = 1 };
+struct backward_forms backward_forms = { .count = 1, .turn = 1 };
 
 enum { LARGE = 1000000 };  // multiply-adds of Q K^T
 
@@ -68,12 +68,12 @@ static void assert_right(const struct expected *e, size_t g, const struct test_p
 
 void assert_backward(backward *f, const struct test_problem *t)
 {
-    static size_t turns[2];  // of small problems, and of large ones
+    static size_t turns;  // of large problems
     const bool large = attention_rows(&t->p) * t->p.Nk * t->p.d > LARGE;
-    const size_t next = turns[large]++ % backward_forms.count;
+    const size_t next = large ? turns++ * backward_forms.turn : 0;
     struct expected e = expected_of(t);
-    for (size_t k = 0; k < (large ? 1 : backward_forms.count); k++) {
-        backward_forms.now = large ? next : k;
+    for (size_t k = 0; k < (large ? backward_forms.turn : backward_forms.count); k++) {
+        backward_forms.now = (next + k) % backward_forms.count;
         for (size_t g = 0; g < GRADIENTS; g++)
             tolerance_poison(e.got[g], elements(&t->p, g));
         f(t, e.got[DQ], e.got[DK], e.got[DV]);
@@ -90,22 +90,30 @@ static void at(backward *f, size_t B, size_t H, size_t Nq, size_t Nk, size_t d)
     problem_free(&t);
 }
 
-void assert_backward_at_every_size(backward *f)
+void assert_backward_at_every_length(backward *f)
 {
     static const size_t lengths[] = { 1,   2,   7,   63,  64,   65,   100,  127,
                                       129, 200, 511, 513, 1000, 1023, 1025, 2047 };
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        at(f, 1, 1, lengths[k], lengths[k], 8);
+}
+
+void assert_backward_at_unequal_lengths(backward *f)
+{
     static const size_t pairs[][2] = { { 113, 203 }, { 108, 256 }, { 256, 512 },   { 512, 256 },
                                        { 1, 239 },   { 799, 3 },   { 1023, 1024 }, { 1024, 1023 },
                                        { 1, 1 },     { 3, 799 } };
-    static const size_t dims[] = { 1, 3, 16, 32, 40, 59, 64, 80, 96, 111, 128, 256 };
-    static const size_t at_lengths[] = { 65, 129, 200 };
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
-        at(f, 1, 1, lengths[k], lengths[k], 8);
     for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++)
         at(f, 1, 1, pairs[k][0], pairs[k][1], 8);
+}
+
+void assert_backward_at_every_d(backward *f)
+{
+    static const size_t dims[] = { 1, 3, 16, 32, 40, 59, 64, 80, 96, 111, 128, 256 };
+    static const size_t lengths[] = { 65, 129, 200 };
     for (size_t k = 0; k < sizeof dims / sizeof dims[0]; k++)
-        for (size_t n = 0; n < sizeof at_lengths / sizeof at_lengths[0]; n++)
-            at(f, 1, 2, at_lengths[n], at_lengths[n], dims[k]);
+        for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
+            at(f, 1, 2, lengths[n], lengths[n], dims[k]);
 }
 
 void assert_backward_with_options(backward *f, unsigned options)

@@ -9,12 +9,12 @@
 typedef void backward(const struct test_problem *t, float *dQ, float *dK, float *dV);
 
 /*
- * A pass may come in several forms that all have to give the same, tiles of several sizes for one. It does the
- * form that is `now`, and leaves in `text` the arguments that name it, for messages. Every problem meets every
- * form, but a large one only the next in turn.
+ * A pass may come in several forms that all have to give the same: tiles of several sizes, or several steps. It
+ * does the form that is `now`, and leaves in `text` the arguments that name it, for messages. Every problem
+ * meets every form, but a large one only the next in turn, or the next `turn` of them.
  */
 struct backward_forms {
-    size_t count, now;
+    size_t count, turn, now;
     char text[80];
 };
 extern struct backward_forms backward_forms;
@@ -22,8 +22,10 @@ extern struct backward_forms backward_forms;
 /* Runs it into poisoned memory; dQ, dK and dV must be the reference's, within reason. */
 void assert_backward(backward *f, const struct test_problem *t);
 
-/* The course's sizes: every N at one d, every d at three N, and the unequal Nq and Nk. */
-void assert_backward_at_every_size(backward *f);
+/* The course's sizes: every N at one d, the unequal Nq and Nk, and every d at three N. */
+void assert_backward_at_every_length(backward *f);
+void assert_backward_at_unequal_lengths(backward *f);
+void assert_backward_at_every_d(backward *f);
 
 /* Each option of `options` alone, and random sets of them together, each for several problems. */
 void assert_backward_with_options(backward *f, unsigned options);
