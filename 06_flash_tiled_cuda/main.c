@@ -187,7 +187,7 @@ int main(int argc, char **argv)
         tell_kernels(device, &input, &o);
     else
         tell_kernel(kernel, device, &input, &o);
-    if (o.profile)
+    if (kernel && o.profile)
         tell_profile(kernel, &input);
     if (o.bench)
         bench_kernels(o.kernel && !all ? kernel : NULL, device, &input, &o);

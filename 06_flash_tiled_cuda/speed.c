@@ -42,8 +42,8 @@ double speed_of(const struct kernel *kernel, const struct device *device,
         loaded[k] = kernel_load(kernel, device, input);
         device->seconds(work, &loaded[k]);
     }
-    for (size_t n = 0; n < runs; n++)
-        times[n] = device->seconds(work, &loaded[n % copies]);
+    for (size_t n = 0, k = 0; n < runs; n++, k = k + 1 < copies ? k + 1 : 0)
+        times[n] = device->seconds(work, &loaded[k]);
     for (size_t k = 0; k < copies; k++)
         kernel_unload(&loaded[k]);
     qsort(times, runs, sizeof times[0], by_size);

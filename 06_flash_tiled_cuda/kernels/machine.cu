@@ -91,7 +91,8 @@ extern "C" double LAUNCHER(fma_peak)(void)
     CHECK_CUDA(cudaMalloc(&sums, sizeof *sums * THREADS * grid));
     const double time = best_of([=] { multiply_add<<<grid, THREADS>>>(sums, 0.5f, CHAIN_LENGTH); });
     CHECK_CUDA(cudaFree(sums));
-    return 2.0 * CHAINS * (double)CHAIN_LENGTH * THREADS * (double)grid / time;
+    const size_t threads = (size_t)grid * THREADS;
+    return 2.0 * (double)(CHAINS * CHAIN_LENGTH) * (double)threads / time;
 }
 
 // ---- by hand ------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ unset key
 set samples 300
 x = 18500
 set label 1 'naive' at x, 7e10 textcolor rgb pink
-set label 2 "05 standard,\nby tiles" at x, 5.5e9 textcolor rgb orange
+set label 2 "05 standard,\nby tiles" at x, 1.1e10 textcolor rgb orange
 set label 3 'fa1' at x, 1.0e9 textcolor rgb green
 set label 4 'fa2' at x, 2.6e8 textcolor rgb blue
 set title 'd = 64, 48 kB of shared memory a block; the dots are counted' textcolor rgb ink

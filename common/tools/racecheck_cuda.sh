@@ -13,12 +13,10 @@ trap 'rm -rf "$work"' EXIT
 # The course as it is, but for the patched chapter, in a folder of its own.
 planted() {  # patch -> what the program says
     rm -rf "$work/course"
-    mkdir "$work/course"
-    cp -R Makefile common 0[1-7]_* "$work/course/"
+    mkdir -p "$work/course/build"
+    cp -Rp Makefile common 0[1-7]_* "$work/course/"
+    cp -Rp "$build/obj" "$build"/*.a "$work/course/build/"  # their times say what is up to date
     patch -s -p1 -d "$work/course" <"$1" || exit 2
-    cp -R "$build/obj" "$build"/*.a "$work/course/" 2>/dev/null
-    mkdir "$work/course/build"
-    mv "$work/course/obj" "$work/course"/*.a "$work/course/build/"
     make -s -C "$work/course" BUILD=build QUIET=1 "build/racecheck-$number" >"$work/log" 2>&1 ||
         { cat "$work/log"; exit 2; }
     (cd "$work/course" && "build/racecheck-$number" 2>&1)
