@@ -38,7 +38,8 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     // a key's sums have a term for each query that looks at it
     const size_t group = p->H / p->Hkv;
     const double looks = (double)group * (double)p->Nq / (double)p->Nk;
-    const double dP = sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
+    // twice the usual size, which is not rare
+    const double dP = 2.0 * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
     // no lse is known yet: scores are at most about this, and ln Nk more
     const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);
     return (struct gradient_terms){

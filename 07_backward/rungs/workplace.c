@@ -171,7 +171,8 @@ void workplace_see(struct workplace *w, struct keys *k, const struct backward_he
         return;
     products(w->P, q->Q, (const group_row *)k->K, q->padded, d);
     products(w->dS, q->dO, (const group_row *)k->V, q->padded, d);
-    if (kind == TILE_WHOLE && k->cols == GROUP && !dropout) {
+    const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
+    if (kind == TILE_WHOLE && full && !dropout) {
         weigh(w, factor, q->padded);
     } else {
         keys_seen(w->seen, k, a, q->i0, q->rows);

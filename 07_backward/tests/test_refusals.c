@@ -95,12 +95,3 @@ TEST(refusals, of_outputs_that_cannot_be_written)
     refuses("--train --csv @/t.csv >/dev/full", "standard output: ");
     refuses("--n-q 2 --d 2 --trace=csv --dq @/q2.npy >/dev/full", "standard output: ");
 }
-
-TEST(refusals, of_chapter_07s_options_in_the_chapters_before)
-{
-    command_zeros("q.npy", NPY_F4, 2, (size_t[]){ 5, 3 });
-    const char *const options[] = { "--do @/q.npy", "--dq @/x.npy", "--dk @/x.npy", "--dv @/x.npy",
-                                    "--train" };
-    for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++)
-        command_refused("05_flash_tiled_cpu", options[k], "expected an option of this chapter");
-}

@@ -232,7 +232,7 @@ TEST(fa1, gives_a_single_key_exactly_do)
 /* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
 TEST(every_step, gives_scores_of_minus_infinity_no_weight)
 {
-    enum { N = 9, D = 3 };
+    enum { N = 35, D = 3 };  // more than a group of keys, and no whole block of queries
     for (enum step_name name = STANDARD; name < STEPS; name++)
         for (size_t form = 0; form < TILE_FORMS; form++)
             for (size_t few = 1; few <= N; few += N - 1) {

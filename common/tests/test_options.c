@@ -209,3 +209,20 @@ TEST(options, of_tiles_are_refused_in_the_chapters_before)
         for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
             command_line_refused(chapter, lines[k], false, ": expected an option of this chapter");
 }
+
+TEST(options, of_gradients_are_refused_in_the_chapters_before)
+{
+    const char *const lines[] = { "--do @/g.npy", "--dq @/q.npy", "--dk @/k.npy", "--dv @/v.npy",
+                                  "--train" };
+    for (int chapter = 1; chapter <= 6; chapter++)
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
+            command_line_refused(chapter, lines[k], false, ": expected an option of this chapter");
+}
+
+TEST(options, of_gradients_are_read_in_chapter_07)
+{
+    const struct options o = command_line(7, "--dq @/q.npy --dk @/k.npy --dv @/v.npy --train");
+    cr_assert(strstr(o.dQ, "/q.npy") && strstr(o.dK, "/k.npy") && strstr(o.dV, "/v.npy") && o.train,
+              "--dq %s, --dk %s, --dv %s, --train %d", o.dQ, o.dK, o.dV, o.train);
+    command_line_refused(7, "--do @/g.npy", false, "--do: expected --q, --k and --v too");
+}
