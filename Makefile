@@ -97,7 +97,7 @@ CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARN
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED
 # Kernels tell nvcc which loops to unroll; other compilers know better, or do not know the word. Of
 # DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
-KERNEL_FLAGS  := -gdwarf-4 $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
+KERNEL_FLAGS  := -gdwarf-4 $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
 $(OBJ)/%.o: %.cpp

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <ucontext.h>
 #include <unistd.h>
 
 namespace cpu

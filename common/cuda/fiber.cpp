@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /*
  * The switch itself. Save the registers that a function must leave as it finds them, exchange the
@@ -120,28 +119,23 @@ void fiber_entered(fiber *first)
 
 // ---- stacks -------------------------------------------------------------------------------------
 
+/* The guard is as large as the stack: one large variable must not reach over it. */
 #ifdef CUDA_ADDRESS_SANITIZER
-enum { STACK_BYTES = 256 * 1024 };  // its frames are larger
+enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = STACK_BYTES };  // its frames are larger
 #else
-enum { STACK_BYTES = 64 * 1024 };
+enum { STACK_BYTES = 64 * 1024, GUARD_BYTES = STACK_BYTES };
 #endif
-
-static size_t page_size()
-{
-    static const size_t page = size_t(sysconf(_SC_PAGESIZE));
-    return page;
-}
 
 stacks stacks_make(size_t count)
 {
-    stacks s = { nullptr, STACK_BYTES + page_size(), 0 };
+    stacks s = { nullptr, STACK_BYTES + GUARD_BYTES, 0 };
     s.bytes = s.each * count;
     void *room = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     if (room == MAP_FAILED)
         refuse("no room for the stacks of %zu threads", count);
     s.room = static_cast<char *>(room);
     for (size_t t = 0; t < count; t++)
-        if (mprotect(s.room + t * s.each, page_size(), PROT_NONE) != 0)
+        if (mprotect(s.room + t * s.each, GUARD_BYTES, PROT_NONE) != 0)
             refuse("the stacks of %zu threads cannot be protected", count);
     return s;
 }
@@ -155,13 +149,13 @@ void stacks_free(stacks s)
 char *stack_of(stacks s, size_t number, size_t *bytes)
 {
     *bytes = STACK_BYTES;
-    return s.room + number * s.each + page_size();
+    return s.room + number * s.each + GUARD_BYTES;
 }
 
 long stack_overflowed(stacks s, const void *p)
 {
     const size_t at = size_t(static_cast<const char *>(p) - s.room);
-    if (!s.room || p < s.room || at >= s.bytes || at % s.each >= page_size())
+    if (!s.room || p < s.room || at >= s.bytes || at % s.each >= GUARD_BYTES)
         return -1;
     return long(at / s.each);
 }

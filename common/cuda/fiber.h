@@ -31,7 +31,7 @@ void fiber_switch(fiber *from, fiber *to, bool for_good);
 /* Frees what `f` holds besides its stack. */
 void fiber_end(fiber *f);
 
-/* Room for `count` stacks, each above a page that nobody may touch, so that it cannot overflow. */
+/* Room for `count` stacks, each above pages that nobody may touch, so that it cannot overflow. */
 struct stacks {
     char *room;
     size_t each, bytes;

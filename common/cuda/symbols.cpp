@@ -5,6 +5,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
+#include <mutex>
 #include <string>
 #include <unistd.h>
 
@@ -78,6 +79,8 @@ static site ask(const void *instruction)
 site site_of(const void *instruction)
 {
     static auto *known = new std::map<const void *, site>;
+    static std::mutex asking;
+    const std::lock_guard<std::mutex> lock(asking);
     const auto [place, is_new] = known->try_emplace(instruction, site{ "?", 0 });
     if (is_new)
         place->second = ask(instruction);

@@ -1,0 +1,128 @@
+/*
+ * The runtime, as a program uses it: each function returns the line where something is not as it should
+ * be, or 0.
+ */
+#include "cuda/device.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXPECT(condition)    \
+    do {                     \
+        if (!(condition))    \
+            return __LINE__; \
+    } while (0)
+
+enum { N = 100 };
+
+__global__ void add_one(float *x)
+{
+    x[threadIdx.x] += 1.0f;
+}
+
+extern "C" int LAUNCHER(copies)(void)
+{
+    float host[N], back[N], *a, *b;
+    for (int k = 0; k < N; k++)
+        host[k] = float(k);
+    EXPECT(cudaMalloc(&a, sizeof host) == cudaSuccess);
+    EXPECT(cudaMalloc((void **)&b, sizeof host) == cudaSuccess);
+    EXPECT(cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(b, a, sizeof host, cudaMemcpyDeviceToDevice) == cudaSuccess);
+    add_one<<<1, N>>>(b);
+    EXPECT(cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+    EXPECT(cudaMemcpy(back, b, sizeof back, cudaMemcpyDefault) == cudaSuccess);
+    for (int k = 0; k < N; k++)
+        EXPECT(back[k] == float(k + 1));
+    EXPECT(cudaMemset(b + 1, 0, 4 * sizeof *b) == cudaSuccess);
+    EXPECT(cudaMemcpy(back, b, sizeof back, cudaMemcpyDeviceToHost) == cudaSuccess);
+    EXPECT(back[0] == 1.0f && back[1] == 0.0f && back[4] == 0.0f && back[5] == 6.0f);
+    EXPECT(cudaFree(a) == cudaSuccess && cudaFree(b) == cudaSuccess);
+    EXPECT(cudaFree(nullptr) == cudaSuccess);
+    return 0;
+}
+
+extern "C" int LAUNCHER(errors)(void)
+{
+    float host[N] = {}, *a;
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaMalloc(&a, sizeof host) == cudaSuccess);
+    EXPECT(cudaMemcpy(a, host, sizeof host, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+    EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
+    add_one<<<1, 1025>>>(a);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    add_one<<<1, N, 50000>>>(a);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetAttribute(add_one, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000) ==
+           cudaSuccess);
+    EXPECT(cudaMemset(a, 0, sizeof host) == cudaSuccess);
+    add_one<<<1, N, 50000>>>(a);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaFree(a) == cudaSuccess);
+    EXPECT(cudaMalloc(&a, SIZE_MAX / 2) == cudaErrorMemoryAllocation && !a);
+    EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
+    EXPECT(strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);
+    EXPECT(strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") == 0);
+    return 0;
+}
+
+extern "C" int LAUNCHER(device)(void)
+{
+    cudaDeviceProp p;
+    cudaEvent_t begin, end;
+    cudaStream_t stream;
+    float milliseconds = -1.0f;
+    int count = 0, value = 0;
+    EXPECT(cudaGetDeviceCount(&count) == cudaSuccess && count == 1);
+    EXPECT(cudaSetDevice(1) == cudaErrorInvalidDevice && cudaSetDevice(0) == cudaSuccess);
+    EXPECT(cudaGetDeviceProperties(&p, 0) == cudaSuccess && p.warpSize == 32);
+    EXPECT(p.major == 0 && p.multiProcessorCount > 0 && p.sharedMemPerBlock == 49152);
+    EXPECT(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0) == cudaSuccess && value == 32);
+    EXPECT(cudaStreamCreate(&stream) == cudaSuccess);
+    EXPECT(cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess);
+    EXPECT(cudaEventElapsedTime(&milliseconds, begin, end) == cudaErrorInvalidValue);
+    EXPECT(cudaEventRecord(begin, stream) == cudaSuccess && cudaEventRecord(end) == cudaSuccess);
+    EXPECT(cudaEventSynchronize(end) == cudaSuccess);
+    EXPECT(cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess && milliseconds >= 0);
+    EXPECT(cudaEventDestroy(begin) == cudaSuccess && cudaEventDestroy(end) == cudaSuccess);
+    EXPECT(cudaStreamSynchronize(stream) == cudaSuccess &&
+           cudaStreamDestroy(stream) == cudaSuccess);
+    return 0;
+}
+
+/* What a block finds in shared memory, before and after it has written there. */
+__global__ void find_shared(float *found)
+{
+    extern __shared__ float tile[];
+    __shared__ float sum;
+    __shared__ __half weight;
+    if (threadIdx.x == 0) {
+        found[3 * blockIdx.x] = tile[N - 1];
+        found[3 * blockIdx.x + 1] = sum;
+        found[3 * blockIdx.x + 2] = weight;
+        tile[N - 1] = sum = 1.0f;
+        weight = 1.0f;
+    }
+}
+
+extern "C" int LAUNCHER(fresh_memory)(void)
+{
+    enum { BLOCKS = 20 };
+    float found[3 * BLOCKS], *a;
+    EXPECT(cudaMalloc(&a, sizeof found) == cudaSuccess);
+    EXPECT(cudaMemcpy(found, a, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (int k = 0; k < 3 * BLOCKS; k++)
+        EXPECT(isnan(found[k]));
+    for (int launch = 0; launch < 2; launch++) {
+        memset(found, 0, sizeof found);
+        EXPECT(cudaMemset(a, 0, sizeof found) == cudaSuccess);
+        find_shared<<<BLOCKS, 33, N * sizeof(float)>>>(a);
+        EXPECT(cudaGetLastError() == cudaSuccess);
+        EXPECT(cudaMemcpy(found, a, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
+        for (int k = 0; k < 3 * BLOCKS; k++)
+            EXPECT(isnan(found[k]));
+    }
+    EXPECT(cudaFree(a) == cudaSuccess);
+    return 0;
+}
