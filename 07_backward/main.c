@@ -112,22 +112,42 @@ static const struct step *find_step(const struct options *o, const struct attent
                  name);
 }
 
-/* The first of the outputs of which there can only be one. */
+/* An output of which there can only be one, where it is asked for; or NULL. */
 static const char *single_output(const struct options *o)
 {
-    return o->output ? "--output" : o->lse ? "--lse" : o->dQ ? "--dq" : o->dK ? "--dk" : "--dv";
+    const struct {
+        const char *name, *path;
+    } outputs[] = { { "--output", o->output },
+                    { "--lse", o->lse },
+                    { "--dq", o->dQ },
+                    { "--dk", o->dK },
+                    { "--dv", o->dV } };
+    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
+        if (outputs[k].path)
+            return outputs[k].name;
+    return NULL;
 }
 
 static void check_wishes(const struct step *step, const struct attention *p,
                          const struct options *o)
 {
-    if (!step && (o->output || o->lse || o->dQ || o->dK || o->dV))
+    if (!step && single_output(o))
         options_fail(single_output(o), "expected one --kernel with it, not all");
-    if (o->train && (o->q || o->dO || o->kernel || o->bench || o->trace))
-        options_fail("--train", "has a problem and steps of its own, so it goes with none of --q, "
-                                "--do, --kernel, --bench and --trace");
     if (o->trace)
         trace_check(p);
+}
+
+/* --train has a problem and steps of its own. */
+static void check_training(const struct options *o)
+{
+    const char *const other = o->q        ? "--q"
+                              : o->kernel ? "--kernel"
+                              : o->bench  ? "--bench"
+                              : o->trace  ? "--trace"
+                                          : single_output(o);
+    if (other)
+        options_fail("--train", "has a problem and steps of its own, so it does not go with %s",
+                     other);
 }
 
 /* Neither an input nor a step was asked for. */
@@ -183,7 +203,7 @@ int main(int argc, char **argv)
     if (o.threads)
         threads_use(o.threads);
     if (o.train) {
-        check_wishes(steps, NULL, &o);
+        check_training(&o);
         report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);
         train(&o);
     } else {

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { N = 64, DESCENTS = 300, LINE = 80 };
 static const float RATE = 200.0f;
@@ -15,18 +14,28 @@ static const float RATE = 200.0f;
 /* Who says in which direction to go. */
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
-static float *target_of(size_t *d)
+/* Chapter 05's fa2, which is no vector step: so the losses are the same on every machine. */
+static void forward(struct layer *layer)
 {
-    const struct options none = { .window_left = -1, .window_right = -1 };
-    struct attention_input real = attention_input_load(&none);
-    struct attention_input first = real;
-    first.p = attention_of(1, 1, 1, N, N, real.p.d);
-    struct kept kept = kept_by_forward(&first);
-    float *target = allocate(N * real.p.d, sizeof *target, "the target");
-    memcpy(target, kept.O, N * real.p.d * sizeof *target);
+    const struct attention_input *in = &layer->input;
+    layer->kept = (struct kept){
+        .O = allocate(attention_query_elements(&in->p), sizeof(float), "O"),
+        .lse = allocate(attention_rows(&in->p), sizeof(float), "lse"),
+    };
+    fa2(&in->p, (struct tile_size){ 32, 32 }, in->Q, in->K, in->V, layer->kept.O, layer->kept.lse);
+}
+
+/* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
+static float *target_of(const struct options *options, size_t *d)
+{
+    const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
+    struct attention_input real = attention_input_load(&usual);
+    struct layer first = { .input = real };
+    first.input.p = attention_of(1, 1, 1, N, N, real.p.d);
+    forward(&first);
+    float *target = first.kept.O;
     *d = real.p.d;
-    kept_free(&kept);
+    free(first.kept.lse);
     attention_input_free(&real);
     return target;
 }
@@ -57,7 +66,7 @@ static double descend(struct layer *layer, const float *target, enum guide guide
     const struct step *step = &steps[guide == BY_COMPLETE ? COMPLETE : STANDARD];
     const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
-    layer_forward(layer);
+    forward(layer);
     const double loss = loss_of(layer, target, layer->dO);
     struct result r = step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, p->d));
     step_down(layer->input.Q, r.of[DQ], n, RATE * forgotten);
@@ -109,7 +118,7 @@ void train(const struct options *options)
 {
     static double losses[GUIDES][DESCENTS];
     size_t d;
-    float *target = target_of(&d);
+    float *target = target_of(options, &d);
     threads_use(1);  // so small a problem is not worth waking others for
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
         train_by(guide, target, d, losses[guide]);

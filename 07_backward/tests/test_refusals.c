@@ -39,7 +39,7 @@ TEST(refusals, of_what_is_too_large_to_be_traced)
 
 TEST(refusals, of_training_with_another_problem)
 {
-    const char *const others[] = { "--kernel fa1", "--bench", "--trace" };
+    const char *const others[] = { "--kernel fa1", "--bench", "--trace", "--dq @/dq.npy" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         char arguments[100];
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
@@ -87,6 +87,7 @@ TEST(refusals, of_outputs_that_cannot_be_written)
     refuses("--dq common/data/q.npy", "expected an output that is not the course's own input");
     refuses("--dk common/data/k.npy", "expected an output that is not the course's own input");
     refuses("--dv common/data/v.npy", "expected an output that is not the course's own input");
+    refuses("--train --csv common/data/q.npy", "an output that is not the course's own input");
     refuses("--n-q 8 --dv @/no/such/s.npy", "s.npy: expected");
     refuses("--train --csv @/no/such/t.csv", "t.csv: expected");
     if (command_run("test -c /dev/full").status != 0)
