@@ -306,18 +306,17 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
 # A chapter's best against the libraries, on this machine: common/peers/. The programs that it takes
 # are built for this machine, and need no library to be built.
-PEER := $(OBJ)/common/peers/peer.o $(COMMON)
+PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
+PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee 05_flash_tiled_cpu 07_backward)
 $(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS) $(OPENMP)
-$(BUILD)/peers/composed: LINK_WITH = $(OPENMP)
-$(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(PEER)
+$(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
-$(BUILD)/peers/05_flash_tiled_cpu: LINK_WITH = $(THREADS_05)
 $(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
-PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee 05_flash_tiled_cpu)
+$(BUILD)/peers/07_backward: $(OBJ)/07_backward/peers/course.o $(ALGORITHM_OBJ_07) $(PEER)
 $(PEERS):
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ -ldl -lm
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -ldl -lm
 
 # Threads under a race detector.
 .PHONY: racecheck-05 racecheck-07
@@ -369,7 +368,7 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 # ---- the course as a whole ---------------------------------------------------------------------
 
 .PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz cachegrind-05 \
-        clean help setup-run setup-test peers build-peers
+        clean help setup-run setup-test peers peers-05 peers-07 build-peers
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -386,9 +385,10 @@ compare: setup-run
 	@sh common/tools/compare.sh $(BUILD) $(CHAPTERS)
 
 build-peers: $(PEERS)
-peers: setup-run
+peers: peers-05 peers-07
+peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
-	@sh common/peers/peers.sh $(BUILD) 05_flash_tiled_cpu
+	@sh common/peers/peers.sh $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
@@ -465,8 +465,8 @@ help:
 #?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
 #?                   attention problem, MINE=o.npy for your own output
 #? make test-aarch64 chapter 05 and the CUDA engine built for another kind of processor, run by qemu
-#? make peers        chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
-#?                   quarter of an hour, or less with SIZES="512 2048"
+#? make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
+#?                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn
 #? make cachegrind-05  hold chapter 05's counts against a cache that valgrind simulates

@@ -18,7 +18,7 @@ static const char *prepare(const struct peer_problem *p)
     return "complete";
 }
 
-static void forward(const struct peer_problem *p)
+static void run(const struct peer_problem *p)
 {
     struct attention attention = attention_of(p->B, p->H, p->H, p->N, p->N, p->d);
     attention.causal = p->causal;
@@ -27,5 +27,5 @@ static void forward(const struct peer_problem *p)
 
 int main(void)
 {
-    return peer_serve(&(struct peer){ "complete", prepare, forward });
+    return peer_serve(&(struct peer){ "complete", prepare, run });
 }

@@ -5,114 +5,34 @@
  *
  *     S = scale Q K^T  (sgemm),   P = e^(S - max)  and its row sums,   O = P V  (sgemm),   O / sums
  *
- * for so many rows of Q at a time. All rows at once is the textbook, with S of N x N; fewer keep S in
- * the cache. Which is quickest depends on the problem, so all are tried, and the quickest counts. Every
- * block of rows is a task for one thread. In causal order a block stops at its last row's key.
+ * and backward, with P computed again from L, and D = dO O:
  *
- * The library is loaded while the program runs: to build it takes no package.
+ *     S = scale Q K^T,   P = e^(S - L),   dP = dO V^T,   dS = scale P (dP - D),
+ *     dV += P^T dO,   dQ = dS K,   dK += dS^T Q                                  (five sgemm)
+ *
+ * for so many rows of Q at a time. All rows at once is the textbook, with S of N x N; fewer keep S in the
+ * cache. Which is quickest depends on the problem, so all are tried, and the quickest counts. Forward, a
+ * block of rows is a task for one thread; backward a head is. In causal order a block stops at its last
+ * row's key.
  */
 #include "bench.h"
 #include "fast_exp.h"
 #include "memory.h"
 #include "peer.h"
+#include "sgemm.h"
 #include "threads.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-// ---- the libraries ------------------------------------------------------------------------------
-
-/* C (m, n) = alpha A (m, k) op(B), row-major; op(B) is B (k, n), or the transpose of B (n, k). */
-typedef void product(bool transpose, size_t m, size_t n, size_t k, float alpha, const float *A,
-                     const float *B, float *C);
-
-typedef int onednn_sgemm(char transpose_a, char transpose_b, int64_t m, int64_t n, int64_t k,
-                         float alpha, const float *A, int64_t lda, const float *B, int64_t ldb,
-                         float beta, float *C, int64_t ldc);
-typedef void openblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
-                            float alpha, const float *A, int lda, const float *B, int ldb,
-                            float beta, float *C, int ldc);
-enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };  // of the C interface to BLAS
-
-static onednn_sgemm *onednn;
-static openblas_sgemm *openblas;
-
-static void onednn_product(bool transpose, size_t m, size_t n, size_t k, float alpha,
-                           const float *A, const float *B, float *C)
-{
-    const int64_t ldb = (int64_t)(transpose ? k : n);
-    if (onednn('N', transpose ? 'T' : 'N', (int64_t)m, (int64_t)n, (int64_t)k, alpha, A, (int64_t)k,
-               B, ldb, 0.0f, C, (int64_t)n) != 0) {
-        fprintf(stderr, "composed: oneDNN refused a product\n");
-        exit(2);
-    }
-}
-
-static void openblas_product(bool transpose, size_t m, size_t n, size_t k, float alpha,
-                             const float *A, const float *B, float *C)
-{
-    openblas(ROW_MAJOR, AS_IT_IS, transpose ? TRANSPOSED : AS_IT_IS, (int)m, (int)n, (int)k, alpha,
-             A, (int)k, B, (int)(transpose ? k : n), 0.0f, C, (int)n);
-}
-
-/* The function `name` of the library in `function`, NULL if it has none. (ISO C casts no such pointer.) */
-static void find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-}
-
-/* OpenBLAS is built under its own names, or with a prefix that tells it from others in one process. */
-static void find_openblas(void *library, const char *name, void *function)
-{
-    char prefixed[64];
-    snprintf(prefixed, sizeof prefixed, "scipy_%s", name);
-    find(library, dlsym(library, prefixed) ? prefixed : name, function);
-}
-
-static bool load_openblas(void *library, char *name, size_t size)
-{
-    void (*set_threads)(int);
-    char *(*config)(void), *(*core)(void), version[32] = "OpenBLAS";
-    find_openblas(library, "cblas_sgemm", (void *)&openblas);
-    find_openblas(library, "openblas_set_num_threads", (void *)&set_threads);
-    find_openblas(library, "openblas_get_config", (void *)&config);
-    find_openblas(library, "openblas_get_corename", (void *)&core);
-    if (!openblas || !set_threads || !config || !core)
-        return false;
-    set_threads(1);  // the threads are ours, one for each block of rows
-    sscanf(config(), "OpenBLAS %31s", version);
-    snprintf(name, size, "OpenBLAS %s (%s)", version, core());
-    return true;
-}
-
-static bool load_onednn(void *library, char *name, size_t size)
-{
-    struct version {
-        int number[3];
-    };
-    const struct version *(*version)(void);
-    find(library, "dnnl_sgemm", (void *)&onednn);
-    find(library, "dnnl_version", (void *)&version);
-    if (!onednn || !version)
-        return false;
-    const int *number = version()->number;
-    snprintf(name, size, "oneDNN %d.%d.%d", number[0], number[1], number[2]);
-    return true;
-}
-
-// ---- attention ----------------------------------------------------------------------------------
 
 static product *multiply;
 static size_t block_rows;  // of Q at a time
-static float *scores;      // (threads, block_rows, N + 1): S, and the sums of its rows
+static float *scores;      // (threads, 2, block_rows, N): S and dP of each thread
+static float *lse, *sums;  // (B, H, N): written forward; lse is read backward
 
 /* Row `row` of S becomes e^(S - max), and 0 from key `seen` on. Returns the sum. */
-static float exponentials(float *row, size_t seen, size_t N)
+static float exponentials(float *row, size_t seen, size_t N, float *max_of_row)
 {
     float max = -INFINITY, sum = 0.0f;
 #pragma omp simd reduction(max : max)
@@ -125,24 +45,46 @@ static float exponentials(float *row, size_t seen, size_t N)
     }
     for (size_t j = seen; j < N; j++)
         row[j] = 0.0f;
+    *max_of_row = max;
     return sum;
 }
 
-static void attend(const struct peer_problem *p, size_t head, size_t first, float *S)
+/* A block of rows: where it begins in Q, how many there are, and how many keys they see. */
+struct rows {
+    size_t first, count, keys;
+};
+
+static struct rows rows_from(const struct peer_problem *p, size_t first)
 {
-    const size_t N = p->N, d = p->d, start = head * N * d;
-    const size_t rows = first + block_rows < N ? block_rows : N - first;
-    const size_t keys = p->causal ? first + rows : N;
-    const float *Q = p->Q + start + first * d;
-    float *O = p->O + start + first * d;
-    float *sums = S + rows * keys;
-    multiply(true, rows, keys, d, 1.0f / sqrtf((float)d), Q, p->K + start, S);
-    for (size_t i = 0; i < rows; i++)
-        sums[i] = exponentials(S + i * keys, p->causal ? first + i + 1 : N, keys);
-    multiply(false, rows, d, keys, 1.0f, S, p->V + start, O);
-    for (size_t i = 0; i < rows; i++)
+    const size_t count = first + block_rows < p->N ? block_rows : p->N - first;
+    return (struct rows){ first, count, p->causal ? first + count : p->N };
+}
+
+static size_t seen_by(const struct peer_problem *p, size_t row)
+{
+    return p->causal ? row + 1 : p->N;
+}
+
+static float *scores_of_thread(const struct peer_problem *p)
+{
+    return scores + thread_number() * 2 * block_rows * p->N;
+}
+
+static void attend(const struct peer_problem *p, size_t head, struct rows rows, float *S)
+{
+    const size_t d = p->d, start = head * p->N * d, n = rows.keys;
+    float *O = p->O + start + rows.first * d;
+    multiply(false, true, rows.count, n, d, 1.0f / sqrtf((float)d), p->Q + start + rows.first * d,
+             p->K + start, 0.0f, S);
+    float *L = lse + head * p->N + rows.first, *l = sums + head * p->N + rows.first, max;
+    for (size_t i = 0; i < rows.count; i++) {
+        l[i] = exponentials(S + i * n, seen_by(p, rows.first + i), n, &max);
+        L[i] = max + logf(l[i]);
+    }
+    multiply(false, false, rows.count, d, n, 1.0f, S, p->V + start, 0.0f, O);
+    for (size_t i = 0; i < rows.count; i++)
         for (size_t c = 0; c < d; c++)
-            O[i * d + c] /= sums[i];
+            O[i * d + c] /= l[i];
 }
 
 /* The longest blocks first, in causal order the last of each head. */
@@ -151,8 +93,57 @@ static void forward(const struct peer_problem *p)
     const size_t heads = p->B * p->H, blocks = (p->N - 1) / block_rows + 1;
     PARALLEL(omp parallel for schedule(dynamic, 1))
     for (size_t task = 0; task < heads * blocks; task++)
-        attend(p, task % heads, (blocks - 1 - task / heads) * block_rows,
-               scores + thread_number() * block_rows * (p->N + 1));
+        attend(p, task / blocks, rows_from(p, (blocks - 1 - task % blocks) * block_rows),
+               scores_of_thread(p));
+}
+
+/* A row of S becomes P, and one of dP becomes dS. */
+static void row_backward(float *S, float *dP, size_t seen, size_t n, float L, float D, float scale)
+{
+#pragma omp simd
+    for (size_t j = 0; j < seen; j++) {
+        S[j] = fast_exp(S[j] - L);
+        dP[j] = scale * S[j] * (dP[j] - D);
+    }
+    for (size_t j = seen; j < n; j++)
+        S[j] = dP[j] = 0.0f;
+}
+
+static void rows_backward(const struct peer_problem *p, size_t head, struct rows rows, float *S)
+{
+    const size_t d = p->d, start = head * p->N * d, own = start + rows.first * d, n = rows.keys;
+    const float scale = 1.0f / sqrtf((float)d);
+    const float *Q = p->Q + own, *O = p->O + own, *dO = p->dO + own;
+    float *dP = S + block_rows * p->N;
+    multiply(false, true, rows.count, n, d, scale, Q, p->K + start, 0.0f, S);
+    multiply(false, true, rows.count, n, d, 1.0f, dO, p->V + start, 0.0f, dP);
+    for (size_t i = 0; i < rows.count; i++) {
+        float D = 0.0f;
+#pragma omp simd reduction(+ : D)
+        for (size_t k = 0; k < d; k++)
+            D += dO[i * d + k] * O[i * d + k];
+        row_backward(S + i * n, dP + i * n, seen_by(p, rows.first + i), n,
+                     lse[head * p->N + rows.first + i], D, scale);
+    }
+    multiply(true, false, n, d, rows.count, 1.0f, S, dO, 1.0f, p->dV + start);
+    multiply(false, false, rows.count, d, n, 1.0f, dP, p->K + start, 0.0f, p->dQ + own);
+    multiply(true, false, n, d, rows.count, 1.0f, dP, Q, 1.0f, p->dK + start);
+}
+
+static void backward(const struct peer_problem *p)
+{
+    PARALLEL(omp parallel for schedule(dynamic, 1))
+    for (size_t head = 0; head < p->B * p->H; head++) {
+        for (size_t k = head * p->N * p->d; k < (head + 1) * p->N * p->d; k++)
+            p->dK[k] = p->dV[k] = 0.0f;
+        for (size_t first = 0; first < p->N; first += block_rows)
+            rows_backward(p, head, rows_from(p, first), scores_of_thread(p));
+    }
+}
+
+static void run(const struct peer_problem *p)
+{
+    (p->backward ? backward : forward)(p);
 }
 
 static double seconds_with(const struct peer_problem *p, size_t rows)
@@ -160,10 +151,10 @@ static double seconds_with(const struct peer_problem *p, size_t rows)
     double best = INFINITY;
     block_rows = rows;
     free(scores);
-    scores = allocate(p->threads * rows * (p->N + 1), sizeof(float), "S");
+    scores = allocate(p->threads * rows * p->N, 2 * sizeof *scores, "S");
     for (int n = 0; n < 3; n++) {
         const double start = bench_now();
-        forward(p);
+        run(p);
         best = fmin(best, bench_now() - start);
     }
     return best;
@@ -173,7 +164,17 @@ static const char *prepare(const struct peer_problem *p)
 {
     static char what[64];
     size_t quickest = p->N;
+    free(lse);
+    free(sums);
+    lse = allocate(p->B * p->H * p->N, sizeof *lse, "lse");
+    sums = allocate(p->B * p->H * p->N, sizeof *sums, "the sums");
     threads_use(p->threads);
+    if (p->backward) {  // which starts from a forward pass
+        block_rows = p->N;
+        free(scores);
+        scores = allocate(p->threads * p->N * p->N, 2 * sizeof *scores, "S");
+        forward(p);
+    }
     double best = seconds_with(p, p->N);
     for (size_t rows = 32; rows < p->N && rows <= 512; rows *= 2) {
         const double seconds = seconds_with(p, rows);
@@ -190,17 +191,10 @@ static const char *prepare(const struct peer_problem *p)
 int main(int argc, char **argv)
 {
     static char name[128];
-    void *library = argc == 3 ? dlopen(argv[2], RTLD_NOW) : NULL;
-    if (!library) {
-        fprintf(stderr, "composed: %s\n",
-                argc == 3 ? dlerror() : "expected onednn or openblas, and a library");
+    if (argc != 3) {
+        fprintf(stderr, "composed: expected onednn or openblas, and a library\n");
         return 2;
     }
-    const bool is_onednn = strcmp(argv[1], "onednn") == 0;
-    multiply = is_onednn ? onednn_product : openblas_product;
-    if (!(is_onednn ? load_onednn : load_openblas)(library, name, sizeof name)) {
-        fprintf(stderr, "composed: %s is no %s\n", argv[2], argv[1]);
-        return 2;
-    }
-    return peer_serve(&(struct peer){ name, prepare, forward });
+    multiply = sgemm_load(argv[1], argv[2], name, sizeof name);
+    return peer_serve(&(struct peer){ name, prepare, run });
 }

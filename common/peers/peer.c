@@ -57,12 +57,18 @@ static void read_problem(struct peer_problem *p)
     p->d = next_number();
     p->causal = next_number() != 0;
     p->threads = next_number();
-    if (p->B * p->H * p->N * p->d * p->threads == 0)
-        give_up("problem", "expected FOLDER B H N d CAUSAL THREADS");
+    p->backward = next_number() != 0;
+    const size_t n = p->B * p->H * p->N * p->d;
+    if (n * p->threads == 0)
+        give_up("problem", "expected FOLDER B H N d CAUSAL THREADS BACKWARD");
     p->Q = read_array(folder, "q.npy");
     p->K = read_array(folder, "k.npy");
     p->V = read_array(folder, "v.npy");
-    p->O = allocate(p->B * p->H * p->N * p->d, sizeof(float), "O");
+    p->dO = read_array(folder, "do.npy");
+    p->O = allocate(n, sizeof(float), "O");
+    p->dQ = allocate(n, sizeof(float), "dQ");
+    p->dK = allocate(n, sizeof(float), "dK");
+    p->dV = allocate(n, sizeof(float), "dV");
 }
 
 static void forget_problem(struct peer_problem *p)
@@ -70,14 +76,18 @@ static void forget_problem(struct peer_problem *p)
     free((void *)p->Q);
     free((void *)p->K);
     free((void *)p->V);
+    free((void *)p->dO);
     free(p->O);
+    free(p->dQ);
+    free(p->dK);
+    free(p->dV);
     *p = (struct peer_problem){ 0 };
 }
 
 static double timed_call(const struct peer *peer, const struct peer_problem *p)
 {
     const double start = bench_now();
-    peer->forward(p);
+    peer->run(p);
     return bench_now() - start;
 }
 
@@ -94,12 +104,26 @@ static double take_turn(const struct peer *peer, const struct peer_problem *p, d
     return best;
 }
 
-static void write_output(const struct peer_problem *p, const char *path)
+static void write_array(const struct peer_problem *p, const char *folder, const char *name,
+                        const float *elements)
 {
+    char path[LINE + 16];
     struct file_error error;
     const size_t shape[] = { p->B, p->H, p->N, p->d };
-    if (!npy_write(path, NPY_F4, 4, shape, p->O, &error))
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!npy_write(path, NPY_F4, 4, shape, elements, &error))
         give_up(path, error.text);
+}
+
+static void write_output(const struct peer_problem *p, const char *folder)
+{
+    if (!p->backward) {
+        write_array(p, folder, "o.npy", p->O);
+        return;
+    }
+    write_array(p, folder, "dq.npy", p->dQ);
+    write_array(p, folder, "dk.npy", p->dK);
+    write_array(p, folder, "dv.npy", p->dV);
 }
 
 int peer_serve(const struct peer *peer)
@@ -113,7 +137,7 @@ int peer_serve(const struct peer *peer)
         if (word && strcmp(word, "time") == 0) {
             printf("took %.9f\n", take_turn(peer, &p, strtod(next_word(), NULL)));
         } else if (word && strcmp(word, "write") == 0) {
-            peer->forward(&p);
+            peer->run(&p);
             write_output(&p, next_word());
             puts("written");
         } else if (word && strcmp(word, "problem") == 0) {

@@ -4,11 +4,13 @@
  * Each peer is a program of its own, so that no library meets another's threads and settings. The
  * referee (referee.c) writes a problem to files and talks to the peers over pipes, a line each way:
  *
- *     problem FOLDER B H N d CAUSAL THREADS    ready WHAT IT RUNS  or  cannot REASON
- *     time SECONDS                             took SECONDS, the quickest call of about so many
- *     write FILE                               written
+ *     problem FOLDER B H N d CAUSAL THREADS BACKWARD    ready WHAT IT RUNS
+ *     time SECONDS                                      took SECONDS, the quickest call of some
+ *     write FOLDER                                      written
  *
- * FOLDER holds q.npy, k.npy and v.npy of shape (B, H, N, d), CAUSAL is 0 or 1, FILE gets O.
+ * CAUSAL and BACKWARD are 0 or 1. FOLDER holds q.npy, k.npy, v.npy and do.npy of shape (B, H, N, d), and gets
+ * o.npy, or dq.npy, dk.npy and dv.npy. A backward pass is timed alone; the forward pass that it needs is part
+ * of getting ready.
  */
 #ifndef COMMON_PEERS_PEER_H
 #define COMMON_PEERS_PEER_H
@@ -18,15 +20,15 @@
 
 struct peer_problem {
     size_t B, H, N, d, threads;
-    bool causal;
-    const float *Q, *K, *V;  // (B, H, N, d); the scale is 1/sqrt(d)
-    float *O;
+    bool causal, backward;
+    const float *Q, *K, *V, *dO;  // (B, H, N, d); the scale is 1/sqrt(d)
+    float *O, *dQ, *dK, *dV;      // O is for the peer's own use where it goes backward
 };
 
 struct peer {
     const char *name;                                      // with its version
     const char *(*prepare)(const struct peer_problem *p);  // says what will run
-    void (*forward)(const struct peer_problem *p);         // one call of it is timed
+    void (*run)(const struct peer_problem *p);             // one call of it is timed
 };
 
 /* Answers the referee until it hangs up. Returns the exit status. */

@@ -18,9 +18,28 @@ def attention(problem):
         problem["q"], problem["k"], problem["v"], is_causal=problem["causal"])
 
 
+def gradients(problem):
+    return torch.autograd.grad(problem["o"], [problem[name] for name in "qkv"], problem["do"],
+                               retain_graph=True)
+
+
+def run(problem):
+    return gradients(problem) if problem["backward"] else [attention(problem)]
+
+
+def read(folder, causal, backward):
+    problem = {name: load(folder, name + ".npy") for name in ["q", "k", "v", "do"]}
+    problem |= {"causal": causal, "backward": backward}
+    if backward:
+        for name in "qkv":
+            problem[name].requires_grad_()
+        problem["o"] = attention(problem)
+    return problem
+
+
 def timed_call(problem):
     start = time.perf_counter()
-    attention(problem)
+    run(problem)
     return time.perf_counter() - start
 
 
@@ -43,20 +62,20 @@ def main():
     for line in sys.stdin:
         word, *rest = line.split()
         if word == "problem":
-            folder, _, _, _, _, causal, threads = rest
+            folder, _, _, _, _, causal, threads, backward = rest
             torch.set_num_threads(int(threads))
-            problem = {name: load(folder, name + ".npy") for name in "qkv"}
-            problem["causal"] = causal == "1"
+            problem = read(folder, causal == "1", backward == "1")
             answer = "ready scaled_dot_product_attention"
         elif word == "time":
             answer = f"took {take_turn(problem, float(rest[0])):.9f}"
         elif word == "write":
-            numpy.save(rest[0], attention(problem).contiguous().numpy())
+            names = ["dq", "dk", "dv"] if problem["backward"] else ["o"]
+            for name, array in zip(names, run(problem)):
+                numpy.save(os.path.join(rest[0], name), array.detach().contiguous().numpy())
             answer = "written"
         else:
             sys.exit(f"pytorch.py: not understood: {line}")
         print(answer, flush=True)
 
 
-with torch.no_grad():
-    main()
+main()

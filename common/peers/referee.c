@@ -1,17 +1,18 @@
 /*
- * referee FOLDER SIZES COMMAND... - times peers in turn on the same problems (peer.h).
+ * referee CHAPTER FOLDER SIZES COMMAND... - times peers in turn on the same problems (peer.h).
  *
- * SIZES is "128 512 2048": the N of the problems, each for d = 64 and 128, without a mask and causal, on
- * one thread and on all cores, with eight heads. Each COMMAND starts a peer; the first is the course's.
- * A peer's output is checked before it is timed. Then they take turns, and the machine's peak takes its
- * turn among them, because a processor is not equally fast at all times. Files go to FOLDER. Standard
- * output gets a line of comma-separated values for each peer and problem, as --bench --csv writes
- * them, with a last column that says what the peer ran.
+ * CHAPTER is 05, for the forward pass, or 07, for the backward pass. SIZES is "128 512 2048": the N of the
+ * problems, each for d = 64 and 128, without a mask and causal, on one thread and on all cores, with eight
+ * heads. Each COMMAND starts a peer; the first is the course's. A peer's output is checked before it is timed.
+ * Then they take turns, and the machine's peak takes its turn among them, because a processor is not equally
+ * fast at all times. Files go to FOLDER. Standard output gets a line of comma-separated values for each peer
+ * and problem, as --bench --csv writes them, with a last column that says what the peer ran.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "attention_check.h"
 #include "bench.h"
+#include "gradient_check.h"
 #include "memory.h"
 #include "npy.h"
 #include "options.h"
@@ -25,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PEERS = 8, LINE = 512, ROUNDS = 9, HEADS = 8 };
+enum { PEERS = 8, LINE = 512, ROUNDS = 9, HEADS = 8, MOST_QUERIES = 1 << 17 };
 static const double TURN = 0.05;  // seconds of a turn: at least, a call is not cut short
 
 /* Threads of a library wait for work in a loop before they sleep. Let the last peer's do that. */
@@ -102,35 +103,105 @@ static void write_array(const char *folder, const char *name, const struct atten
         options_fail(path, "%s", error.text);
 }
 
-/* Hands the problem to the peer, and checks what it makes of it. */
-static void prepare(struct player *player, const char *folder, const struct attention *p,
-                    size_t threads, const struct attention_check *check)
+/* An array that the peer has written. */
+static float *read_output(const struct player *player, const char *folder, const char *name,
+                          size_t count)
 {
-    char line[2 * LINE], answer[LINE];
-    struct npy O;
+    char path[LINE];
+    struct npy array;
     struct file_error error;
-    snprintf(line, sizeof line, "problem %s %zu %zu %zu %zu %d %zu", folder, p->B, p->H, p->Nq,
-             p->d, p->causal, threads);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!npy_read(path, &array, &error))
+        options_fail(path, "%s", error.text);
+    if (array.count != count)
+        options_fail(player->name, "%s has another shape than Q", name);
+    float *elements = npy_floats(&array);
+    npy_free(&array);
+    return elements;
+}
+
+/* A problem, and what is right for it. */
+struct match {
+    const char *folder;
+    bool backward;
+    size_t threads;
+    struct attention_input input;
+    float *dO;
+    struct attention_check outputs;
+    struct gradient_check gradients;
+};
+
+static struct match match_of(const char *folder, bool backward, struct attention p, size_t threads)
+{
+    struct match m = { .folder = folder,
+                       .backward = backward,
+                       .threads = threads,
+                       .input = attention_input_random(p, 1),
+                       .dO = allocate(attention_query_elements(&p), sizeof(float), "dO") };
+    random_normals(m.dO, attention_query_elements(&p), 1, 3);
+    if (backward)
+        m.gradients = gradient_check_begin(&m.input, m.dO, false);
+    else
+        m.outputs = attention_check_begin(&m.input, false);
+    write_array(folder, "q.npy", &p, m.input.Q);
+    write_array(folder, "k.npy", &p, m.input.K);
+    write_array(folder, "v.npy", &p, m.input.V);
+    write_array(folder, "do.npy", &p, m.dO);
+    return m;
+}
+
+static void match_free(struct match *m)
+{
+    if (m->backward)
+        gradient_check_end(&m->gradients);
+    else
+        attention_check_end(&m->outputs);
+    attention_input_free(&m->input);
+    free(m->dO);
+}
+
+/* The errors of what the peer has written. */
+static struct attention_errors judge(const struct match *m, const struct player *player)
+{
+    const struct attention *p = &m->input.p;
+    const size_t n = attention_query_elements(p);
+    struct attention_errors errors;
+    if (m->backward) {
+        float *const got[GRADIENTS] = { read_output(player, m->folder, "dq.npy", n),
+                                        read_output(player, m->folder, "dk.npy", n),
+                                        read_output(player, m->folder, "dv.npy", n) };
+        errors = gradient_check_errors(&m->gradients, got, NULL, NULL, false);
+        for (int k = 0; k < GRADIENTS; k++)
+            free(got[k]);
+    } else {
+        float *O = read_output(player, m->folder, "o.npy", n),
+              *rows = attention_check_rows(&m->outputs, O, p->d);
+        errors = attention_check_errors(&m->outputs, p, rows, NULL, NULL);
+        free(rows);
+        free(O);
+    }
+    return errors;
+}
+
+/* Hands the problem to the peer, and checks what it makes of it. */
+static void prepare(struct player *player, const struct match *m)
+{
+    const struct attention *p = &m->input.p;
+    char line[2 * LINE], answer[LINE];
+    snprintf(line, sizeof line, "problem %s %zu %zu %zu %zu %d %zu %d", m->folder, p->B, p->H,
+             p->Nq, p->d, p->causal, m->threads, m->backward);
     ask(player, line, answer);
     if (strncmp(answer, "ready ", 6) != 0)
         options_fail(player->name, "%s", answer);
     snprintf(player->runs, sizeof player->runs, "%.500s", answer + 6);
-    snprintf(line, sizeof line, "write %s/o.npy", folder);
+    snprintf(line, sizeof line, "write %s", m->folder);
     ask(player, line, answer);
-    snprintf(line, sizeof line, "%s/o.npy", folder);
-    if (!npy_read(line, &O, &error))
-        options_fail(line, "%s", error.text);
-    if (O.type != NPY_F4 || O.count != attention_query_elements(p))
-        options_fail(player->name, "its output has another shape than Q");
-    float *rows = attention_check_rows(check, O.data, p->d);
-    const struct attention_errors errors = attention_check_errors(check, p, rows, NULL, NULL);
+    const struct attention_errors errors = judge(m, player);
     if (!errors.right)
         fprintf(stderr, "note: %s is off by %.2e, more than the course allows itself\n",
                 player->name, errors.reference);
     player->error = errors.reference;
     player->seconds = INFINITY;
-    free(rows);
-    npy_free(&O);
 }
 
 /* Everybody in turn, the peak first. Returns the seconds of one call of that. */
@@ -156,28 +227,25 @@ static double take_turns(struct player *players, size_t count)
     return peak;
 }
 
-static void play(struct player *players, size_t count, const char *folder, struct attention p,
-                 size_t threads)
+static void play(struct player *players, size_t count, const struct match *m)
 {
-    struct attention_input input = attention_input_random(p, 1);
-    struct attention_check check = attention_check_begin(&input, false);
-    write_array(folder, "q.npy", &p, input.Q);
-    write_array(folder, "k.npy", &p, input.K);
-    write_array(folder, "v.npy", &p, input.V);
+    const struct attention *p = &m->input.p;
     for (size_t k = 0; k < count; k++)
-        prepare(&players[k], folder, &p, threads, &check);
+        prepare(&players[k], m);
     const double peak = bench_fma_operations() / take_turns(players, count);
-    const double flops = 4.0 * (double)attention_pairs(&p) * (double)p.d;
+    const double flops = (m->backward ? 10.0 : 4.0) * (double)attention_pairs(p) * (double)p->d;
     for (size_t k = 0; k < count; k++) {
         const double speed = flops / players[k].seconds;
-        printf("%s,%s,f32,%zu,%zu,%zu,%zu,%d,forward,%zu,%.5f,%.3f,%.4f,%.3f,%.3e,%s\n",
-               k == 0 ? "05" : "peer", players[k].name, p.B, p.H, p.Nq, p.d, p.causal, threads,
-               1e3 * players[k].seconds, 1e-9 * speed, speed / peak / (double)threads,
+        printf("%s,%s,f32,%zu,%zu,%zu,%zu,%d,%s,%zu,%.5f,%.3f,%.4f,%.3f,%.3e,%s\n",
+               k > 0         ? "peer"
+               : m->backward ? "07"
+                             : "05",
+               players[k].name, p->B, p->H, p->Nq, p->d, p->causal,
+               m->backward ? "backward" : "forward", m->threads, 1e3 * players[k].seconds,
+               1e-9 * speed, speed / peak / (double)m->threads,
                players[k].seconds / players[0].seconds, players[k].error, players[k].runs);
     }
     fflush(stdout);
-    attention_check_end(&check);
-    attention_input_free(&input);
 }
 
 int main(int argc, char **argv)
@@ -186,25 +254,32 @@ int main(int argc, char **argv)
     struct player players[PEERS];
     size_t count = 0, done = 0;
     options_program(&program, argv[0]);
-    if (argc < 4 || argc > 3 + PEERS)
-        options_fail("usage", "referee FOLDER SIZES COMMAND…, and at most %d commands", PEERS);
+    const bool backward = argc > 1 && strcmp(argv[1], "07") == 0;
+    if (argc < 5 || argc > 4 + PEERS || (!backward && strcmp(argv[1], "05") != 0))
+        options_fail("usage", "referee 05|07 FOLDER SIZES COMMAND…, and at most %d commands",
+                     PEERS);
     signal(SIGPIPE, SIG_IGN);
-    for (int k = 3; k < argc; k++)
-        players[count++] = start(argv[k]);
-
     const size_t cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN), kinds = cores > 1 ? 8 : 4;
     size_t sizes[32], n = 0;
-    for (char *size = strtok(argv[2], " "); size && n < 32; size = strtok(NULL, " "))
-        if ((sizes[n++] = strtoul(size, NULL, 10)) == 0)
+    for (char *size = strtok(argv[3], " "), *end; size && n < 32; size = strtok(NULL, " ")) {
+        sizes[n] = strtoul(size, &end, 10);
+        if (*end != '\0' || sizes[n] == 0 || sizes[n] > MOST_QUERIES)
             options_fail("SIZES", "expected numbers of queries, as in \"128 2048\", found %s",
                          size);
+        n++;
+    }
+    for (int k = 4; k < argc; k++)
+        players[count++] = start(argv[k]);
+
     for (size_t kind = 0; kind < kinds; kind++)
         for (size_t k = 0; k < n; k++) {
             struct attention p =
                 attention_of(1, HEADS, HEADS, sizes[k], sizes[k], kind & 2 ? 128 : 64);
             p.causal = kind & 1;
             report_progress("problem", done++, n * kinds);
-            play(players, count, argv[1], p, kind & 4 ? cores : 1);
+            struct match m = match_of(argv[2], backward, p, kind & 4 ? cores : 1);
+            play(players, count, &m);
+            match_free(&m);
         }
     report_progress("problem", done, n * kinds);
     return EXIT_VERIFIED;
