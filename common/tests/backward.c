@@ -11,7 +11,7 @@
 
 struct backward_forms backward_forms = { .count = 1, .turn = 1 };
 
-enum { LARGE = 1000000 };  // multiply-adds of Q K^T
+enum { LARGE = 200000 };  // multiply-adds of Q K^T
 
 /* The three gradients, and what is right for each. */
 struct expected {
