@@ -129,6 +129,7 @@ $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler -Wall,-Wextra \
+              -Xptxas -warn-spills -Xptxas -Werror \
               $(foreach a,$(GPU_ARCH),-gencode arch=compute_$a,code=sm_$a)
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
 $(OBJ)/gpu/%.o: %.cu
@@ -295,7 +296,7 @@ RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 .PHONY: $2 test-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
-	@$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
+	@$$(or $$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1)),$(BUILD)/$1) $$(if $$(filter bench-%,$$@),--bench)
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 diff-$2:

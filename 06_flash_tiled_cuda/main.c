@@ -189,7 +189,9 @@ int main(int argc, char **argv)
         tell_kernel(kernel, device, &input, &o);
     if (kernel && o.profile)
         tell_profile(kernel, &input);
-    if (o.bench)
+    if (o.bench && is_usual(&o) && device != &device_cpu)
+        bench_ladder(device, &o);
+    else if (o.bench)
         bench_kernels(o.kernel && !all ? kernel : NULL, device, &input, &o);
     if (wants_story(&o))
         report_next("07_backward: gradients, by computing again instead of storing");

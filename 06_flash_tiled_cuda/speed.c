@@ -84,26 +84,27 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
     ladder_append(csv, line);
 }
 
-void bench_kernels(const struct kernel *only, const struct device *device,
-                   const struct attention_input *input, const struct options *o)
+static const char CSV_TITLE[] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
+                                "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n";
+
+/* The part "Speed" for one problem; its lines are added to the CSV. */
+static void bench_problem(const struct kernel *only, const struct device *device,
+                          const struct attention_input *input, const struct options *o, char *csv)
 {
     const struct attention *p = &input->p;
     const bool gpu = device != &device_cpu;
     const double peak = gpu ? device->fma_peak() : 0.0;
-    char csv[LADDER_CSV] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
-                           "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n";
     struct attention_check check = attention_check_begin(input, o->verify_all);
     double before = 0.0;
     report_part("Speed");
     report_line(" # %-9s%4s %13s %20s %11s %9s", "kernel", "on", "time",
                 gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        if (kernel_lacks(kernel, p) || (only && kernel > only))
+        if (kernel_lacks(kernel, p) || (only && kernel != only && kernel + 1 != only))
             continue;
         const double error = error_of(kernel, device, input, &check);
         const double seconds = speed_of(kernel, device, input);
-        if (!only || kernel == only || before > 0.0 || kernel + 1 == only)
-            tell_speed(kernel, device, p, seconds, before, peak, error, csv);
+        tell_speed(kernel, device, p, seconds, before, peak, error, csv);
         before = seconds;
     }
     if (gpu)
@@ -114,6 +115,31 @@ void bench_kernels(const struct kernel *only, const struct device *device,
     report_line("%s", device_text(device));
     report_line("%s", bench_machine());
     attention_check_end(&check);
+}
+
+void bench_kernels(const struct kernel *only, const struct device *device,
+                   const struct attention_input *input, const struct options *o)
+{
+    char csv[LADDER_CSV] = "";
+    ladder_append(csv, CSV_TITLE);
+    bench_problem(only, device, input, o, csv);
+    if (o->csv)
+        report_csv(o->csv, csv);
+}
+
+void bench_ladder(const struct device *device, const struct options *o)
+{
+    enum { B = 4, H = 16, N = 4096 };
+    char csv[LADDER_CSV] = "";
+    ladder_append(csv, CSV_TITLE);
+    for (int n = 0; n < 4; n++) {
+        struct attention p = attention_of(B, H, H, N, N, n < 2 ? 64 : 128);
+        p.causal = n % 2 == 1;
+        struct attention_input input = attention_input_random(p, 1);
+        attention_describe(&input);
+        bench_problem(NULL, device, &input, o, csv);
+        attention_input_free(&input);
+    }
     if (o->csv)
         report_csv(o->csv, csv);
 }

@@ -14,6 +14,12 @@
 void bench_kernels(const struct kernel *only, const struct device *device,
                    const struct attention_input *input, const struct options *options);
 
+/*
+ * The same for all kernels and 64 heads of 4096 queries and keys, d = 64 and 128, without a mask and
+ * causal: for a GPU.
+ */
+void bench_ladder(const struct device *device, const struct options *options);
+
 /* Seconds that the kernel takes on the device: the median of some runs, after one that is not counted. */
 double speed_of(const struct kernel *kernel, const struct device *device,
                 const struct attention_input *input);

@@ -26,7 +26,8 @@ __device__ static void fa2_hide(lane<D> *me, const struct attention &p, int i0, 
 // clang-format off
 
 template <int D>
-static __global__ void __launch_bounds__(THREADS) fa2_tile(struct attention p, struct device_arrays a)
+static __global__ void __launch_bounds__(THREADS, 2)
+    fa2_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
     __shared__ fast_memory<D> fast;
