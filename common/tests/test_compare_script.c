@@ -105,6 +105,13 @@ TEST(compare_script, shows_both_tables_or_the_one_that_is_asked_for)
     cr_assert(!*c.err, "a chapter that is not built was missed: %s", c.err);
 }
 
+TEST(compare_script, asks_every_kernel_of_chapter_06)
+{
+    set_up();
+    cr_assert(command_run("cp @/pretender @/build/06_six").status == 0, "no pretender");
+    ROWS(run(Q_K_V MASK, "06_six"), 0, "06_masks.npy    expected no mask\n", "06_tiles.npy");
+}
+
 TEST(compare_script, holds_yours_last)
 {
     set_up();

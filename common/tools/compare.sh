@@ -52,10 +52,10 @@ attention() {  # CHAPTER...
         [ -x "$build/$chapter" ] || continue
         case $chapter in
         04_*) stage "$chapter" "$build/$chapter" "$@" ;;
-        05_*)
+        05_* | 06_*)
             for step in $("$build/$chapter" --kernel list --quiet); do
                 [ "$step" = block_matmul ] || # multiplies matrices
-                    stage "05_$step" "$build/$chapter" --kernel "$step" "$@"
+                    stage "${chapter%%_*}_$step" "$build/$chapter" --kernel "$step" "$@"
             done
             ;;
         esac
