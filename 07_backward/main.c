@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LADDER_N = 2048 };
+enum { LADDER_N = 1024 };
 
 static const struct program program = {
     .chapter = 7,

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATIENCE = 20000 };  // looks at the turn: some tens of microseconds, about a tile's work
+
 /* What all threads share: the problem, and of every tile of queries whose turn it is. */
 struct work_list {
     const struct attention *p;
@@ -46,6 +48,14 @@ static void add_dQ(const struct workplace *w, const struct backward_head *a,
         }
 }
 
+/* Waits a while at the ready, as it is seldom long; then lets others have the core now and then. */
+static void wait_for(atomic_size_t *turn, size_t place)
+{
+    for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
+        if (asked % PATIENCE == 0)
+            sched_yield();
+}
+
 /* A tile of queries of one head past the tile of keys from j0 on, which is in w->k. */
 static void do_tile(struct work_list *list, struct workplace *w, const struct backward_head *a,
                     size_t i0, size_t j0, size_t cols)
@@ -66,8 +76,7 @@ static void do_tile(struct work_list *list, struct workplace *w, const struct ba
         for (size_t g = 0; g * GROUP < cols; g++)
             workplace_see(w, &w->k[g], a, &q);
     }
-    while (atomic_load_explicit(turn, memory_order_acquire) != place)
-        sched_yield();
+    wait_for(turn, place);
     if (seen) {
         count_loads(a->dQ + i0 * d, rows * d);
         count_stores(a->dQ + i0 * d, rows * d);

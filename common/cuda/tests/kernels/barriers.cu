@@ -95,7 +95,7 @@ __global__ void shuffle_of_whole_warps(float *out)
     out[threadIdx.x] = __shfl_xor_sync(WHOLE_WARP, 1.0f, 1);
 }
 
-static const bug bugs[] = {
+static constexpr bug bugs[] = {
     { "barrier_in_two_branches", [](arrays a) { barrier_in_two_branches<<<1, THREADS>>>(a.out); } },
     { "barrier_in_one_branch", [](arrays a) { barrier_in_one_branch<<<1, THREADS>>>(a.out); } },
     { "leaves_before_a_barrier",

@@ -6,7 +6,7 @@ __global__ void fill(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
-static const bug bugs[] = {
+static constexpr bug bugs[] = {
     { "block_too_large", [](arrays a) { fill<<<1, 2048>>>(a.out); } },
     { "empty_grid", [](arrays a) { fill<<<0, THREADS>>>(a.out); } },
     { "grid_too_high", [](arrays a) { fill<<<dim3(1, 70000), THREADS>>>(a.out); } },

@@ -114,7 +114,22 @@ __global__ void too_many_variables(float *out)
     out[threadIdx.x] = large[threadIdx.x] + more[threadIdx.x];
 }
 
-static const bug bugs[] = {
+/* Thread 0 waits for a flag that thread 1 would set. */
+__global__ void waits_for_a_flag(float *out)
+{
+    __shared__ int flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 1)
+        atomicExch(&flag, 1);
+    while (threadIdx.x == 0 && atomicAdd(&flag, 0) == 0)
+        ;
+    out[threadIdx.x] = 1.0f;
+}
+
+static constexpr bug bugs[] = {
+    { "waits_for_a_flag", [](arrays a) { waits_for_a_flag<<<1, THREADS>>>(a.out); } },
     { "global_just_past_the_end",
       [](arrays a) {
           float *ten;

@@ -107,7 +107,7 @@ __global__ void barrier_missing_in_a_loop(float *out)
     out[threadIdx.x] = sum;
 }
 
-static const bug bugs[] = {
+static constexpr bug bugs[] = {
     { "read_before_written", [](arrays a) { read_before_written<<<1, THREADS>>>(a.out); } },
     { "overwritten_too_early", [](arrays a) { overwritten_too_early<<<1, THREADS>>>(a.out); } },
     { "read_then_overwritten", [](arrays a) { read_then_overwritten<<<1, THREADS>>>(a.out); } },

@@ -49,7 +49,8 @@ extern "C" int LAUNCHER(errors)(void)
     EXPECT(cudaMalloc(&a, sizeof host) == cudaSuccess);
     EXPECT(cudaMemcpy(a, host, sizeof host, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
     EXPECT(cudaPeekAtLastError() == cudaErrorInvalidValue);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaSuccess);
     add_one<<<1, 1025>>>(a);
     EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
     add_one<<<1, N, 50000>>>(a);
