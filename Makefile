@@ -33,7 +33,8 @@ EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
 EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
 # The steps of a chapter that has several, each one idea more than the one before.
-STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv complete
+STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
+              threads complete
 STEPS_07   := standard recompute fa1 fa2 split
 
 OBJ    := $(BUILD)/obj

@@ -3,7 +3,7 @@
  *
  *     2^x = 2^n 2^r,    n = x rounded to a whole number,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, off by at most 7e-8 of it; n is added to the exponent's bits.
+ * 2^r is a polynomial of degree 5, off by less than 2.5e-7 of it; n is added to the exponent's bits.
  * Softmax only needs x <= 0, or a little more. From -127 down, and for x = -inf, the answer is exactly 0:
  * a masked score has no weight at all. (At -127 the polynomial is 1, whose bits are those of 127 in the
  * exponent and nothing else, and -127 is added to them. Just above, where 2^x is no normal number, it

@@ -22,7 +22,7 @@ static _Noreturn void give_up(const char *what, const char *why)
     exit(2);
 }
 
-static float *read_array(const char *folder, const char *name)
+static float *read_array(const char *folder, const char *name, size_t count)
 {
     char path[LINE + 16];
     struct npy array;
@@ -30,6 +30,8 @@ static float *read_array(const char *folder, const char *name)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (!npy_read(path, &array, &error))
         give_up(path, error.text);
+    if (array.count != count)
+        give_up(path, "expected as many elements as the problem has");
     float *elements = npy_floats(&array);
     npy_free(&array);
     return elements;
@@ -61,10 +63,10 @@ static void read_problem(struct peer_problem *p)
     const size_t n = p->B * p->H * p->N * p->d;
     if (n * p->threads == 0)
         give_up("problem", "expected FOLDER B H N d CAUSAL THREADS BACKWARD");
-    p->Q = read_array(folder, "q.npy");
-    p->K = read_array(folder, "k.npy");
-    p->V = read_array(folder, "v.npy");
-    p->dO = read_array(folder, "do.npy");
+    p->Q = read_array(folder, "q.npy", n);
+    p->K = read_array(folder, "k.npy", n);
+    p->V = read_array(folder, "v.npy", n);
+    p->dO = read_array(folder, "do.npy", n);
     p->O = allocate(n, sizeof(float), "O");
     p->dQ = allocate(n, sizeof(float), "dQ");
     p->dK = allocate(n, sizeof(float), "dK");
@@ -134,6 +136,8 @@ int peer_serve(const struct peer *peer)
     printf("%s\n", peer->name);
     while (fgets(line, sizeof line, stdin)) {
         const char *const word = strtok(line, " \n");
+        if (!p.Q && (!word || strcmp(word, "problem") != 0))
+            give_up("expected a problem first, found", line);
         if (word && strcmp(word, "time") == 0) {
             printf("took %.9f\n", take_turn(peer, &p, strtod(next_word(), NULL)));
         } else if (word && strcmp(word, "write") == 0) {

@@ -10,8 +10,11 @@
 #     RESULTS   another file to write to
 set -e
 build=$1 chapter=$2
+[ $# -eq 2 ] || { echo "peers.sh: expected the folder of what is built, and a chapter's" >&2; exit 2; }
 folder=$build/peers
 sizes=${SIZES:-128 256 512 1024 2048 4096}
+case $sizes in *[!0-9\ ]*) echo "SIZES: expected numbers of queries, as in \"128 2048\", found '$sizes'" >&2; exit 2 ;; esac
+command -v python3 >/dev/null || echo 'no python3 here, which fetches the libraries'
 mkdir -p "$folder/problem"
 venv=$folder/python
 

@@ -268,6 +268,8 @@ int main(int argc, char **argv)
                          size);
         n++;
     }
+    if (n == 0)
+        options_fail("SIZES", "expected numbers of queries, as in \"128 2048\", found none");
     for (int k = 4; k < argc; k++)
         players[count++] = start(argv[k]);
 

@@ -1,5 +1,7 @@
 #!/bin/sh
 # table.sh ladder|peers RESULTS - a table for a page, from a file that peers.sh wrote.
+case $1 in ladder | peers) ;; *) set -- '' '' ;; esac
+[ -f "$2" ] || { echo "table.sh: expected ladder or peers, and a file that peers.sh wrote" >&2; exit 2; }
 awk -F, -v table="$1" '
     function cell(kernel, d, causal) {
         key = kernel SUBSEP d SUBSEP causal
@@ -27,6 +29,7 @@ awk -F, -v table="$1" '
         if (!(($10) in seen)) { seen[$10]; choices[++kinds] = $10 }
     }
     END {
+        if (!count) { print "no rows for this table"; exit 2 }
         if (table == "ladder") {
             printf "one head, N = %d; GFLOP/s, and of the peak of so many cores\n", N
             printf "%-12s%7s %16s %16s %16s %16s\n", "kernel", "threads", "d 64", "causal", "d 128", "causal"

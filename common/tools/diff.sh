@@ -1,15 +1,20 @@
 #!/bin/sh
 # diff.sh OLD NEW CHAPTER STEP STEPS... - a lesson against the one before, side by side if the terminal
-# is wide. Where the chapter has STEPS and STEP is one of them: that step against the one before.
+# is wide. Where the chapter has STEPS and STEP is one of them: that step, or rung, against the one before.
 old=$1 new=$2 chapter=$3 step=$4
 shift 4
+file_of() {  # step -> its file
+    for file in "$chapter/steps/$1.c" "$chapter/rungs/$1.c"; do
+        [ ! -f "$file" ] || { echo "$file"; return; }
+    done
+}
 if [ -n "$step" ]; then
     old=''
     for name; do
         [ "$name" = "$step" ] && break
-        old=$chapter/steps/$name.c
+        old=$(file_of "$name")
     done
-    new=$chapter/steps/$step.c
+    new=$(file_of "$step")
     [ "$name" = "$step" ] || { echo "STEP=$step: expected one of: $*" >&2; exit 2; }
 fi
 if [ ! -f "$old" ]; then
