@@ -28,8 +28,8 @@ __device__ static score_bits which_count(const struct attention &p, const struct
         const score_bits before = bits;
 #pragma unroll 1
         for (int r = 0; r < lane<D>::R; r++) {
-            const int i = i0 + row_of<D>(r), j = j0 + key;
-            if (i < (int)p.Nq && j < (int)p.Nk && visible(&p, t.b, t.h, (size_t)i, (size_t)j))
+            const size_t i = (size_t)(i0 + row_of<D>(r)), j = (size_t)(j0 + key);
+            if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
                 bits |= (score_bits)1 << (8 * r + c);
         }
         if (bits != before)
@@ -46,8 +46,8 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
     score_bits bits = 0;
 #pragma unroll 1
     for (int n = 0; n < lane<D>::R * KEYS; n++) {
-        const int i = i0 + row_of<D>(n / 8), j = j0 + place() + 8 * (n % 8);
-        if (dropout_keeps(&p, t.b, t.h, (size_t)i, (size_t)j))
+        const size_t i = (size_t)(i0 + row_of<D>(n / 8)), j = (size_t)(j0 + place() + 8 * (n % 8));
+        if (dropout_keeps(&p, t.b, t.h, i, j))
             bits |= (score_bits)1 << n;
     }
     return bits;

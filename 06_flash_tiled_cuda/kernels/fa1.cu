@@ -66,21 +66,19 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
     for (size_t e = threadIdx.x; e < p.Nq * d; e += THREADS)
         t.O[e] = 0.0f;
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
-        const float *K = t.K + (size_t)j0 * d, *V = t.V + (size_t)j0 * d;
         __syncthreads();                   // nobody reads the old K and V any more
         for (int e = tid; e < smaller(Bc, Nk - j0) * d; e += THREADS) {      // 6
-            fast.K[e / d][e % d] = K[e];
-            fast.V[e / d][e % d] = V[e];
+            fast.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
+            fast.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
         }
         for (int i0 = 0; i0 < Nq; i0 += Br) {                                // 7
             const int rows = smaller(Br, Nq - i0);
             const int cols = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
             if (cols <= 0)
                 continue;                  // nobody in this tile sees anything
-            const float *Q = t.Q + (size_t)i0 * d;
             float *O = t.O + (size_t)i0 * d;
             for (int e = tid; e < rows * d; e += THREADS)                    // 8
-                fast.Q[e / d][e % d] = Q[e];
+                fast.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];
             __syncthreads();               // Q, K and V are there
             for (int e = tid; e < rows * Bc; e += THREADS) {                 // 9
                 const int r = e / Bc, c = e % Bc;

@@ -37,7 +37,7 @@ template <int D> struct alignas(16) fast_memory {
 
 /* A slice of K is W elements of all 64 keys, a slice of V some keys with all their elements. */
 template <int D> struct slices {
-    enum { W = D == 16 ? 16 : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
+    enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
 
 /* The place among 8 lanes, and the row in the tile that is a lane's number r. */
