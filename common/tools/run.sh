@@ -38,7 +38,7 @@ awk -F, '
         gsub(/.*\/|\.csv$/, "", name)
         gsub(/_/, " ", name)
         printf row, name, grouped($3), $2, bytes($4), $6, $7 == "" ? "-" : $8,
-            $5 > 0 ? sprintf("%.3g ms", $5) : "-"  # kernels on a CPU have no time to tell
+            ($5 > 0 ? sprintf("%.3g ms", $5) : "-")  # a kernel on a CPU has no time to tell
     }' $tables
 
 [ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
