@@ -31,7 +31,7 @@ struct work_list {
     struct backward_input in;
     struct gradients out;
     float *D;
-    atomic_size_t *turn, next;  // turn: (B, H, Tr); next: the task that nobody has taken
+    atomic_size_t *turn;  // (B, H, Tr)
 };
 
 /* Adds the tile's dQ, times the scale, to that in slow memory. */
@@ -141,7 +141,8 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
     list.turn = allocate(p->B * p->H * Tr, sizeof *list.turn, "the turns");
     for (size_t n = 0; n < p->B * p->H * Tr; n++)
         atomic_init(&list.turn[n], 0);
-    atomic_init(&list.next, 0);
+    atomic_size_t next;  // the task that nobody has taken
+    atomic_init(&next, 0);
 
     PARALLEL(omp parallel)
     {
@@ -149,7 +150,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
         PARALLEL(omp for)
         for (size_t row = 0; row < rows; row++)
             begin_row(&list, row);
-        for (size_t task; (task = atomic_fetch_add(&list.next, 1)) < heads * Tc;)
+        for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * Tc;)
             do_task(&list, &w, task % heads, task / heads * size.Bc);
         workplace_free(&w, size);
     }
