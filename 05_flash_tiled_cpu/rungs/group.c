@@ -21,25 +21,6 @@ void group_free(struct group *g)
     *g = (struct group){ .Q = NULL };
 }
 
-/* LANES elements of x, or the n there are and zeros behind them. */
-static vec load_some(const float *x, size_t n)
-{
-    vec v = { 0.0f };
-    if (n >= LANES)
-        return vec_load(x);
-    memcpy(&v, x, n * sizeof *x);
-    return v;
-}
-
-/* The first n of LANES elements, or all of them, to x. */
-static void store_some(float *x, vec v, size_t n)
-{
-    if (n >= LANES)
-        vec_store(x, v);
-    else
-        memcpy(x, &v, n * sizeof *x);
-}
-
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
 {
     const size_t d = a->p->d;
@@ -52,8 +33,9 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
             for (size_t i = 0; i < LANES; i++)
-                row[i] = g->scale.sign *
-                         load_some(a->Q + (i0 + smaller(v * LANES + i, rows - 1)) * d + k, d - k);
+                row[i] =
+                    g->scale.sign *
+                    vec_load_some(a->Q + (i0 + smaller(v * LANES + i, rows - 1)) * d + k, d - k);
             transpose(row);
             for (size_t i = 0; i < smaller(LANES, d - k); i++) {
                 g->Q[k + i][v] = row[i];
@@ -72,7 +54,7 @@ void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], flo
                 row[i] = g->O[smaller(k + i, d - 1)][v] * factor[v];
             transpose(row);
             for (size_t i = 0; i < LANES && v * LANES + i < g->rows; i++)
-                store_some(O + (v * LANES + i) * d + k, row[i], d - k);
+                vec_store_some(O + (v * LANES + i) * d + k, row[i], d - k);
         }
 }
 

@@ -61,6 +61,25 @@ INLINE void vec_store(float *x, vec v)
     memcpy(x, &v, sizeof v);
 }
 
+/* LANES elements of x, or the n there are and zeros behind them. */
+INLINE vec vec_load_some(const float *x, size_t n)
+{
+    vec v = { 0.0f };
+    if (n >= LANES)
+        return vec_load(x);
+    memcpy(&v, x, n * sizeof *x);
+    return v;
+}
+
+/* The first n of LANES elements, or all of them, to x. */
+INLINE void vec_store_some(float *x, vec v, size_t n)
+{
+    if (n >= LANES)
+        vec_store(x, v);
+    else
+        memcpy(x, &v, n * sizeof *x);
+}
+
 /* a where `where` is all ones, b where it is 0: what a comparison of vectors gives. */
 INLINE vec vec_pick(ivec where, vec a, vec b)
 {
