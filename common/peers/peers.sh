@@ -26,7 +26,8 @@ fetch() {  # package: into the private folder, once
         "$venv/bin/pip" install -q "$1" >"$folder/log" 2>&1
     }
 }
-library() { find "$venv" -name "$1" | head -n 1; }
+library() { find "$venv" -path "*/$1" | head -n 1; }
+openblas='scipy_openblas32/*/libscipy_openblas*.so'  # numpy brings one of its own, of other types
 
 set -- "$folder/$chapter"
 if fetch onednn-cpu-gomp && [ -n "$(library 'libdnnl.so*')" ]; then
@@ -34,9 +35,9 @@ if fetch onednn-cpu-gomp && [ -n "$(library 'libdnnl.so*')" ]; then
 else
     skip oneDNN 'the package onednn-cpu-gomp could not be installed'
 fi
-if fetch scipy-openblas32 && [ -n "$(library 'libscipy_openblas*.so')" ]; then
+if fetch scipy-openblas32 && [ -n "$(library "$openblas")" ]; then
     # A forced core type would make it use another processor's code.
-    set -- "$@" "env -u OPENBLAS_CORETYPE $folder/composed openblas $(library 'libscipy_openblas*.so')"
+    set -- "$@" "env -u OPENBLAS_CORETYPE $folder/composed openblas $(library "$openblas")"
 else
     skip OpenBLAS 'the package scipy-openblas32 could not be installed'
 fi
