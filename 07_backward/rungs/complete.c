@@ -39,13 +39,14 @@ static void add_dQ(const struct workplace *w, const struct backward_head *a,
                    const struct queries *q)
 {
     const size_t d = a->p->d;
-    for (size_t n = 0; n < panels_of(d); n++)
+    for (size_t k = 0; k < d; k += LANES) {
+        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel n, and which vector of its rows
         for (size_t r = 0; r < q->rows; r++) {
-            const float *const from = (const float *)(w->dQ + n * q->padded + r);
-            float *const to = a->dQ + (q->i0 + r) * d + n * GROUP;
-            for (size_t c = 0; c < smaller(GROUP, d - n * GROUP); c++)
-                to[c] += a->p->scale * from[c];
+            float *const dQ = a->dQ + (q->i0 + r) * d + k;
+            const vec sum = vec_load_some(dQ, d - k) + a->p->scale * w->dQ[n * q->padded + r][v];
+            vec_store_some(dQ, sum, d - k);
         }
+    }
 }
 
 /* Waits a while at the ready, as it is seldom long; then lets others have the core now and then. */
@@ -73,8 +74,9 @@ static void do_tile(struct work_list *list, struct workplace *w, const struct ba
         count_loads(list->D + head * p->Nq + i0, rows);
         work_products(10 * rows * cols * d);
         q = workplace_queries(w, a, list->D + head * p->Nq, i0, rows);
-        for (size_t g = 0; g * GROUP < cols; g++)
-            workplace_see(w, &w->k[g], a, &q);
+        for (size_t g = 0; g < w->groups; g++)
+            workplace_see(w, g, a, &q);
+        workplace_end(w, &q, d);
     }
     wait_for(turn, place);
     if (seen) {
@@ -94,14 +96,15 @@ static void do_task(struct work_list *list, struct workplace *w, size_t n, size_
     const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
     count_loads(keys.K + j0 * p->d, cols * p->d);
     count_loads(keys.V + j0 * p->d, cols * p->d);
-    for (size_t g = 0; g * GROUP < cols; g++)
+    w->groups = (cols - 1) / GROUP + 1;
+    for (size_t g = 0; g < w->groups; g++)
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, smaller(GROUP, cols - g * GROUP));
     for (size_t head = first; head < first + group; head++) {
         const struct backward_head a = backward_head_of(p, head, list->in, list->out);
         for (size_t i0 = 0; i0 < p->Nq; i0 += list->size.Br)
             do_tile(list, w, &a, i0, j0, cols);
     }
-    for (size_t g = 0; g * GROUP < cols; g++)
+    for (size_t g = 0; g < w->groups; g++)
         keys_end(&w->k[g], &keys);
     count_stores(keys.dK + j0 * p->d, cols * p->d);
     count_stores(keys.dV + j0 * p->d, cols * p->d);
@@ -152,7 +155,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
             begin_row(&list, row);
         for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * Tc;)
             do_task(&list, &w, task % heads, task / heads * size.Bc);
-        workplace_free(&w, size);
+        workplace_free(&w);
     }
     free(list.turn);
     extra_free(list.D);

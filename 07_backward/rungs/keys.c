@@ -13,6 +13,7 @@ struct keys keys_new(size_t d)
         .dK = group_rows_new(d),
         .dV = group_rows_new(d),
         .rows = group_rows_new(panels_of(d) * GROUP),
+        .holed = group_rows_new(panels_of(d) * GROUP),
     };
 }
 
@@ -23,6 +24,7 @@ void keys_free(struct keys *k)
     extra_free((float *)k->dK);
     extra_free((float *)k->dV);
     extra_free((float *)k->rows);
+    extra_free((float *)k->holed);
     *k = (struct keys){ .K = NULL };
 }
 
@@ -32,11 +34,9 @@ static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
     for (size_t v = 0; v < COLUMNS; v++)
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
-            for (size_t l = 0; l < LANES; l++) {
-                row[l] = vec_of(0.0f);
-                if (v * LANES + l < cols)
-                    memcpy(&row[l], x + (v * LANES + l) * d + k, smaller(LANES, d - k) * sizeof *x);
-            }
+            for (size_t l = 0; l < LANES; l++)
+                row[l] = v * LANES + l < cols ? vec_load_some(x + (v * LANES + l) * d + k, d - k)
+                                              : vec_of(0.0f);
             transpose(row);
             for (size_t l = 0; l < smaller(LANES, d - k); l++)
                 to[k + l][v] = row[l];
@@ -53,7 +53,7 @@ static void from_lanes(float *x, const group_row *from, float factor, size_t col
                 row[l] = factor * from[smaller(k + l, d - 1)][v];
             transpose(row);
             for (size_t l = 0; l < LANES && v * LANES + l < cols; l++)
-                memcpy(x + (v * LANES + l) * d + k, &row[l], smaller(LANES, d - k) * sizeof *x);
+                vec_store_some(x + (v * LANES + l) * d + k, row[l], d - k);
         }
 }
 

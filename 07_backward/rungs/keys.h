@@ -15,8 +15,10 @@
 
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK lacks the scale
-    group_row *rows;  // K as it lies, GROUP elements of a row: panel n, key c at [n GROUP + c]
-    size_t j0, cols;  // the first key, and how many there are
+    group_row *rows;   // K as it lies, GROUP elements of a row: panel n, key c at [n GROUP + c]
+    group_row *holed;  // the same with zeros for some keys
+    const group_row *seen;  // what the queries at hand see: rows, holed, or NULL for nothing
+    size_t j0, cols;        // the first key, and how many there are
 };
 
 /* Rows of d elements in panels of GROUP: how many panels. */

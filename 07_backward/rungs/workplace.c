@@ -12,11 +12,11 @@ struct workplace workplace_new(struct tile_size size, size_t d)
     const size_t groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
     struct workplace w = {
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
+        .room = groups,
         .P = group_rows_new(rows),
-        .dS = group_rows_new(rows),
         .Z = group_rows_new(rows),
+        .dS = group_rows_new(groups * rows),
         .dQ = group_rows_new(panels_of(d) * rows),
-        .rows = group_rows_new(panels_of(d) * GROUP),
         .seen = seen_new(rows),
         .Q = extra_fast("a tile of Q", rows * d),
         .dO = extra_fast("a tile of dO", rows * d),
@@ -28,21 +28,14 @@ struct workplace workplace_new(struct tile_size size, size_t d)
     return w;
 }
 
-void workplace_free(struct workplace *w, struct tile_size size)
+void workplace_free(struct workplace *w)
 {
-    for (size_t g = 0; g < (size.Bc - 1) / GROUP + 1; g++)
+    for (size_t g = 0; g < w->room; g++)
         keys_free(&w->k[g]);
-    float *const all[] = { (float *)w->k,
-                           (float *)w->P,
-                           (float *)w->dS,
-                           (float *)w->Z,
-                           (float *)w->dQ,
-                           (float *)w->rows,
-                           (float *)w->seen,
-                           w->Q,
-                           w->dO,
-                           w->L,
-                           w->D };
+    float *const all[] = {
+        (float *)w->k,    (float *)w->P, (float *)w->Z, (float *)w->dS, (float *)w->dQ,
+        (float *)w->seen, w->Q,          w->dO,         w->L,           w->D
+    };
     for (size_t n = 0; n < sizeof all / sizeof all[0]; n++)
         extra_free(all[n]);
 }
@@ -68,40 +61,56 @@ struct queries workplace_queries(struct workplace *w, const struct backward_head
         w->L[r] = L == -INFINITY ? INFINITY : L * 0x1.715476p0f;
         w->D[r] = r < rows ? D[i0 + r] : 0.0f;
     }
-    memset(w->dQ, 0, panels_of(d) * q.padded * sizeof *w->dQ);
     return q;
 }
 
-/* Row r of C: the products of row r of A with all keys of B. */
-static void products(group_row *C, const float *A, const group_row *B, size_t rows, size_t d)
+/* Queries first … end - 1 of a tile. */
+struct stretch {
+    size_t first, end;
+};
+
+/* The products of ROWS rows of A with all keys of B. */
+INLINE struct block products(const float *A, const group_row *B, size_t d)
 {
-    for (size_t r = 0; r < rows; r += ROWS) {
-        const struct block c = block_product((struct block){ 0 }, A + r * d, (ptrdiff_t)d, 1, B, d);
-        memcpy(C + r, &c, sizeof c);
+    return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
+}
+
+/*
+ * P = e^{x - L} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
+ * go among the products. factor is the scale times log2(e).
+ */
+static void weigh(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
+                  float factor, group_row *dS)
+{
+    for (size_t i = 0; i < q->padded; i += ROWS) {
+        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                w->P[i + r][v] = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                dS[i + r][v] = w->P[i + r][v] * (dP.at[r][v] - w->D[i + r]);
     }
 }
 
-/* P holds scores, unscaled, and dS holds dP: they become P and dS. */
-static void weigh(struct workplace *w, float factor, size_t rows)
+/* The same for the queries of a stretch where some pairs do not count, and with dropout: P is P_drop then. */
+static void weigh_seen(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
+                       float factor, group_row *dS, struct stretch s, bool dropout)
 {
-    for (size_t r = 0; r < rows; r++)
-        for (int v = 0; v < COLUMNS; v++) {
-            w->P[r][v] = vec_exp2(w->P[r][v] * factor - w->L[r]);
-            w->dS[r][v] = w->P[r][v] * (w->dS[r][v] - w->D[r]);
-        }
-}
-
-/* The same where some pairs do not count, and with dropout: P is P_drop then. */
-static void weigh_seen(struct workplace *w, float factor, size_t rows, bool dropout)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (int v = 0; v < COLUMNS; v++) {
-            const vec none = vec_of(0.0f), Z = dropout ? w->Z[r][v] : vec_of(1.0f);
-            const vec P = vec_exp2(w->P[r][v] * factor - w->L[r]);
-            const vec dS = P * (w->dS[r][v] * Z - w->D[r]);
-            w->P[r][v] = vec_pick(w->seen[r][v], P * Z, none);
-            w->dS[r][v] = vec_pick(w->seen[r][v], dS, none);
-        }
+    const vec none = vec_of(0.0f);
+    for (size_t i = s.first; i < s.end; i += ROWS) {
+        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
+        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
+                const vec P = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+                const ivec seen = w->seen[i + r][v];
+                w->P[i + r][v] = vec_pick(seen, P * Z, none);
+                dS[i + r][v] = vec_pick(seen, P * (dP.at[r][v] * Z - w->D[i + r]), none);
+            }
+    }
 }
 
 /* C += A^T X: element k of a query, times its row of X, is added to row k of C. */
@@ -123,22 +132,23 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
         }
 }
 
-/* dQ += dS K, panel by panel. */
-static void add_to_queries(group_row *dQ, const group_row *dS, const group_row *K, size_t rows,
-                           size_t cols, size_t d)
+/*
+ * From the first query that sees some key of the group to the last, in whole blocks of ROWS. In causal
+ * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them.
+ */
+static struct stretch queries_that_see(const struct workplace *w, const struct queries *q)
 {
-    for (size_t n = 0; n < panels_of(d); n++)
-        for (size_t r = 0; r < rows; r += ROWS) {
-            const struct block c = block_product((struct block){ 0 }, (const float *)(dS + r),
-                                                 GROUP, 1, K + n * GROUP, cols);
-            for (size_t k = 0; k < ROWS; k++)
-                for (int v = 0; v < COLUMNS; v++)
-                    dQ[n * rows + r + k][v] += c.at[k][v];
-        }
+    struct stretch s = { 0, q->padded };
+    while (s.first < s.end && !seen_by_any(w->seen[s.first]))
+        s.first++;
+    while (s.end > s.first && !seen_by_any(w->seen[s.end - 1]))
+        s.end--;
+    return (struct stretch){ s.first / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/* K as it lies, with zeros for a key that none of the queries sees: there may be NaN. */
-static const group_row *rows_seen(struct workplace *w, const struct keys *k, size_t rows, size_t d)
+/* The keys' rows, with zeros for a key that none of the queries sees: there may be NaN. */
+static const group_row *rows_seen(const struct workplace *w, const struct keys *k, size_t rows,
+                                  size_t d)
 {
     seen_row any = { { 0 } };
     bool holes = false;
@@ -150,39 +160,59 @@ static const group_row *rows_seen(struct workplace *w, const struct keys *k, siz
         holes |= lane[c] == 0;
     if (!holes)
         return (const group_row *)k->rows;
-    memcpy(w->rows, k->rows, panels_of(d) * GROUP * sizeof *w->rows);
+    memcpy(k->holed, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
     for (size_t n = 0; n < panels_of(d) * GROUP; n++)
         if (n % GROUP < k->cols && lane[n % GROUP] == 0)
-            memset(&w->rows[n], 0, sizeof w->rows[n]);
-    return (const group_row *)w->rows;
+            memset(&k->holed[n], 0, sizeof k->holed[n]);
+    return (const group_row *)k->holed;
 }
 
-void workplace_see(struct workplace *w, struct keys *k, const struct backward_head *a,
+void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
                    const struct queries *q)
 {
     const struct attention *p = a->p;
-    const size_t d = p->d;
+    struct keys *const k = &w->k[g];
+    group_row *const dS = w->dS + g * q->padded;
     const float factor = p->scale * 0x1.715476p0f;
-    const group_row *K = (const group_row *)k->rows;
     const enum tile_kind kind =
         tile_kind(p, a->b, a->h, q->i0, q->i0 + q->rows, k->j0, k->j0 + k->cols);
     const bool dropout = p->dropout_threshold > 0;
+    k->seen = NULL;
     if (kind == TILE_SKIPPED)
         return;
-    products(w->P, q->Q, (const group_row *)k->K, q->padded, d);
-    products(w->dS, q->dO, (const group_row *)k->V, q->padded, d);
+    struct stretch s = { 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
     if (kind == TILE_WHOLE && full && !dropout) {
-        weigh(w, factor, q->padded);
+        weigh(w, k, q, p->d, factor, dS);
+        k->seen = (const group_row *)k->rows;
     } else {
         keys_seen(w->seen, k, a, q->i0, q->rows);
         memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
+        s = queries_that_see(w, q);
         if (dropout)
             keys_kept(w->Z, k, a, q->i0, q->rows);
-        weigh_seen(w, factor, q->padded, dropout);
-        K = rows_seen(w, k, q->rows, d);
+        weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
+        memset(dS, 0, s.first * sizeof *dS);
+        memset(dS + s.end, 0, (q->padded - s.end) * sizeof *dS);
+        k->seen = rows_seen(w, k, q->rows, p->d);
     }
-    add_to_keys(k->dV, q->dO, (const group_row *)w->P, q->padded, d);
-    add_to_keys(k->dK, q->Q, (const group_row *)w->dS, q->padded, d);
-    add_to_queries(w->dQ, (const group_row *)w->dS, K, q->padded, k->cols, d);
+    const group_row *const P = (const group_row *)w->P + s.first;
+    const size_t n = s.end - s.first;
+    add_to_keys(k->dV, q->dO + s.first * p->d, P, n, p->d);
+    add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, n, p->d);
+}
+
+void workplace_end(struct workplace *w, const struct queries *q, size_t d)
+{
+    for (size_t n = 0; n < panels_of(d); n++)
+        for (size_t i = 0; i < q->padded; i += ROWS) {
+            struct block c = { 0 };
+            for (size_t g = 0; g < w->groups; g++) {
+                const struct keys *const k = &w->k[g];
+                if (k->seen)
+                    c = block_product(c, (const float *)(w->dS + g * q->padded + i), GROUP, 1,
+                                      k->seen + n * GROUP, k->cols);
+            }
+            memcpy(w->dQ + n * q->padded + i, &c, sizeof c);
+        }
 }

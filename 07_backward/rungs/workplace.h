@@ -6,19 +6,20 @@
 
 #include "keys.h"
 
-/* A tile of keys in groups, and of a tile of queries what one group needs. */
+/* A tile of keys in groups, and what a tile of queries needs. */
 struct workplace {
     struct keys *k;
-    group_row *P, *dS, *Z;  // a row for each query
-    group_row *dQ;          // panel n, query r at [n rows + r]
-    group_row *rows;        // as in struct keys, without the keys that nobody sees
+    size_t room, groups;  // groups that there is room for, and that the tile at hand has
+    group_row *P, *Z;     // of one group, a row for each query
+    group_row *dS;        // of all groups: group g, query r at [g rows + r]
+    group_row *dQ;        // panel n, query r at [n rows + r]
     seen_row *seen;
     float *Q, *dO, *L, *D;  // the last queries, filled up to a multiple of ROWS
 };
 
 /* Room for tiles of this size, of rows with d elements. */
 struct workplace workplace_new(struct tile_size size, size_t d);
-void workplace_free(struct workplace *w, struct tile_size size);
+void workplace_free(struct workplace *w);
 
 /* A tile of queries as the products want it: whole blocks of rows, zeros behind the last. */
 struct queries {
@@ -26,12 +27,18 @@ struct queries {
     size_t i0, rows, padded;
 };
 
-/* The queries i0 … i0 + rows - 1 of the head, whose dQ is 0; D is the head's. */
+/* The queries i0 … i0 + rows - 1 of the head; D is the head's. */
 struct queries workplace_queries(struct workplace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows);
 
-/* fa2's inner step: dK and dV of the group, and dQ in the workplace, take note of these queries. */
-void workplace_see(struct workplace *w, struct keys *k, const struct backward_head *a,
+/* fa2's inner step: dK and dV of group g take note of these queries, and dS is worked out. */
+void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
                    const struct queries *q);
+
+/*
+ * When all groups have been seen: dQ = dS K, without the scale. The sum goes over all of them before it
+ * leaves the registers.
+ */
+void workplace_end(struct workplace *w, const struct queries *q, size_t d);
 
 #endif
