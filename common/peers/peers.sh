@@ -62,7 +62,7 @@ results=${RESULTS:-$chapter/results/$slug.csv}
 mkdir -p "$(dirname "$results")"
 {
     echo "# machine: $machine"
-    echo "# command: make peers-${chapter%%_*}, $(date +%Y-%m-%d), at commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make peers-${chapter%%_*}, $(date +%Y-%m-%d), at commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
     echo "# ${last#*; }"
     echo "# rows of 1 head are the ladder, ratio_previous against the rung before; of 8 heads, peers in turn,"
     echo "# ratio_previous how many times as fast as that peer complete is. Peak: of the FMA peak of so many cores."

@@ -1,0 +1,20 @@
+/*
+ * What the last rungs' time depends on: options, shapes, and what they are made of.
+ */
+#ifndef FLASH_TILED_COSTS_H
+#define FLASH_TILED_COSTS_H
+
+#include "options.h"
+
+#include <stddef.h>
+
+/* The part "Options": N queries and keys with one option each. */
+void bench_options(size_t N, const struct options *options);
+
+/* The part "Shapes": every kind of d and an odd length beside N, and one head on all threads. */
+void bench_shapes(size_t N, const struct options *options);
+
+/* The part "Pieces": where the time of `overlap` goes, each piece alone. */
+void bench_pieces(void);
+
+#endif
