@@ -132,8 +132,12 @@ static struct allowance allowance_of_output(const struct attention_check *check,
                                             const struct attention *p)
 {
     const size_t from = head.first * p->d;
-    return allowance_for_sums(check->plain + from, check->right + from, head.count * p->d, p->Nk,
-                              head.count, check->values[check->rows[head.first] / p->Nq]);
+    double lse = 0.0;
+    for (size_t k = head.first; k < head.first + head.count; k++)
+        if (isfinite(check->lse[k]))
+            lse = fmax(lse, fabs(check->lse[k]));
+    return allowance_for_output(check->plain + from, check->right + from, head.count * p->d, p->Nk,
+                                head.count, check->values[check->rows[head.first] / p->Nq], lse);
 }
 
 struct comparison attention_check_output(const struct attention_check *check,

@@ -20,13 +20,14 @@ uint64_t option_whole_number(const char *option, const char *text, uint64_t leas
     return value;
 }
 
-/* A finite number, rounded to float32. */
+/* A finite number, rounded to float32, but not to 0. */
 static float finite_number(const char *option, const char *text)
 {
     char *end;
     errno = 0;
     const float value = strtof(text, &end);
-    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value) || errno == ERANGE)
+    if (!*text || isspace((unsigned char)*text) || *end || !isfinite(value) ||
+        (errno == ERANGE && value == 0.0f))  // a subnormal number gives ERANGE too
         options_fail(option, "expected a finite number that float32 has, found '%s'", text);
     return value;
 }

@@ -69,14 +69,20 @@ static double ulp(double x)
     return x < (double)FLT_MIN ? (double)FLT_TRUE_MIN : ldexp(1.0, ilogb(x) - (FLT_MANT_DIG - 1));
 }
 
-/* The distance to the next float32 from the largest of the finite numbers in x, at least `least`. */
-static double ulp_of_largest(const double *x, size_t n, double least)
+/* The largest of the finite numbers. */
+static double largest_of(const double *x, size_t n)
 {
-    double largest = least;
+    double largest = 0.0;
     for (size_t i = 0; i < n; i++)
         if (isfinite(x[i]))
             largest = fmax(largest, fabs(x[i]));
-    return ulp(largest);
+    return largest;
+}
+
+/* The distance to the next float32 from the largest of the finite numbers in x, at least `least`. */
+static double ulp_of_largest(const double *x, size_t n, double least)
+{
+    return ulp(fmax(largest_of(x, n), least));
 }
 
 struct allowance allowance_for(const float *plain, const double *reference, size_t n,
@@ -102,19 +108,27 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
     return allowance;
 }
 
-struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
-                                        double term, double lse)
+static struct allowance and_more(struct allowance allowance, double more)
 {
-    struct allowance allowance = allowance_for(plain, reference, n, GRADIENT);
-    double largest = 0.0;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(reference[i]))
-            largest = fmax(largest, fabs(reference[i]));
-    const double cancelled = 8.0 * (ulp(fmax(largest, term)) - ulp(largest));
-    const double more = cancelled + 0.5 * ulp(lse) * fmax(largest, term);
     allowance.max_abs += 4.0 * more;  // terms four times as large are not rare
     allowance.rms += more;
     return allowance;
+}
+
+struct allowance allowance_for_output(const float *plain, const double *reference, size_t n,
+                                      size_t terms, size_t sums, double term, double lse)
+{
+    return and_more(allowance_for_sums(plain, reference, n, terms, sums, term),
+                    0.5 * ulp(lse) * fmax(largest_of(reference, n), term));
+}
+
+struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
+                                        double term, double lse)
+{
+    const double largest = largest_of(reference, n);
+    const double cancelled = 8.0 * (ulp(fmax(largest, term)) - ulp(largest));
+    return and_more(allowance_for(plain, reference, n, GRADIENT),
+                    cancelled + 0.5 * ulp(lse) * fmax(largest, term));
 }
 
 struct allowance allowance_between(struct allowance allowance, struct difference other)

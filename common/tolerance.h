@@ -61,6 +61,13 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
                                     size_t terms, size_t sums, double term);
 
 /*
+ * The same for outputs of attention with an lse of at most `lse`. That is the size of the scores that weigh:
+ * another order of their sums rounds them otherwise, and moves each weight by half an ulp of it, of itself.
+ */
+struct allowance allowance_for_output(const float *plain, const double *reference, size_t n,
+                                      size_t terms, size_t sums, double term, double lse);
+
+/*
  * The same for a gradient that was computed again from a stored lse. Its sums have terms that cancel out, of
  * the usual size `term`: so its floor is 8 ulp of those, if they are larger than any result. And the lse, at
  * most `lse`, was rounded to float32: each weight e^{x - lse} is off by half that, of itself.

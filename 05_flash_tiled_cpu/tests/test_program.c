@@ -188,6 +188,16 @@ TEST(program, does_every_option_together)
     }
 }
 
+/* The scores' last bits decide between two keys here, and the textbook's error happens to be small. */
+TEST(program, verifies_right_results_of_large_scores)
+{
+    static const char *const runs[] = { "--scale 5 --n-q 1 --n-k 256 --d 64 --seed 5",
+                                        "--scale 100 --n-q 100 --n-k 256 --d 64 --seed 16",
+                                        "--scale 100000 --n-q 100 --n-k 64 --d 16 --seed 514" };
+    for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++)
+        verifies_and_tells(runs[k], (const char *const[]){ "double reference", NULL });
+}
+
 TEST(program, tells_tiles_from_any_sizes)
 {
     const struct {

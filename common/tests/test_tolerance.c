@@ -140,6 +140,20 @@ TEST(allowance, of_few_sums_grows_with_the_square_root_of_their_length)
               a.rms);
 }
 
+TEST(allowance, of_outputs_grows_with_the_scores)
+{
+    const double reference[] = { 0.25, -1.0 };
+    const float plain[] = { 0.25f, -1.0f };
+    const struct allowance sums = allowance_for_sums(plain, reference, 2, 4, 1, 0.5);
+    const struct allowance small = allowance_for_output(plain, reference, 2, 4, 1, 0.5, 0.0);
+    const struct allowance large = allowance_for_output(plain, reference, 2, 4, 1, 0.5, 1e6);
+    cr_assert_float_eq(small.max_abs, sums.max_abs, 1e-20);
+    cr_assert_float_eq(large.rms, sums.rms + 0x1p-5, 1e-20);  // half an ulp of 1e6 is 2^-5
+    cr_assert_float_eq(large.max_abs, sums.max_abs + 0x1p-3, 1e-20);
+    cr_assert_float_eq(allowance_for_output(plain, reference, 2, 4, 1, 2.0, 1e6).rms,
+                       allowance_for_sums(plain, reference, 2, 4, 1, 2.0).rms + 0x1p-4, 1e-20);
+}
+
 TEST(allowance, between_two_stages_adds_what_the_other_was_off)
 {
     const struct allowance a = allowance_between(
