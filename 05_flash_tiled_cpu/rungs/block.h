@@ -7,7 +7,10 @@
 
 #include "group.h"
 
-/* ROWS scores of every query, with the keys from K on; where only `left` keys are left, -inf for more. */
+/*
+ * The scores of every query with ROWS keys, the first of them at K: rows of S^T. If no more than `left` keys
+ * follow there, the scores behind them are -inf.
+ */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t left)
 {
     if (left >= ROWS)
@@ -22,7 +25,7 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
     return c;
 }
 
-/* O = O rescale + V P, over n keys whose values begin at V. */
+/* O^T = O^T rescale + V^T P^T, over n keys whose values begin at V. */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
                           const group_row *P, size_t n)
 {

@@ -5,9 +5,9 @@
  * by lanes (seen.h). Dropout goes over the weights of a tile when their sums have been taken. Few
  * queries and many keys are cut in parts, which are joined as in split_kv.
  *
- * Tasks are (head, tile of queries, part), of a head the longest first. Each thread has a fast memory of its own;
- * no sum is shared between threads, and the number of parts hangs on the shape alone. So the result is
- * the same bit for bit for any number of threads.
+ * A task is a head, a tile of queries and a part of the keys; of each head the tiles that see most come first.
+ * Each thread has a fast memory of its own, no sum is shared between threads, and the number of parts
+ * depends on the shape alone. So the result is the same bit for bit for any number of threads.
  */
 #include "../steps/split_kv.h"
 #include "overlap.h"
@@ -168,7 +168,7 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct stretch
         g->l[v] += sum[v];
 }
 
-/* One group past the keys of a stretch. */
+/* One group and the keys of a stretch: weights, dropout, outputs. */
 static void see(struct workplace *w, struct group *g, const struct head *a, struct stretch s)
 {
     const size_t d = a->p->d;
@@ -181,7 +181,7 @@ static void see(struct workplace *w, struct group *g, const struct head *a, stru
     block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.n);
 }
 
-/* One group past the keys j0 … end - 1. */
+/* One group and the keys j0 … end - 1 of a tile, stretch by stretch. */
 static void see_tile(struct workplace *w, struct group *g, const struct head *a, size_t j0,
                      size_t end)
 {
@@ -213,7 +213,7 @@ static void keep(struct workplace *w, const struct parts *parts, size_t s, const
     parts_keep(parts, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
 }
 
-/* A tile of queries past part s of the keys. */
+/* A task: a tile of queries, and the tiles of keys in part s. */
 static void do_task(struct workplace *w, const struct parts *parts, const struct head *a, size_t s,
                     size_t i0, size_t rows, size_t Bc)
 {

@@ -4,8 +4,8 @@
  *     c(r, v) += sum over k of a(r, k) B(k, v)          r < ROWS, v < COLUMNS vectors
  *
  * a(r, k) is one number, spread over all lanes; B(k, v) a vector of one number for each query. Both of
- * attention's products are of this kind: in S = K Q the numbers are a key's elements, in O += V P they
- * are values'. Only the strides differ.
+ * attention's products are of this kind: in S^T = K Q^T the numbers are a key's elements, in O^T += V^T P^T
+ * they are values'. Only the strides differ.
  *
  * Why these sizes: a multiply-add has its result after four clocks, and one or two can begin at each. So
  * up to eight sums have to be on their way. Each step loads COLUMNS vectors and ROWS single numbers for

@@ -1,5 +1,5 @@
 /*
- * A group of queries past a tile of keys, with the softmax among the products.
+ * A group of queries and a tile of keys, with the softmax among the products.
  */
 #ifndef FLASH_TILED_OVERLAP_H
 #define FLASH_TILED_OVERLAP_H
@@ -34,7 +34,7 @@ INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P
         }
 }
 
-/* The keys j0 … j0 + n - 1 of the head, and their values. P has room for n + ROWS rows. */
+/* m, l and O take note of the keys j0 … j0 + n - 1 of the head. P has room for n + ROWS rows. */
 void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P);
 
 #endif

@@ -5,8 +5,10 @@
 #include "overlap.h"
 
 const char *const piece_names[PIECES] = {
-    [PIECE_BEGIN] = "the queries, transposed",           [PIECE_SCORES] = "scores: S = K Q^T",
-    [PIECE_WEIGHTS] = "weights: P = 2^(S - m), m, l",    [PIECE_OUTPUTS] = "outputs: O = O + V P",
+    [PIECE_BEGIN] = "the queries, transposed",
+    [PIECE_SCORES] = "scores: S^T = K Q^T",
+    [PIECE_WEIGHTS] = "weights: 2^(S - m), m, l",
+    [PIECE_OUTPUTS] = "outputs: O^T = O^T + V^T P^T",
     [PIECE_END] = "the outputs, divided and transposed",
 };
 

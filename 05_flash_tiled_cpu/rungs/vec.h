@@ -21,14 +21,16 @@ enum { LANES = 4 };
 #endif
 
 /*
- * The scale of attention, taken apart. Scores stay unscaled, but for its sign, which goes to the queries
- * (or 0, where it is 0): rounding them would cost more than rounding differences of scores. So
- * e^{scale x - scale m} = 2^{(x - m) factor}, where size = |scale| and factor = size log2(e).
+ * The scale c of attention, in the parts that the rungs use. A score q.k is not multiplied by it; the
+ * difference of two scores is, for there rounding costs less. Only c's sign belongs to the scores, or their
+ * maximum would be the wrong end. So the queries are multiplied by the sign (0 if c is 0), and with
+ * x = sign q.k
+ *
+ *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c|,    factor = |c| log2(e)
  */
 struct scale {
     float sign, size, factor;
-    float
-        slack;  // what a maximum may lag behind (overlap.c): a weight is at most e^11, some 60 000
+    float slack;  // how far m may lag behind the maximum (overlap.c): a weight is at most e^11 then
 };
 
 static inline struct scale scale_of(float scale)
