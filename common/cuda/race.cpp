@@ -101,15 +101,34 @@ static bool unordered(const record *before)
               wrote ? "has written" : "has read", there.file, there.line);
 }
 
+/* Was it in another block or warp, so that no __syncwarp orders it before what `me`'s warp does? */
+static bool is_foreign(const record *before, const record *me)
+{
+    if (before->block < first_of_launch || before->block == 0)
+        return false;
+    return before->block != me->block ||
+           (before->barriers == me->barriers && before->thread / WARP != me->thread / WARP);
+}
+
+/*
+ * Two readers are remembered: the running thread, and another, a foreign one if there is any. They are
+ * enough: whoever writes without a barrier, one of the two is foreign to him, or both are of his warp.
+ */
+static void remember_reader(cell *c, const record *me)
+{
+    const record last = c->reads[0];
+    const bool same = last.thread == me->thread && last.block == me->block;
+    if (!same && (is_foreign(&last, me) || !is_foreign(&c->reads[1], me)))
+        c->reads[1] = last;
+    c->reads[0] = *me;
+}
+
 static void access_cell(cell *c, const memory_access *a, const record *me)
 {
     if (unordered(&c->write) && (c->write.bytes & me->bytes) && !(a->atomic && c->write.atomic))
         report(a, &c->write, true);
     if (!a->writes) {
-        // Two readers are remembered: the running thread, and another.
-        if (c->reads[0].thread != me->thread || c->reads[0].block != me->block)
-            c->reads[1] = c->reads[0];
-        c->reads[0] = *me;
+        remember_reader(c, me);
         return;
     }
     for (const record &r : c->reads)

@@ -35,6 +35,19 @@ __global__ void read_then_overwritten(float *out)
         x = 2.0f;
 }
 
+/* Both warps read x. Then lanes of the second meet, and one changes x, which the first may still read. */
+__global__ void overwritten_by_another_warp(float *out)
+{
+    __shared__ float x;
+    if (threadIdx.x == 0)
+        x = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = x;
+    __syncwarp();
+    if (threadIdx.x == 40)
+        x = 2.0f;
+}
+
 __global__ void lanes_without_syncwarp(float *out)
 {
     __shared__ float x[THREADS];
@@ -111,6 +124,8 @@ static constexpr bug bugs[] = {
     { "read_before_written", [](arrays a) { read_before_written<<<1, THREADS>>>(a.out); } },
     { "overwritten_too_early", [](arrays a) { overwritten_too_early<<<1, THREADS>>>(a.out); } },
     { "read_then_overwritten", [](arrays a) { read_then_overwritten<<<1, THREADS>>>(a.out); } },
+    { "overwritten_by_another_warp",
+      [](arrays a) { overwritten_by_another_warp<<<1, THREADS>>>(a.out); } },
     { "lanes_without_syncwarp", [](arrays a) { lanes_without_syncwarp<<<1, THREADS>>>(a.out); } },
     { "shuffle_for_syncwarp", [](arrays a) { shuffle_for_syncwarp<<<1, THREADS>>>(a.out); } },
     { "syncwarp_for_syncthreads",
