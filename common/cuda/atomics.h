@@ -37,11 +37,11 @@ template <class T> T atomic_swap_if(T *p, T expected, T value);
 inline namespace CUDA_BUILD
 {
 /* The value converts to the type of the place, whatever it is. */
-#define CUDA_ATOMIC(name, how, types)                            \
-    template <class T> T name(T *p, std::common_type_t<T> value) \
-    {                                                            \
-        static_assert(cpu::types<T>, "not a type for " #name);   \
-        return cpu::atomic(p, value, cpu::how);                  \
+#define CUDA_ATOMIC(name, how, types)                                         \
+    template <class T> CUDA_IN_LINE T name(T *p, std::common_type_t<T> value) \
+    {                                                                         \
+        static_assert(cpu::types<T>, "not a type for " #name);                \
+        return cpu::atomic(p, value, cpu::how);                               \
     }
 CUDA_ATOMIC(atomicAdd, ATOMIC_ADD, can_be_added)
 CUDA_ATOMIC(atomicExch, ATOMIC_SET, can_be_added)
@@ -52,13 +52,14 @@ CUDA_ATOMIC(atomicOr, ATOMIC_OR, is_whole)
 CUDA_ATOMIC(atomicXor, ATOMIC_XOR, is_whole)
 #undef CUDA_ATOMIC
 
-template <class T> T atomicSub(T *p, std::common_type_t<T> value)
+template <class T> CUDA_IN_LINE T atomicSub(T *p, std::common_type_t<T> value)
 {
     static_assert(cpu::is_whole<T>, "not a type for atomicSub");
     return cpu::atomic(p, T(0 - value), cpu::ATOMIC_ADD);
 }
 
-template <class T> T atomicCAS(T *p, std::common_type_t<T> expected, std::common_type_t<T> value)
+template <class T>
+CUDA_IN_LINE T atomicCAS(T *p, std::common_type_t<T> expected, std::common_type_t<T> value)
 {
     static_assert(cpu::is_whole<T>, "not a type for atomicCAS");
     return cpu::atomic_swap_if(p, expected, value);

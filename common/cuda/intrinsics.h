@@ -5,6 +5,8 @@
 #ifndef COMMON_CUDA_INTRINSICS_H
 #define COMMON_CUDA_INTRINSICS_H
 
+#include "site.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -169,10 +171,10 @@ static inline float __uint2float_rn(unsigned x)
 
 inline namespace CUDA_BUILD
 {
-#define CUDA_LOAD(name)                   \
-    template <class T> T name(const T *p) \
-    {                                     \
-        return *p;                        \
+#define CUDA_LOAD(name)                                \
+    template <class T> CUDA_IN_LINE T name(const T *p) \
+    {                                                  \
+        return *p;                                     \
     }
 CUDA_LOAD(__ldg)
 CUDA_LOAD(__ldca)
@@ -180,10 +182,10 @@ CUDA_LOAD(__ldcg)
 CUDA_LOAD(__ldcs)
 #undef CUDA_LOAD
 
-#define CUDA_STORE(name)                        \
-    template <class T> void name(T *p, T value) \
-    {                                           \
-        *p = value;                             \
+#define CUDA_STORE(name)                                     \
+    template <class T> CUDA_IN_LINE void name(T *p, T value) \
+    {                                                        \
+        *p = value;                                          \
     }
 CUDA_STORE(__stwb)
 CUDA_STORE(__stcg)

@@ -31,6 +31,9 @@ static inline bool same_site(site a, site b)
  */
 site site_of(const void *instruction);
 
+/* For functions that access memory for a kernel: inlined, so that the place is where they are called. */
+#define CUDA_IN_LINE inline __attribute__((always_inline))
+
 }  // namespace cpu
 
 #endif

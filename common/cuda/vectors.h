@@ -8,6 +8,8 @@
 #ifndef COMMON_CUDA_VECTORS_H
 #define COMMON_CUDA_VECTORS_H
 
+#include "site.h"
+
 #include <cstddef>
 
 #ifdef CUDA_WATCHED
@@ -16,11 +18,11 @@ template <std::size_t bytes> struct cuda_whole {
 };
 #define CUDA_COPIED_WHOLE(name)                                                     \
     name() = default;                                                               \
-    name(const name &from)                                                          \
+    CUDA_IN_LINE name(const name &from)                                             \
     {                                                                               \
         *this = from;                                                               \
     }                                                                               \
-    name &operator=(const name &from)                                               \
+    CUDA_IN_LINE name &operator=(const name &from)                                  \
     {                                                                               \
         using whole = cuda_whole<sizeof(name)>::type;                               \
         *reinterpret_cast<whole *>(this) = *reinterpret_cast<const whole *>(&from); \
