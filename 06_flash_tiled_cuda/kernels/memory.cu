@@ -39,7 +39,7 @@ static void *allocate(size_t bytes, const char *name)
     void *array = nullptr;
     CHECK_CUDA(cudaMalloc(&array, bytes));
     if (name)
-        cuda_name(array, name);
+        cuda_name(array, name, sizeof(float));
     return array;
 }
 

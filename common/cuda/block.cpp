@@ -14,7 +14,7 @@ __thread block *own;
 
 block::block(size_t count)
     : launch(nullptr), index{}, threads(count), waiting((count + WARP - 1) / WARP), order(count),
-      turn(0), random(0), left(0), barrier{}, shared(shared_make()),
+      turn(0), random(0), left(0), turns(0), barrier{}, shared(shared_make()),
       room(stacks_make(count)), outside{}
 {
     for (size_t k = 0; k < count; k++) {
@@ -65,6 +65,7 @@ void block_give(std::unique_ptr<block> b)
 static void go_on(thread *from, thread *to, bool for_good)
 {
     self = to;
+    own->turns++;
     fiber_switch(&from->own, to ? &to->own : &own->outside, for_good);
 }
 

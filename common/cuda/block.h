@@ -35,6 +35,7 @@ struct thread {
     site at;               // … called here …
     unsigned mask;         // … for these lanes
     void *operands;        // what it brings to them
+    const void *atomic;    // where its last atomic access was
     fiber own;
 };
 
@@ -46,7 +47,8 @@ struct block {
     std::vector<unsigned> order;    // in which threads take turns (schedule.cpp) …
     size_t turn;                    // … and whose turn is next
     unsigned random;
-    size_t left;  // threads that have left
+    size_t left;   // threads that have left
+    size_t turns;  // that were taken, in all blocks
     barrier_state barrier;
     shared_memory shared;
     stacks room;

@@ -22,9 +22,9 @@
 #define LAUNCHER(name) name##_gpu
 
 /* Names an array in reports; there are none from a GPU. */
-static inline void cuda_name(const void *array, const char *name)
+static inline void cuda_name(const void *array, const char *name, size_t element = 0)
 {
-    (void)array, (void)name;
+    (void)array, (void)name, (void)element;
 }
 #else
 #ifdef CUDA_WATCHED

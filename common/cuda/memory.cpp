@@ -57,6 +57,7 @@ void *memory_allocate(size_t bytes, site at)
     allocation a = {};
     a.bytes = bytes;
     a.at = at;
+    a.element = sizeof(float);
     const size_t size = up(bytes > 0 ? bytes : 1, DEVICE_ALIGNMENT);
     if (size < bytes)
         return nullptr;
@@ -115,11 +116,13 @@ bool on_device(const void *p, size_t bytes)
     return a && bytes <= size_t(a->begin + a->bytes - static_cast<const char *>(p));
 }
 
-void memory_name(const void *p, const char *name)
+void memory_name(const void *p, const char *name, size_t element)
 {
     allocation *a = allocation_of(p);
-    if (a)
-        snprintf(a->name, sizeof a->name, "%s", name);
+    if (!a)
+        return;
+    snprintf(a->name, sizeof a->name, "%s", name);
+    a->element = element;
 }
 
 /* How many bytes before the first that is not as it began; `bytes` if all are. */

@@ -26,6 +26,7 @@ struct allocation {
     size_t room_bytes;
     site at;  // where it was asked for
     char name[32];
+    size_t element;      // bytes of what it is counted in
     bool float_atomics;  // some kernel has added floats to it in no particular order
     void *shadow;        // what the race detector remembers of it
 };
@@ -41,8 +42,8 @@ allocation *allocation_near(const void *p);
 /* Does all of it lie in one allocation? */
 bool on_device(const void *p, size_t bytes);
 
-/* Gives `p` a name in reports. */
-void memory_name(const void *p, const char *name);
+/* Gives `p` a name in reports, and says how large its elements are. */
+void memory_name(const void *p, const char *name, size_t element);
 
 /* Makes device memory accessible, and inaccessible again; pairs may stand within one another. */
 void memory_expose();

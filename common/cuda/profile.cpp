@@ -24,7 +24,7 @@ struct request {
 
 /* An instruction of a warp: its requests since the last barrier, and how many a lane has made. */
 struct stream {
-    size_t bytes;
+    size_t bytes, elements;  // of an access
     bool shared, writes;
     std::vector<request> requests;
     size_t made[WARP];
@@ -43,6 +43,7 @@ void profile_access(const memory_access *a)
 {
     stream *s = &streams[{ a->instruction, self->number / WARP }];
     s->bytes = a->bytes;
+    s->elements = elements_of(a);
     s->shared = !a->global;
     s->writes = a->writes;
     const size_t nth = s->made[self->lane]++;
@@ -108,7 +109,7 @@ void profile_close()
         total *t = &totals[{ key.first, s.shared, s.writes }];
         for (const request &r : s.requests) {
             t->requests++;
-            t->accesses += size_t(__builtin_popcount(r.lanes)) * ((s.bytes + 3) / 4);
+            t->accesses += size_t(__builtin_popcount(r.lanes)) * s.elements;
             if (s.shared)
                 price_shared(&s, &r, t);
             else

@@ -115,8 +115,8 @@ cudaError_t cudaFreeHost(void *p)
     return cudaSuccess;
 }
 
-void cuda_name(const void *array, const char *name)
+void cuda_name(const void *array, const char *name, size_t element)
 {
-    memory_name(array, name);
+    memory_name(array, name, element);
     watch_named(array, name);
 }

@@ -95,8 +95,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
-/* Names an array in reports, and for the access counter; the name is copied for reports only. */
-void cuda_name(const void *array, const char *name);
+/*
+ * Names an array in reports, and for the access counter, which counts its elements of so many bytes; the
+ * name is copied for reports only.
+ */
+void cuda_name(const void *array, const char *name, size_t element);
+
+template <class T> static inline void cuda_name(const T *array, const char *name)
+{
+    cuda_name(array, name, sizeof *array);
+}
 
 namespace cpu
 {

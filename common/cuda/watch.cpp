@@ -136,20 +136,28 @@ static void check_written(const memory_access *a)
                   name_of(a->p, name, sizeof name));
 }
 
-/* Counts it in common/traffic.h, if its array is watched there. */
+size_t elements_of(const memory_access *a)
+{
+    const size_t element = a->global ? a->global->element : sizeof(float);
+    return (a->bytes + element - 1) / element;
+}
+
+/* Counts it in common/traffic.h, element by element, if its array is watched there. */
 static void count(const memory_access *a)
 {
     const struct traffic *arrays;
     const size_t n = traffic_arrays(&arrays);
-    const float *element = reinterpret_cast<const float *>(a->p - uintptr_t(a->p) % sizeof(float));
-    const size_t elements = (a->bytes + sizeof(float) - 1) / sizeof(float);
     for (size_t k = 0; k < n; k++) {
         if (a->p < arrays[k].begin || a->p >= arrays[k].end)
             continue;
-        if (!a->writes || a->atomic)
-            traffic_count_loads(element, elements);
-        if (a->writes)
-            traffic_count_stores(element, elements);
+        for (size_t e = 0; e < elements_of(a); e++) {
+            const char *const p = a->p + e * a->global->element;
+            const float *at = reinterpret_cast<const float *>(p - uintptr_t(p) % sizeof(float));
+            if (!a->writes || a->atomic)
+                traffic_count_load(at);
+            if (a->writes)
+                traffic_count_store(at);
+        }
     }
 }
 
@@ -236,6 +244,8 @@ void watch_warp(unsigned mask)
 
 void watch_atomic(const void *p, size_t bytes, const void *instruction)
 {
+    if (self)
+        self->atomic = instruction;
     see(p, bytes, true, true, true, instruction);
 }
 
@@ -243,7 +253,8 @@ void watch_named(const void *array, const char *name)
 {
     const allocation *a = allocation_of(array);
     if (a && (engine.watch & CUDA_WATCH_TRAFFIC))
-        traffic_watch(name, reinterpret_cast<const float *>(a->begin), a->bytes / sizeof(float));
+        traffic_watch(name, reinterpret_cast<const float *>(a->begin),
+                      (a->bytes + sizeof(float) - 1) / sizeof(float));
 }
 
 }  // namespace cpu

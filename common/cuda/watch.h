@@ -31,6 +31,9 @@ struct memory_access {
     size_t offset;       // from the beginning of the allocation, or of the block's shared memory
 };
 
+/* How many elements of its array an access is, of 4-byte words in shared memory. */
+size_t elements_of(const memory_access *a);
+
 /*
  * The running thread is about to touch this memory; an `aligned` access must be at a multiple of its
  * size. Nothing is done if the thread is the host, or its kernel is not watched.
@@ -44,7 +47,7 @@ void watch_block();
 void watch_barrier();
 void watch_warp(unsigned mask);
 
-/* An atomic access, of any build. */
+/* An atomic access, of any build; the running thread remembers where. */
 void watch_atomic(const void *p, size_t bytes, const void *instruction);
 
 /* An array has got a name. */

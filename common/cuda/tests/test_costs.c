@@ -86,6 +86,11 @@ TEST(costs, neighbours_in_global_memory_share_sectors)
     assert_cost("every_eighth", false, true, cost(32, 1, 4, 4));
 }
 
+TEST(costs, elements_are_as_large_as_their_array_says)
+{
+    assert_cost("pairs_of_halves", false, false, cost(64, 1, 4, 4));
+}
+
 static void assert_counted(const char *kernel, const char *array, size_t loads, size_t stores)
 {
     traffic_reset();
@@ -102,4 +107,5 @@ TEST(counted, are_loads_and_stores_of_named_arrays)
     assert_counted("in_a_row", "out", 0, 32);
     assert_counted("vectors_in_a_row", "out", 0, 128);
     assert_counted("added", "out", 64, 64);
+    assert_counted("pairs_of_halves", "in", 64, 0);
 }

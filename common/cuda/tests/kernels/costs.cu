@@ -34,6 +34,11 @@ __global__ void stride(const float *in, float *out, unsigned by)
     out[threadIdx.x] = in[by * threadIdx.x];
 }
 
+__global__ void pairs_of_halves(const __half2 *halves, float *out)
+{
+    out[threadIdx.x] = __low2float(halves[threadIdx.x]);
+}
+
 __global__ void added(float *out)
 {
     atomicAdd(out, 1.0f);
@@ -46,7 +51,8 @@ extern "C" void LAUNCHER(costs)(const char *name)
     CHECK_CUDA(cudaMalloc(&out, 128 * sizeof *out));
     CHECK_CUDA(cudaMemset(in, 0, 1024 * sizeof *in));
     CHECK_CUDA(cudaMemset(out, 0, 128 * sizeof *out));
-    cuda_name(in, "in");
+    __half2 *const halves = reinterpret_cast<__half2 *>(in);
+    cuda_name(in, "in", strcmp(name, "pairs_of_halves") == 0 ? sizeof(__half) : sizeof *in);
     cuda_name(out, "out");
     if (strcmp(name, "columns") == 0)
         tile<32><<<1, 32>>>(out);
@@ -64,6 +70,8 @@ extern "C" void LAUNCHER(costs)(const char *name)
         stride<<<1, 32>>>(in, out, 8);
     else if (strcmp(name, "added") == 0)
         added<<<2, 32>>>(out);
+    else if (strcmp(name, "pairs_of_halves") == 0)
+        pairs_of_halves<<<1, 32>>>(halves, out);
     CHECK_LAUNCH("a kernel of known costs");
     CHECK_CUDA(cudaFree(in));
     CHECK_CUDA(cudaFree(out));
