@@ -31,6 +31,13 @@ void cuda_cpu_all_schedules(bool all);
 void cuda_cpu_threads(size_t count);
 
 /*
+ * How many seconds of the processor's time a thread may run without coming to a barrier, 20 if this is
+ * not called. One that takes longer is reported: it seems to wait in a loop for another thread, which
+ * does not run meanwhile.
+ */
+void cuda_cpu_patience(unsigned seconds);
+
+/*
  * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
  * data races are reported; global accesses are counted in common/traffic.h, which must watch the
  * arrays (cuda_name does that); and accesses are summed up by source line. Always checked are
@@ -49,7 +56,7 @@ struct cuda_line {
     const char *file;
     int line;
     bool shared, store;
-    size_t accesses;  // of 4-byte elements, or of one smaller
+    size_t accesses;  // of elements of an array, of 4-byte words in shared memory
     size_t requests, price, least;
 };
 

@@ -40,6 +40,9 @@ class fault_stack
     stack_t before;
 };
 
+/* The instruction that a signal came at; NULL where we do not know how the system tells. */
+const void *instruction_of(void *context);
+
 /* From now on, accesses that the machine refuses are explained. */
 void explain_faults();
 

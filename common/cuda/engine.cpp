@@ -2,7 +2,7 @@
 
 namespace cpu
 {
-engine_settings engine;
+engine_settings engine = { CUDA_ASCENDING, 0, false, 0, 0, 20 };
 }
 
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed)
@@ -24,4 +24,9 @@ void cuda_cpu_threads(size_t count)
 void cuda_cpu_watch(unsigned what)
 {
     cpu::engine.watch = what;
+}
+
+void cuda_cpu_patience(unsigned seconds)
+{
+    cpu::engine.patience = seconds;
 }

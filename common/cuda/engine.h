@@ -18,6 +18,7 @@ struct engine_settings {
     bool all_schedules;  // run every launch under all of them, and compare
     size_t threads;      // OS threads; 0: as many as there are cores
     unsigned watch;      // what is done with watched accesses: enum cuda_watch
+    unsigned patience;   // seconds that a thread may run
 };
 extern engine_settings engine;
 

@@ -33,9 +33,7 @@ fault_stack::~fault_stack()
     free(room);
 }
 
-#ifndef CUDA_ADDRESS_SANITIZER
-/* The instruction that was refused; NULL where we do not know how the system tells. */
-static const void *instruction_of(void *context)
+const void *instruction_of(void *context)
 {
     const ucontext_t *c = static_cast<ucontext_t *>(context);
     (void)c;
@@ -52,6 +50,7 @@ static const void *instruction_of(void *context)
 #endif
 }
 
+#ifndef CUDA_ADDRESS_SANITIZER
 /* Behind the end of shared memory, in the page that is never there? */
 static bool past_shared(const char *p)
 {

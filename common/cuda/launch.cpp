@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "errors.h"
 #include "memory.h"
+#include "patience.h"
 #include "schedules.h"
 #include "watch.h"
 
@@ -86,12 +87,24 @@ void run(launch *l)
         return;
     }
     memory_expose();
+    patience_begin();
     if (engine.all_schedules)
         run_all_schedules(l);
     else
         run_grid(l);
+    patience_end();
     memory_hide();
     memory_check(l);
+}
+
+void launch_bounds(size_t threads, size_t, size_t)
+{
+    if (own->threads.size() > threads)
+        refuse_at(
+            own->launch->at,
+            "a block of %zu threads, and the kernel's __launch_bounds__ allow %zu: a GPU would\n"
+            "    not run it",
+            own->threads.size(), threads);
 }
 
 void check_parameter(const void *p, unsigned number, const launch *l)

@@ -41,6 +41,12 @@ struct launch {
 /* Runs all blocks of the grid, to their end. What is wrong with the launch is the last error. */
 void run(launch *l);
 
+/*
+ * Ends the program if a block has more threads than __launch_bounds__ said; what else they say is advice.
+ * to_cpp.sed writes the call.
+ */
+void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
+
 /* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */
 void check_parameter(const void *p, unsigned number, const launch *l);
 

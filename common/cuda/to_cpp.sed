@@ -35,6 +35,12 @@ s/^([[:space:]]*|.*CUDA_SHARED.*; )__shared__[[:space:]]+(__align__\([^)]*\)[[:s
 H
 $!d
 x
+
+# A kernel with launch bounds begins by looking at them.
+:bounds
+s/__launch_bounds__\((([^()]|\([^()]*\))*)\)([^{};]*)\{/\3{ cpu::launch_bounds(\1);/
+t bounds
+
 s/^\n//
 t wrap
 :wrap

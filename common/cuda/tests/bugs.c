@@ -22,6 +22,7 @@ static bool run(const char *name, enum bug_eye eye)
 {
     cuda_cpu_watch(eye == RACES ? CUDA_WATCH_RACES : 0);
     cuda_cpu_all_schedules(eye == ORDERS);
+    cuda_cpu_patience(1);
     if (eye == WATCHED || eye == RACES)
         return barrier_bug_watched(name) || memory_bug_watched(name) || launch_bug_watched(name) ||
                race_bug_watched(name);

@@ -6,10 +6,16 @@ __global__ void fill(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
+template <int MOST> __global__ void __launch_bounds__((MOST), 2) bounded(float *out)
+{
+    out[threadIdx.x] = 1.0f;
+}
+
 static constexpr bug bugs[] = {
     { "block_too_large", [](arrays a) { fill<<<1, 2048>>>(a.out); } },
     { "empty_grid", [](arrays a) { fill<<<0, THREADS>>>(a.out); } },
     { "grid_too_high", [](arrays a) { fill<<<dim3(1, 70000), THREADS>>>(a.out); } },
+    { "larger_than_its_bounds", [](arrays a) { bounded<32><<<1, THREADS>>>(a.out); } },
     { "too_much_shared", [](arrays a) { fill<<<1, THREADS, 100000>>>(a.out); } },
     { "launch_not_checked",
       [](arrays a) {

@@ -114,6 +114,25 @@ __global__ void too_many_variables(float *out)
     out[threadIdx.x] = large[threadIdx.x] + more[threadIdx.x];
 }
 
+/* Called in several places, so that the compiler could make one function of the atomic one. */
+template <int N> __device__ void set_bits(unsigned *bits)
+{
+#pragma GCC unroll 1
+    for (unsigned bit = 0; bit < N; bit++)
+        atomicOr(&bits[bit / 32], 1u << bit % 32);
+}
+
+__global__ void atomics_before_a_beginning(float *out)
+{
+    __shared__ unsigned bits[2];
+    set_bits<64>(bits);
+    set_bits<40>(bits);
+    set_bits<32>(bits);
+    set_bits<16>(bits);
+    set_bits<8>(bits);
+    out[threadIdx.x] = float(bits[0]);
+}
+
 /* Thread 0 waits for a flag that thread 1 would set. */
 __global__ void waits_for_a_flag(float *out)
 {
@@ -128,8 +147,21 @@ __global__ void waits_for_a_flag(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
+/* A loop that ends when another thread has been here, and whose variable the compiler may keep. */
+__global__ void waits_without_looking(float *out)
+{
+    volatile float *const first = out;
+    if (threadIdx.x > 0)
+        first[0] = 1.0f;
+    while (threadIdx.x == 0 && first[0] != 1.0f)
+        ;
+}
+
 static constexpr bug bugs[] = {
     { "waits_for_a_flag", [](arrays a) { waits_for_a_flag<<<1, THREADS>>>(a.out); } },
+    { "waits_without_looking", [](arrays a) { waits_without_looking<<<1, THREADS>>>(a.out); } },
+    { "atomics_before_a_beginning",
+      [](arrays a) { atomics_before_a_beginning<<<1, THREADS>>>(a.out); } },
     { "global_just_past_the_end",
       [](arrays a) {
           float *ten;

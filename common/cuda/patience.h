@@ -1,0 +1,17 @@
+/*
+ * Nobody interrupts a fiber, so a thread that waits in a loop for what another does would wait for ever,
+ * and the program would say nothing. While kernels run a clock looks at them now and then.
+ */
+#ifndef COMMON_CUDA_PATIENCE_H
+#define COMMON_CUDA_PATIENCE_H
+
+namespace cpu
+{
+
+/* Starts the clock; and stops it, so that host code is not disturbed. */
+void patience_begin();
+void patience_end();
+
+}  // namespace cpu
+
+#endif
