@@ -131,6 +131,10 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
     const char *const single = o->output ? "--output" : o->lse ? "--lse" : "--profile";
     if (!kernel && (o->output || o->lse || o->profile))
         options_fail(single, "expected one --kernel with it, not all");
+    const char *lacks = kernel_lacks(&kernels[COMPLETE], p);
+    if (!kernel && lacks)
+        options_fail("--kernel", "expected a problem that some kernel can do; none knows %s",
+                     lacks);
     if (o->profile && !can_be_counted(p))
         options_fail("--profile", "expected a smaller problem: all accesses are watched");
 }
@@ -153,11 +157,21 @@ static bool tell_lists(const struct options *o)
 {
     if (!o->kernel || (strcmp(o->kernel, "list") != 0 && strcmp(o->kernel, "device") != 0))
         return false;
-    if (strcmp(o->kernel, "list") == 0) {
+    const bool list = strcmp(o->kernel, "list") == 0;
+    const char *const more = o->output        ? "--output"
+                             : o->lse         ? "--lse"
+                             : o->profile     ? "--profile"
+                             : o->bench       ? "--bench"
+                             : list && o->csv ? "--csv"
+                                              : NULL;
+    if (more)
+        options_fail(more, "expected a kernel with it, and --kernel %s runs none", o->kernel);
+    if (list) {
         list_kernels(o->quiet);
     } else {
+        const struct device *device = device_choose(o);
         report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);
-        tell_device(device_choose(o));
+        tell_device(device, o->csv);
     }
     options_flush();
     return true;

@@ -59,29 +59,59 @@ void tell_story(const struct device *device)
 
 // ---- the device ---------------------------------------------------------------------------------
 
-static void tell_rates(const struct device *device)
+/* What was measured, a second: bytes copied and float32 operations, by kernels and by one core. */
+struct rates {
+    double bandwidth, peak, core_bandwidth, core_peak;
+};
+
+static void tell_rates(const struct device *device, const struct rates *r)
 {
-    const double bandwidth = device->bandwidth(), peak = device->fma_peak();
     if (device == &device_cpu) {
         report_line(
             "%.1f GB/s of a kernel that copies, %.1f GFLOP/s of one that multiplies and adds:",
-            1e-9 * bandwidth, 1e-9 * peak);
+            1e-9 * r->bandwidth, 1e-9 * r->peak);
         report_line(
             "so fast does this CPU play a GPU, and a GPU's speed it is not. The CPU itself");
         report_line("copies %.1f GB/s and makes %.0f GFLOP/s, one core of it",
-                    1e-9 * bench_copy_bandwidth(), 1e-9 * bench_fma_peak());
+                    1e-9 * r->core_bandwidth, 1e-9 * r->core_peak);
         return;
     }
     report_line("%.0f GB/s of a kernel that copies, %.1f TFLOP/s of one that multiplies and adds",
-                1e-9 * bandwidth, 1e-12 * peak);
+                1e-9 * r->bandwidth, 1e-12 * r->peak);
     report_line("so %.0f operations for each float32 that is loaded or stored",
-                peak / (bandwidth / (double)sizeof(float)));
+                r->peak / (r->bandwidth / (double)sizeof(float)));
 }
 
-void tell_device(const struct device *device)
+/* A line for each thing and its unit. */
+static void write_device(const char *csv, const struct device *device, const struct device_facts *f,
+                         const struct rates *r)
+{
+    char text[1200];
+    snprintf(text, sizeof text,
+             "device,what,value\n"
+             "%s,multiprocessors,%d\n%s,registers a multiprocessor,%d\n"
+             "%s,bytes of shared memory a block,%zu\n"
+             "%s,bytes of shared memory a multiprocessor,%zu\n"
+             "%s,bytes of L2 cache,%zu\n%s,bytes of global memory,%zu\n"
+             "%s,GB/s of a kernel that copies,%.1f\n"
+             "%s,GFLOP/s of a kernel that multiplies and adds,%.1f\n"
+             "core,bytes of L1 cache,%zu\ncore,bytes of L2 cache,%zu\n"
+             "core,bytes of L3 cache,%zu\n"
+             "core,GB/s of copying,%.1f\ncore,GFLOP/s of multiplying and adding,%.1f\n",
+             device->name, f->processors, device->name, f->registers_per_processor, device->name,
+             f->shared_per_block, device->name, f->shared_per_processor, device->name, f->L2,
+             device->name, f->memory, device->name, 1e-9 * r->bandwidth, device->name,
+             1e-9 * r->peak, bench_cache_bytes(1), bench_cache_bytes(2), bench_cache_bytes(3),
+             1e-9 * r->core_bandwidth, 1e-9 * r->core_peak);
+    report_csv(csv, text);
+}
+
+void tell_device(const struct device *device, const char *csv)
 {
     struct device_facts f;
     char shared[32], per_processor[32], L2[32], memory[32];
+    const struct rates r = { device->bandwidth(), device->fma_peak(), bench_copy_bandwidth(),
+                             bench_fma_peak() };
     device->facts(&f);
     report_part("Device");
     report_line("%s (%s)", f.name,
@@ -95,6 +125,8 @@ void tell_device(const struct device *device)
         report_line("and %d registers of 4 bytes", f.registers_per_processor);
     report_line("slow memory: %s%s%s", report_bytes(f.memory, memory),
                 f.L2 ? ", behind an L2 cache of " : "", f.L2 ? report_bytes(f.L2, L2) : "");
-    tell_rates(device);
+    tell_rates(device, &r);
     report_line("%s", bench_machine());
+    if (csv)
+        write_device(csv, device, &f, &r);
 }

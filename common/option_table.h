@@ -39,7 +39,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 44 };
+enum { OPTION_ROWS = 46 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

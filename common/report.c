@@ -92,8 +92,10 @@ char *report_bytes(size_t bytes, char text[32])
         snprintf(text, 32, "%zu B", bytes);
     else if (bytes < 10000000)
         snprintf(text, 32, "%.1f kB", 1e-3 * (double)bytes);
-    else
+    else if (bytes < 10000000000)
         snprintf(text, 32, "%.1f MB", 1e-6 * (double)bytes);
+    else
+        snprintf(text, 32, "%.1f GB", 1e-9 * (double)bytes);
     return text;
 }
 

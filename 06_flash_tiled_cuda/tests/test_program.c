@@ -126,6 +126,13 @@ TEST(program, tells_of_its_device)
                        (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
                                               "shared memory a block", "GFLOP/s",
                                               "a GPU's speed it is not", NULL });
+    const struct command c = run("--kernel device --device cpu --csv @/d.csv && cat @/d.csv");
+    const char *const lines[] = { "device,what,value\n",
+                                  "cpu,bytes of shared memory a block,49152\n",
+                                  "cpu,GB/s of a kernel that copies,", "core,bytes of L1 cache,",
+                                  NULL };
+    cr_assert(c.status == 0 && !missing_part(c.out, lines), "status %d: %s%s", c.status, c.out,
+              c.err);
 }
 
 TEST(program, does_every_option_together)
@@ -168,11 +175,17 @@ TEST(program, profiles_a_kernel_line_by_line)
 
 TEST(program, never_passes_for_a_gpu_that_is_not_there)
 {
-    struct command c = run("--device gpu --output @/o.npy");
-    if (c.status == 0)
-        return;  // there is one
-    cr_assert(c.status == 77 && strstr(c.err, "SKIPPED: no GPU") && !*c.out && command_files() == 0,
-              "status %d: %s%s", c.status, c.out, c.err);
+    const char *const wanted[] = { "--device gpu --output @/o.npy",
+                                   "--kernel device --device gpu" };
+    struct command c;
+    for (unsigned k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
+        c = run(wanted[k]);
+        if (c.status == 0)
+            return;  // there is one
+        cr_assert(c.status == 77 && strstr(c.err, "SKIPPED: no GPU") && !*c.out &&
+                      command_files() == 0,
+                  "%s: status %d: %s%s", wanted[k], c.status, c.out, c.err);
+    }
     c = run("--n-q 20 --d 16 --device auto");
     cr_assert(c.status == 0 && strstr(c.out, "complete ran on the CPU, standing in for a GPU"),
               "status %d: %s%s", c.status, c.out, c.err);
@@ -261,6 +274,7 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
             "knows d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
     refuses("--n-q 5 --d 129", "knows d = 129 (d is at most 128), and complete does not");
     refuses("--n-q 1 --batch 70000 --d 1", "knows more than 65 535 heads, and complete does not");
+    refuses("--kernel all --n-q 5 --d 129", "some kernel can do; none knows d = 129");
     refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");
     refuses("--kernel 4", "found '4'");
     refuses("--kernel 0", "found '0'");
@@ -272,6 +286,8 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
+    refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
+    refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem");
     refuses("--device", "--device: expected a value after it");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
