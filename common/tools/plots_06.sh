@@ -28,3 +28,20 @@ awk 'BEGIN {
         for (key = 0; key < 32; key++)
             print key, row, row % 4 * 8 + key % 8
 }' >"$data/lanes"
+
+# level, half its width, name, whose, how large, what it is on this machine: as results/device.csv says
+awk -F, -v OFS='\t' '
+    /^# machine/ { print; next }
+    { of[$1 "," $2] = $3 }
+    function kilo(bytes) { return sprintf(bytes < 1e6 ? "%.0f kB" : bytes < 1e9 ? "%.1f MB" : "%.1f GB", \
+        bytes / (bytes < 1e6 ? 1e3 : bytes < 1e9 ? 1e6 : 1e9)) }
+    END {
+        print 1, 2.6, "registers", "a thread\047s", "as many as the compiler needs", \
+            sprintf("the core: %.0f GFLOP/s; as a GPU, %.0f on all cores", \
+                of["core,GFLOP/s of multiplying and adding"], of["cpu,GFLOP/s of a kernel that multiplies and adds"])
+        print 2, 3.7, "shared memory", "a block\047s", kilo(of["cpu,bytes of shared memory a block"]) " a block", \
+            "the caches of a core: " kilo(of["core,bytes of L1 cache"]) " of L1, " kilo(of["core,bytes of L2 cache"]) " of L2"
+        print 3, 4.8, "global memory", "everybody\047s", kilo(of["cpu,bytes of global memory"]), \
+            sprintf("the machine\047s: a core copies %.0f GB/s; as a GPU, %.0f GB/s on all cores", \
+                of["core,GB/s of copying"], of["cpu,GB/s of a kernel that copies"])
+    }' 06_flash_tiled_cuda/results/device.csv >"$data/memories"
