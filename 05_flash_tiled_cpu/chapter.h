@@ -4,6 +4,7 @@
 #ifndef FLASH_TILED_CHAPTER_H
 #define FLASH_TILED_CHAPTER_H
 
+#include "accesses.h"
 #include "attention_input.h"
 #include "report.h"
 #include "rungs/rungs.h"
@@ -11,14 +12,6 @@
 #include "work.h"
 
 #include <stdbool.h>
-
-enum { COUNT_LINES = 16 };
-
-/* Accesses array by array: what the counter saw, and what the step's formula gives. */
-struct accesses {
-    size_t n;
-    struct counted line[COUNT_LINES];
-};
 
 struct step {
     const char *name, *idea;

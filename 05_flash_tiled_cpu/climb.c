@@ -44,7 +44,7 @@ static double climb(struct attention p, const struct options *o, struct mark mar
         marks[where[n]] = race_mark(&race, n);
         speed_csv_line(line, runner, race_threads(runner->job.step), marks[where[n]].flops, peak,
                        ratio);
-        ladder_append(csv, line);
+        report_append(csv, line);
     }
     race_end(&race);
     attention_input_free(&input);
@@ -81,7 +81,7 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
 void bench_ladder(size_t N, const struct options *o)
 {
     struct mark marks[CASES][LADDER];
-    char csv[LADDER_CSV] = SPEED_CSV_TITLE;
+    char csv[REPORT_CSV] = SPEED_CSV_TITLE;
     double peak = 0.0;
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);

@@ -48,59 +48,43 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-/* One line: "Q loads" should be `n`, which is `formula` for each head. */
-static void add(struct accesses *a, const char *what, size_t n, const char *formula)
-{
-    const char *const space = strrchr(what, ' ');
-    char array[24];
-    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
-    const struct traffic seen = traffic_of(array);
-    a->line[a->n++] = (struct counted){
-        .what = what,
-        .count = strcmp(space, " stores") == 0 ? seen.stores : seen.loads,
-        .predicted = n,
-        .formula = formula,
-        .note = "",
-    };
-}
-
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, pairs = rows * p->Nk;
     const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
-    add(a, "Q loads", rows * p->d, "Nq d");
-    add(a, "K loads", keys * p->d, "Tr Nk d");
-    add(a, "S stores", pairs, "Nq Nk");
-    add(a, "S loads", 3 * pairs, "3 Nq Nk");
-    add(a, "P stores", pairs, "Nq Nk");
-    add(a, "P loads", pairs, "Nq Nk");
-    add(a, "V loads", keys * p->d, "Tr Nk d");
-    add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "Q loads", rows * p->d, "Nq d");
+    accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
+    accesses_add(a, "S stores", pairs, "Nq Nk");
+    accesses_add(a, "S loads", 3 * pairs, "3 Nq Nk");
+    accesses_add(a, "P stores", pairs, "Nq Nk");
+    accesses_add(a, "P loads", pairs, "Nq Nk");
+    accesses_add(a, "V loads", keys * p->d, "Tr Nk d");
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
 }
 
 void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq;
     const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
-    add(a, "Q loads", rows * p->d, "Nq d");
-    add(a, "K loads", keys * p->d, "Tr Nk d");
-    add(a, "V loads", keys * p->d, "Tr Nk d");
-    add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "Q loads", rows * p->d, "Nq d");
+    accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
+    accesses_add(a, "V loads", keys * p->d, "Tr Nk d");
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
 }
 
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = tiles_in(p->Nk, size.Bc);
-    add(a, "K loads", heads * p->Nk * p->d, "Nk d");
-    add(a, "V loads", heads * p->Nk * p->d, "Nk d");
-    add(a, "Q loads", Tc * rows * p->d, "Tc Nq d");
-    add(a, "O loads", Tc * rows * p->d, "Tc Nq d");
-    add(a, "O stores", (Tc + 1) * rows * p->d, "(Tc + 1) Nq d");
-    add(a, "m loads", (Tc + 1) * rows, "(Tc + 1) Nq");
-    add(a, "m stores", (Tc + 1) * rows, "(Tc + 1) Nq");
-    add(a, "l loads", (Tc + 1) * rows, "(Tc + 1) Nq");
-    add(a, "l stores", (Tc + 1) * rows, "(Tc + 1) Nq");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "K loads", heads * p->Nk * p->d, "Nk d");
+    accesses_add(a, "V loads", heads * p->Nk * p->d, "Nk d");
+    accesses_add(a, "Q loads", Tc * rows * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", Tc * rows * p->d, "Tc Nq d");
+    accesses_add(a, "O stores", (Tc + 1) * rows * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", (Tc + 1) * rows, "(Tc + 1) Nq");
+    accesses_add(a, "m stores", (Tc + 1) * rows, "(Tc + 1) Nq");
+    accesses_add(a, "l loads", (Tc + 1) * rows, "(Tc + 1) Nq");
+    accesses_add(a, "l stores", (Tc + 1) * rows, "(Tc + 1) Nq");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 /* Q outside, `keys` keys of all the tiles that are not skipped. */
@@ -108,11 +92,11 @@ static void with_keys(const struct attention *p, size_t keys, const char *formul
                       struct accesses *a)
 {
     const size_t rows = attention_rows(p);
-    add(a, "Q loads", rows * p->d, "Nq d");
-    add(a, "K loads", keys * p->d, formula);
-    add(a, "V loads", keys * p->d, formula);
-    add(a, "O stores", rows * p->d, "Nq d");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "Q loads", rows * p->d, "Nq d");
+    accesses_add(a, "K loads", keys * p->d, formula);
+    accesses_add(a, "V loads", keys * p->d, formula);
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -129,17 +113,17 @@ void predict_split_kv(const struct attention *p, struct tile_size size, struct a
 {
     const size_t parts = split_parts(p), rows = attention_rows(p);
     const size_t keys = count_tiles_in_parts(p, size, parts).keys;
-    add(a, "Q loads", parts * rows * p->d, "parts Nq d");
-    add(a, "K loads", keys * p->d, "tiles' keys d");
-    add(a, "V loads", keys * p->d, "tiles' keys d");
-    add(a, "part m stores", parts * rows, "parts Nq");
-    add(a, "part m loads", parts * rows, "parts Nq");
-    add(a, "part l stores", parts * rows, "parts Nq");
-    add(a, "part l loads", parts * rows, "parts Nq");
-    add(a, "part O stores", parts * rows * p->d, "parts Nq d");
-    add(a, "part O loads", parts * rows * p->d, "parts Nq d");
-    add(a, "O stores", rows * p->d, "Nq d");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "Q loads", parts * rows * p->d, "parts Nq d");
+    accesses_add(a, "K loads", keys * p->d, "tiles' keys d");
+    accesses_add(a, "V loads", keys * p->d, "tiles' keys d");
+    accesses_add(a, "part m stores", parts * rows, "parts Nq");
+    accesses_add(a, "part m loads", parts * rows, "parts Nq");
+    accesses_add(a, "part l stores", parts * rows, "parts Nq");
+    accesses_add(a, "part l loads", parts * rows, "parts Nq");
+    accesses_add(a, "part O stores", parts * rows * p->d, "parts Nq d");
+    accesses_add(a, "part O loads", parts * rows * p->d, "parts Nq d");
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -163,7 +147,7 @@ struct count count_step(const struct step *step, const struct attention_input *i
     const struct attention *p = &input->p;
     const size_t n = attention_query_elements(p), rows = attention_rows(p);
     float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
-    struct count c = { .pairs = attention_pairs(p), .as_predicted = true };
+    struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
     work_reset();
     traffic_watch("Q", input->Q, n);
@@ -174,16 +158,7 @@ struct count count_step(const struct step *step, const struct attention_input *i
     step->counted(p, size, input->Q, input->K, input->V, O, lse);
     step->predict(p, size, &c.accesses);
 
-    size_t predicted = 0;
-    for (size_t k = 0; k < c.accesses.n; k++) {
-        predicted += c.accesses.line[k].predicted;
-        c.as_predicted &= c.accesses.line[k].count == c.accesses.line[k].predicted;
-    }
-    const struct traffic all = traffic_total();
-    c.total = all.loads + all.stores;
-    c.as_predicted &= c.total == predicted;
-    c.accesses.line[c.accesses.n++] =
-        (struct counted){ "all", c.total, predicted, step->formula, "" };
+    c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
     c.work = work_done();

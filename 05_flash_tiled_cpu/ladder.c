@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ladder_append(char text[LADDER_CSV], const char *line)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, LADDER_CSV - used, "%s", line);
-}
-
 void ladder_name(const struct step *step, char text[24])
 {
     const size_t k = (size_t)(step - steps);
@@ -69,21 +63,15 @@ static struct attention_errors tell_row(const struct step *step,
         report_wrong("%s: its accesses are not those of its formula", step->name);
     snprintf(line, sizeof line, "05,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
              counts.csv, v.errors.reference, before_csv);
-    ladder_append(csv, line);
+    report_append(csv, line);
     result_free(&r);
     return step->is_attention ? v.errors : (struct attention_errors){ .right = v.errors.right };
 }
 
-/* The larger one; NaN is worse than any number. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
-
 static void keep_worse(struct attention_errors *worst, struct attention_errors e)
 {
-    worst->reference = worse(worst->reference, e.reference);
-    worst->previous = worse(worst->previous, e.previous);
+    worst->reference = worse_error(worst->reference, e.reference);
+    worst->previous = worse_error(worst->previous, e.previous);
     worst->right &= e.right;
 }
 
@@ -107,7 +95,7 @@ static void tell_wrong_steps(const struct attention_input *input,
 void tell_steps(enum step_name last, const struct attention_input *input, const struct options *o)
 {
     const struct attention *p = &input->p;
-    char csv[LADDER_CSV] =
+    char csv[REPORT_CSV] =
         "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,"
         "previous_error\n";
     struct attention_check check = attention_check_begin(input, o->verify_all);

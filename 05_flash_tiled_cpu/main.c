@@ -151,17 +151,10 @@ static void tell_trace(const struct step *step, const struct attention_input *in
     trace_step(step, input, size);
 }
 
-/* Neither an input nor a step was asked for. */
-static bool is_usual(const struct options *o)
-{
-    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->kernel;
-}
-
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return is_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
+    return options_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
 }
 
 int main(int argc, char **argv)
@@ -190,7 +183,7 @@ int main(int argc, char **argv)
         tell_steps(COMPLETE, &input, &o);
     else
         tell_step(step, &input, &o);
-    if (o.bench && is_usual(&o))
+    if (o.bench && options_usual(&o))
         bench_ladder(LADDER_N, &o);
     else if (o.bench)
         bench_steps(o.kernel && !all ? step : NULL, &input, &o);

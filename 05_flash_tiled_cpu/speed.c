@@ -88,13 +88,13 @@ static void tell_speed(const struct runner *runner, const struct runner *before,
     report_line("%s%8zu %12s %9.2f %7.1f %% %10s %9.2e", name, threads, milliseconds(seconds, time),
                 1e-9 * flops, 100.0 * flops / peak / (double)threads, ratio, runner->error);
     speed_csv_line(line, runner, threads, flops, peak, ratio_csv);
-    ladder_append(csv, line);
+    report_append(csv, line);
 }
 
 static void tell_speeds(const struct runner *runners, size_t count, double peak,
                         const struct options *o)
 {
-    char csv[LADDER_CSV] = SPEED_CSV_TITLE;
+    char csv[REPORT_CSV] = SPEED_CSV_TITLE;
     report_part("Speed");
     report_line(" # %-12s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
                 "of peak", "x previous", "error");

@@ -4,19 +4,12 @@
 #ifndef FLASH_TILED_CUDA_CHAPTER_H
 #define FLASH_TILED_CUDA_CHAPTER_H
 
+#include "accesses.h"
 #include "attention_input.h"
 #include "kernels/device.h"
 #include "report.h"
 
 #include <stdbool.h>
-
-enum { COUNT_LINES = 16 };
-
-/* Accesses array by array: what the counter saw, and what the kernel's formula gives. */
-struct accesses {
-    size_t n;
-    struct counted line[COUNT_LINES];
-};
 
 /* How a kernel is started, and the queries and keys of a tile. */
 struct shape {

@@ -25,34 +25,18 @@ static size_t keys_seen(const struct attention *p, size_t i)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-/* One line: "Q loads" should be `n`, which is `formula` for each head. */
-static void add(struct accesses *a, const char *what, size_t n, const char *formula)
-{
-    const char *const space = strrchr(what, ' ');
-    char array[24];
-    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
-    const struct traffic seen = traffic_of(array);
-    a->line[a->n++] = (struct counted){
-        .what = what,
-        .count = strcmp(space, " stores") == 0 ? seen.stores : seen.loads,
-        .predicted = n,
-        .formula = formula,
-        .note = "",
-    };
-}
-
 void predict_naive(const struct attention *p, struct accesses *a)
 {
     const size_t rows = attention_rows(p), pairs = attention_pairs(p);
-    add(a, "Q loads", pairs * p->d, "pairs d");
-    add(a, "K loads", pairs * p->d, "pairs d");
-    add(a, "S stores", pairs, "pairs");
-    add(a, "S loads", 3 * pairs, "3 pairs");
-    add(a, "P stores", pairs, "pairs");
-    add(a, "P loads", pairs * p->d, "pairs d");
-    add(a, "V loads", pairs * p->d, "pairs d");
-    add(a, "O stores", rows * p->d, "Nq d");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "Q loads", pairs * p->d, "pairs d");
+    accesses_add(a, "K loads", pairs * p->d, "pairs d");
+    accesses_add(a, "S stores", pairs, "pairs");
+    accesses_add(a, "S loads", 3 * pairs, "3 pairs");
+    accesses_add(a, "P stores", pairs, "pairs");
+    accesses_add(a, "P loads", pairs * p->d, "pairs d");
+    accesses_add(a, "V loads", pairs * p->d, "pairs d");
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 /* The queries of all tiles of Br by Bc of which some key is seen. */
@@ -71,16 +55,16 @@ void predict_fa1(const struct attention *p, struct accesses *a)
     const struct shape s = kernels[FA1].shape(p);
     const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
     const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
-    add(a, "K loads", keys * p->d, "Nk d");
-    add(a, "V loads", keys * p->d, "Nk d");
-    add(a, "Q loads", again * p->d, "Tc Nq d");
-    add(a, "O loads", again * p->d, "Tc Nq d");
-    add(a, "O stores", (again + rows) * p->d, "(Tc + 1) Nq d");
-    add(a, "m loads", again + rows, "(Tc + 1) Nq");
-    add(a, "m stores", again + rows, "(Tc + 1) Nq");
-    add(a, "l loads", again + rows, "(Tc + 1) Nq");
-    add(a, "l stores", again + rows, "(Tc + 1) Nq");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "K loads", keys * p->d, "Nk d");
+    accesses_add(a, "V loads", keys * p->d, "Nk d");
+    accesses_add(a, "Q loads", again * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", again * p->d, "Tc Nq d");
+    accesses_add(a, "O stores", (again + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "m stores", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l loads", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l stores", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 /* Q outside, `keys` keys of all tiles. */
@@ -88,11 +72,11 @@ static void with_keys(const struct attention *p, size_t keys, const char *formul
                       struct accesses *a)
 {
     const size_t rows = attention_rows(p);
-    add(a, "Q loads", rows * p->d, "Nq d");
-    add(a, "K loads", keys * p->d, formula);
-    add(a, "V loads", keys * p->d, formula);
-    add(a, "O stores", rows * p->d, "Nq d");
-    add(a, "lse stores", rows, "Nq");
+    accesses_add(a, "Q loads", rows * p->d, "Nq d");
+    accesses_add(a, "K loads", keys * p->d, formula);
+    accesses_add(a, "V loads", keys * p->d, formula);
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "lse stores", rows, "Nq");
 }
 
 void predict_fa2(const struct attention *p, struct accesses *a)
@@ -127,7 +111,7 @@ bool can_be_counted(const struct attention *p)
 
 struct count count_kernel(const struct kernel *kernel, const struct attention_input *input)
 {
-    struct count c = { .pairs = attention_pairs(&input->p), .as_predicted = true };
+    struct count c = { .pairs = attention_pairs(&input->p) };
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
     struct loaded l = kernel_load(kernel, &device_watched, input);
@@ -136,16 +120,7 @@ struct count count_kernel(const struct kernel *kernel, const struct attention_in
     kernel->predict(&input->p, &c.accesses);
     kernel_unload(&l);
 
-    size_t predicted = 0;
-    for (size_t k = 0; k < c.accesses.n; k++) {
-        predicted += c.accesses.line[k].predicted;
-        c.as_predicted &= c.accesses.line[k].count == c.accesses.line[k].predicted;
-    }
-    const struct traffic all = traffic_total();
-    c.total = all.loads + all.stores;
-    c.as_predicted &= c.total == predicted;
-    c.accesses.line[c.accesses.n++] =
-        (struct counted){ "all", c.total, predicted, kernel->formula, "" };
+    c.as_predicted = accesses_sum(&c.accesses, kernel->formula, &c.total);
     const size_t rows = attention_rows(&input->p);
     c.extra = sizeof(float) * rows *
               ((kernel->scores ? 2 * input->p.Nk : 0) + (kernel->statistics ? 2 : 0));

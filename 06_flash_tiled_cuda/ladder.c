@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void ladder_append(char text[LADDER_CSV], const char *line)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, LADDER_CSV - used, "%s", line);
-}
-
 void ladder_name(const struct kernel *kernel, char text[24])
 {
     const size_t k = (size_t)(kernel - kernels);
@@ -63,22 +57,16 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     snprintf(line, sizeof line, "06,%s,%s,%zu,%zu,%zu,%zu,%s,%.3e,%s\n", kernel->name, device->name,
              shape.blocks, shape.threads, shape.Br, shape.Bc, counts.csv, v.errors.reference,
              before_csv);
-    ladder_append(csv, line);
+    report_append(csv, line);
     result_free(&r);
     return v;
-}
-
-/* The larger one; NaN is worse than any number. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
 }
 
 void tell_kernels(const struct device *device, const struct attention_input *input,
                   const struct options *o)
 {
     const struct attention *p = &input->p;
-    char csv[LADDER_CSV] = "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,"
+    char csv[REPORT_CSV] = "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,"
                            "error,previous,previous_error\n";
     struct attention_check check = attention_check_begin(input, o->verify_all);
     struct attention_errors worst = { .right = true };
@@ -95,8 +83,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             continue;
         }
         const struct verdict v = tell_row(kernel, device, input, &check, csv);
-        worst.reference = worse(worst.reference, v.errors.reference);
-        worst.previous = worse(worst.previous, v.previous);
+        worst.reference = worse_error(worst.reference, v.errors.reference);
+        worst.previous = worse_error(worst.previous, v.previous);
     }
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);

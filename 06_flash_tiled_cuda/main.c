@@ -139,17 +139,10 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
         options_fail("--profile", "expected a smaller problem: all accesses are watched");
 }
 
-/* Neither an input nor a kernel was asked for. */
-static bool is_usual(const struct options *o)
-{
-    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->kernel;
-}
-
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return is_usual(o) && !o->profile && !o->traffic && !o->bench && !o->quiet;
+    return options_usual(o) && !o->profile && !o->traffic && !o->bench && !o->quiet;
 }
 
 /* What needs no input; returns whether that was all. */
@@ -203,7 +196,7 @@ int main(int argc, char **argv)
         tell_kernel(kernel, device, &input, &o);
     if (kernel && o.profile)
         tell_profile(kernel, &input);
-    if (o.bench && is_usual(&o) && device != &device_cpu)
+    if (o.bench && options_usual(&o) && device != &device_cpu)
         bench_ladder(device, &o);
     else if (o.bench)
         bench_kernels(o.kernel && !all ? kernel : NULL, device, &input, &o);

@@ -81,7 +81,7 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
     snprintf(line, sizeof line, "06,%s,f32,%zu,%zu,%zu,%zu,%d,forward,%s,%.5f,%.3f,%.4f,%s,%.3e\n",
              kernel->name, p->B, p->H, p->Nk, p->d, p->causal, device->name, 1e3 * seconds,
              1e-9 * flops, peak > 0.0 ? flops / peak : 0.0, ratio_csv, error);
-    ladder_append(csv, line);
+    report_append(csv, line);
 }
 
 static const char CSV_TITLE[] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
@@ -120,8 +120,8 @@ static void bench_problem(const struct kernel *only, const struct device *device
 void bench_kernels(const struct kernel *only, const struct device *device,
                    const struct attention_input *input, const struct options *o)
 {
-    char csv[LADDER_CSV] = "";
-    ladder_append(csv, CSV_TITLE);
+    char csv[REPORT_CSV] = "";
+    report_append(csv, CSV_TITLE);
     bench_problem(only, device, input, o, csv);
     if (o->csv)
         report_csv(o->csv, csv);
@@ -130,8 +130,8 @@ void bench_kernels(const struct kernel *only, const struct device *device,
 void bench_ladder(const struct device *device, const struct options *o)
 {
     enum { B = 4, H = 16, N = 4096 };
-    char csv[LADDER_CSV] = "";
-    ladder_append(csv, CSV_TITLE);
+    char csv[REPORT_CSV] = "";
+    report_append(csv, CSV_TITLE);
     for (int n = 0; n < 4; n++) {
         struct attention p = attention_of(B, H, H, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2 == 1;

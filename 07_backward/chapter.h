@@ -4,20 +4,13 @@
 #ifndef BACKWARD_CHAPTER_H
 #define BACKWARD_CHAPTER_H
 
+#include "accesses.h"
 #include "attention_input.h"
 #include "report.h"
 #include "steps/steps.h"
 #include "work.h"
 
 #include <stdbool.h>
-
-enum { COUNT_LINES = 20 };
-
-/* Accesses array by array: what the counter saw, and what the step's formula gives. */
-struct accesses {
-    size_t n;
-    struct counted line[COUNT_LINES];
-};
 
 struct step {
     const char *name, *idea;

@@ -30,42 +30,26 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-/* One line: "Q loads" should be `n`, which is `formula` for each head. */
-static void add(struct accesses *a, const char *what, size_t n, const char *formula)
-{
-    const char *const space = strrchr(what, ' ');
-    char array[24];
-    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
-    const struct traffic seen = traffic_of(array);
-    a->line[a->n++] = (struct counted){
-        .what = what,
-        .count = strcmp(space, " stores") == 0 ? seen.stores : seen.loads,
-        .predicted = n,
-        .formula = formula,
-        .note = "",
-    };
-}
-
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, pairs = rows * p->Nk;
     const size_t Tr = (p->Nq - 1) / size.Br + 1, Tc = (p->Nk - 1) / size.Bc + 1;
     const size_t keys = heads * Tr * p->Nk;
-    add(a, "Q loads", (1 + Tc) * rows * p->d, "(1 + Tc) Nq d");
-    add(a, "K loads", 2 * keys * p->d, "2 Tr Nk d");
-    add(a, "V loads", keys * p->d, "Tr Nk d");
-    add(a, "dO loads", (1 + Tc) * rows * p->d, "(1 + Tc) Nq d");
-    add(a, "S stores", pairs, "Nq Nk");
-    add(a, "S loads", 3 * pairs, "3 Nq Nk");
-    add(a, "P stores", pairs, "Nq Nk");
-    add(a, "P loads", 3 * pairs, "3 Nq Nk");
-    add(a, "dP stores", pairs, "Nq Nk");
-    add(a, "dP loads", 2 * pairs, "2 Nq Nk");
-    add(a, "dS stores", pairs, "Nq Nk");
-    add(a, "dS loads", 2 * pairs, "2 Nq Nk");
-    add(a, "dQ stores", rows * p->d, "Nq d");
-    add(a, "dK stores", heads * p->Nk * p->d, "Nk d");
-    add(a, "dV stores", heads * p->Nk * p->d, "Nk d");
+    accesses_add(a, "Q loads", (1 + Tc) * rows * p->d, "(1 + Tc) Nq d");
+    accesses_add(a, "K loads", 2 * keys * p->d, "2 Tr Nk d");
+    accesses_add(a, "V loads", keys * p->d, "Tr Nk d");
+    accesses_add(a, "dO loads", (1 + Tc) * rows * p->d, "(1 + Tc) Nq d");
+    accesses_add(a, "S stores", pairs, "Nq Nk");
+    accesses_add(a, "S loads", 3 * pairs, "3 Nq Nk");
+    accesses_add(a, "P stores", pairs, "Nq Nk");
+    accesses_add(a, "P loads", 3 * pairs, "3 Nq Nk");
+    accesses_add(a, "dP stores", pairs, "Nq Nk");
+    accesses_add(a, "dP loads", 2 * pairs, "2 Nq Nk");
+    accesses_add(a, "dS stores", pairs, "Nq Nk");
+    accesses_add(a, "dS loads", 2 * pairs, "2 Nq Nk");
+    accesses_add(a, "dQ stores", rows * p->d, "Nq d");
+    accesses_add(a, "dK stores", heads * p->Nk * p->d, "Nk d");
+    accesses_add(a, "dV stores", heads * p->Nk * p->d, "Nk d");
 }
 
 void predict_recompute(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -73,71 +57,71 @@ void predict_recompute(const struct attention *p, struct tile_size size, struct 
     (void)size;
     const size_t rows = attention_rows(p), keys = p->B * p->H * p->Nk;
     const size_t pairs = attention_pairs(p);
-    add(a, "Q loads", rows * p->d, "Nq d");
-    add(a, "O loads", rows * p->d, "Nq d");
-    add(a, "dO loads", rows * p->d, "Nq d");
-    add(a, "lse loads", rows, "Nq");
-    add(a, "K loads", pairs * p->d, "pairs d");
-    add(a, "V loads", pairs * p->d, "pairs d");
-    add(a, "dK loads", pairs * p->d, "pairs d");
-    add(a, "dK stores", (pairs + keys) * p->d, "pairs d + Nk d");
-    add(a, "dV loads", pairs * p->d, "pairs d");
-    add(a, "dV stores", (pairs + keys) * p->d, "pairs d + Nk d");
-    add(a, "dQ stores", rows * p->d, "Nq d");
+    accesses_add(a, "Q loads", rows * p->d, "Nq d");
+    accesses_add(a, "O loads", rows * p->d, "Nq d");
+    accesses_add(a, "dO loads", rows * p->d, "Nq d");
+    accesses_add(a, "lse loads", rows, "Nq");
+    accesses_add(a, "K loads", pairs * p->d, "pairs d");
+    accesses_add(a, "V loads", pairs * p->d, "pairs d");
+    accesses_add(a, "dK loads", pairs * p->d, "pairs d");
+    accesses_add(a, "dK stores", (pairs + keys) * p->d, "pairs d + Nk d");
+    accesses_add(a, "dV loads", pairs * p->d, "pairs d");
+    accesses_add(a, "dV stores", (pairs + keys) * p->d, "pairs d + Nk d");
+    accesses_add(a, "dQ stores", rows * p->d, "Nq d");
 }
 
 /* K, V, dK and dV once. */
 static void keys_once(const struct attention *p, struct accesses *a)
 {
     const size_t keys = attention_key_elements(p);
-    add(a, "K loads", keys, "Nk d");
-    add(a, "V loads", keys, "Nk d");
-    add(a, "dK stores", keys, "Nk d");
-    add(a, "dV stores", keys, "Nk d");
+    accesses_add(a, "K loads", keys, "Nk d");
+    accesses_add(a, "V loads", keys, "Nk d");
+    accesses_add(a, "dK stores", keys, "Nk d");
+    accesses_add(a, "dV stores", keys, "Nk d");
 }
 
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t queries = count_tiles(p, size).queries, rows = attention_rows(p);
     keys_once(p, a);
-    add(a, "Q loads", queries * p->d, "Tc Nq d");
-    add(a, "O loads", queries * p->d, "Tc Nq d");
-    add(a, "dO loads", queries * p->d, "Tc Nq d");
-    add(a, "dQ loads", queries * p->d, "Tc Nq d");
-    add(a, "dQ stores", (queries + rows) * p->d, "(Tc + 1) Nq d");
-    add(a, "m loads", queries, "Tc Nq");
-    add(a, "l loads", queries, "Tc Nq");
+    accesses_add(a, "Q loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dO loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dQ loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dQ stores", (queries + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", queries, "Tc Nq");
+    accesses_add(a, "l loads", queries, "Tc Nq");
 }
 
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t queries = count_tiles(p, size).queries, rows = attention_rows(p);
     keys_once(p, a);
-    add(a, "O loads", rows * p->d, "Nq d");
-    add(a, "D stores", rows, "Nq");
-    add(a, "D loads", queries, "Tc Nq");
-    add(a, "lse loads", queries, "Tc Nq");
-    add(a, "Q loads", queries * p->d, "Tc Nq d");
-    add(a, "dO loads", (queries + rows) * p->d, "(Tc + 1) Nq d");
-    add(a, "dQ loads", queries * p->d, "Tc Nq d");
-    add(a, "dQ stores", (queries + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "O loads", rows * p->d, "Nq d");
+    accesses_add(a, "D stores", rows, "Nq");
+    accesses_add(a, "D loads", queries, "Tc Nq");
+    accesses_add(a, "lse loads", queries, "Tc Nq");
+    accesses_add(a, "Q loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dO loads", (queries + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "dQ loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dQ stores", (queries + rows) * p->d, "(Tc + 1) Nq d");
 }
 
 void predict_split(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const struct tile_counts tiles = count_tiles(p, size);
     const size_t rows = attention_rows(p), keys = p->B * p->H * p->Nk;
-    add(a, "K loads", (keys + tiles.keys) * p->d, "(Tr + 1) Nk d");
-    add(a, "V loads", (keys + tiles.keys) * p->d, "(Tr + 1) Nk d");
-    add(a, "dK stores", keys * p->d, "Nk d");
-    add(a, "dV stores", keys * p->d, "Nk d");
-    add(a, "O loads", rows * p->d, "Nq d");
-    add(a, "D stores", rows, "Nq");
-    add(a, "D loads", tiles.queries + rows, "(Tc + 1) Nq");
-    add(a, "lse loads", tiles.queries + rows, "(Tc + 1) Nq");
-    add(a, "Q loads", (tiles.queries + rows) * p->d, "(Tc + 1) Nq d");
-    add(a, "dO loads", (tiles.queries + 2 * rows) * p->d, "(Tc + 2) Nq d");
-    add(a, "dQ stores", rows * p->d, "Nq d");
+    accesses_add(a, "K loads", (keys + tiles.keys) * p->d, "(Tr + 1) Nk d");
+    accesses_add(a, "V loads", (keys + tiles.keys) * p->d, "(Tr + 1) Nk d");
+    accesses_add(a, "dK stores", keys * p->d, "Nk d");
+    accesses_add(a, "dV stores", keys * p->d, "Nk d");
+    accesses_add(a, "O loads", rows * p->d, "Nq d");
+    accesses_add(a, "D stores", rows, "Nq");
+    accesses_add(a, "D loads", tiles.queries + rows, "(Tc + 1) Nq");
+    accesses_add(a, "lse loads", tiles.queries + rows, "(Tc + 1) Nq");
+    accesses_add(a, "Q loads", (tiles.queries + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "dO loads", (tiles.queries + 2 * rows) * p->d, "(Tc + 2) Nq d");
+    accesses_add(a, "dQ stores", rows * p->d, "Nq d");
 }
 
 // ---- counting -----------------------------------------------------------------------------------
@@ -172,23 +156,14 @@ struct count count_step(const struct step *step, const struct attention_input *i
     const struct gradients out = { allocate(queries, sizeof(float), "dQ"),
                                    allocate(keys, sizeof(float), "dK"),
                                    allocate(keys, sizeof(float), "dV") };
-    struct count c = { .pairs = attention_pairs(p), .as_predicted = true };
+    struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
     work_reset();
     watch_all(p, in, out);
     step->counted(p, size, in, out);
     step->predict(p, size, &c.accesses);
 
-    size_t predicted = 0;
-    for (size_t k = 0; k < c.accesses.n; k++) {
-        predicted += c.accesses.line[k].predicted;
-        c.as_predicted &= c.accesses.line[k].count == c.accesses.line[k].predicted;
-    }
-    const struct traffic all = traffic_total();
-    c.total = all.loads + all.stores;
-    c.as_predicted &= c.total == predicted;
-    c.accesses.line[c.accesses.n++] =
-        (struct counted){ "all", c.total, predicted, step->formula, "" };
+    c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
     c.work = work_done();

@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void ladder_append(char text[LADDER_CSV], const char *line)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, LADDER_CSV - used, "%s", line);
-}
-
 void ladder_name(const struct step *step, char text[24])
 {
     const size_t k = (size_t)(step - steps);
@@ -69,15 +63,9 @@ static struct attention_errors tell_row(const struct step *step, const struct la
         report_wrong("%s: its accesses are not those of its formula", step->name);
     snprintf(line, sizeof line, "07,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
              counts.csv, v.errors.reference, before_csv);
-    ladder_append(csv, line);
+    report_append(csv, line);
     result_free(&r);
     return v.errors;
-}
-
-/* The larger one; NaN is worse than any number. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
 }
 
 /* The part "Compared with" of each step that is wrong. */
@@ -101,7 +89,7 @@ static void tell_wrong_steps(const struct layer *layer, const struct gradient_ch
 void tell_steps(const struct layer *layer, const struct options *o)
 {
     const struct attention *p = &layer->input.p;
-    char csv[LADDER_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
+    char csv[REPORT_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
                            "error,previous,previous_error\n";
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
     struct attention_errors worst = { .right = true };
@@ -118,8 +106,8 @@ void tell_steps(const struct layer *layer, const struct options *o)
             continue;
         }
         const struct attention_errors e = tell_row(step, layer, &check, o, csv);
-        worst.reference = worse(worst.reference, e.reference);
-        worst.previous = worse(worst.previous, e.previous);
+        worst.reference = worse_error(worst.reference, e.reference);
+        worst.previous = worse_error(worst.previous, e.previous);
         worst.right &= e.right;
     }
     snprintf(error, sizeof error, "%.2e", worst.reference);

@@ -6,11 +6,6 @@
 
 #include "stages.h"
 
-enum { LADDER_CSV = 8000 };
-
-/* One more line of comma-separated values; what does not fit is left out. */
-void ladder_append(char text[LADDER_CSV], const char *line);
-
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct step *step, char text[24]);
 

@@ -74,7 +74,7 @@ static void append_csv(char *csv, const struct job *job, double seconds, double 
              "07,%s,f32,%zu,%zu,%zu,%zu,%d,backward,%zu,%.5f,%.3f,%.4f,%s,%.3e\n", job->step->name,
              p->B, p->H, p->Nk, p->d, p->causal, job->threads, 1e3 * seconds, 1e-9 * flops,
              flops / peak / (double)job->threads, ratio, job->error);
-    ladder_append(csv, line);
+    report_append(csv, line);
 }
 
 /* Three digits of a time: "0.0512 ms", "12.3 ms". */
@@ -90,7 +90,7 @@ static const char *milliseconds(double seconds, char text[24])
 static void tell_speeds(const struct job *jobs, const struct bench *times, size_t count,
                         double peak, const struct options *o)
 {
-    char csv[LADDER_CSV] = CSV_TITLE;
+    char csv[REPORT_CSV] = CSV_TITLE;
     report_part("Speed");
     report_line(" # %-10s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
                 "of peak", "x previous", "error");
@@ -182,7 +182,7 @@ static void climb(struct attention p, const struct options *o, struct mark marks
 void bench_ladder(size_t N, const struct options *o)
 {
     struct mark marks[4][LADDER];
-    char csv[LADDER_CSV] = CSV_TITLE;
+    char csv[REPORT_CSV] = CSV_TITLE;
     for (size_t n = 0; n < 4; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;

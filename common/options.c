@@ -231,3 +231,9 @@ const char *options_data(const char *name)
     snprintf(path, sizeof path, "common/data/%s", name);
     options_fail(path, "expected the course's input there: run the program in the course's folder");
 }
+
+bool options_usual(const struct options *o)
+{
+    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
+           !o->seed_given && !o->kernel;
+}

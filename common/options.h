@@ -75,6 +75,9 @@ _Noreturn void options_fail(const char *what, const char *format, ...)
  */
 void options_flush(void);
 
+/* Of a chapter with kernels: neither an input nor a kernel was asked for. */
+bool options_usual(const struct options *options);
+
 /* Ends the program if `input`, a file that was not named there, is an output on the command line. */
 void options_spare(const struct options *options, const char *input);
 

@@ -299,6 +299,12 @@ void report_wrong(const char *format, ...)
     report.wrong = true;
 }
 
+void report_append(char text[REPORT_CSV], const char *line)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, REPORT_CSV - used, "%s", line);
+}
+
 void report_csv(const char *path, const char *text)
 {
     struct file_error error;

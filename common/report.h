@@ -112,6 +112,10 @@ struct summary {
 /* Writes it to `path` as comma-separated values with a header. Exits with 2 if that fails. */
 void report_summary(const char *path, const struct summary *summary);
 
+/* Adds a line of comma-separated values to some; what does not fit is left out. */
+enum { REPORT_CSV = 8000 };
+void report_append(char text[REPORT_CSV], const char *line);
+
 /* Writes `text`, lines of comma-separated values, to `path`. Exits with 2 if that fails. */
 void report_csv(const char *path, const char *text);
 

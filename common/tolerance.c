@@ -54,6 +54,11 @@ static void take(struct difference *d, size_t i, float got, double expected)
     d->max_abs = fmax(d->max_abs, error);
 }
 
+double worse_error(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
 struct difference difference_between(const float *got, const double *expected, size_t n)
 {
     struct difference d = { .count = n };

@@ -37,6 +37,9 @@ struct difference {
     double got, expected;          // there
 };
 
+/* The larger one of two errors; NaN is worse than any number. */
+double worse_error(double a, double b);
+
 /* NaN equals NaN, and an infinity the same infinity; anything else that is not finite mismatches. */
 struct difference difference_between(const float *got, const double *expected, size_t n);
 

@@ -1,0 +1,29 @@
+/*
+ * Accesses to slow memory, array by array: what the counter saw (traffic.h), and what an algorithm's
+ * formula gives.
+ */
+#ifndef COMMON_ACCESSES_H
+#define COMMON_ACCESSES_H
+
+#include "report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ACCESS_LINES = 20 };
+
+struct accesses {
+    size_t n;
+    struct counted line[ACCESS_LINES];
+};
+
+/* One line: "Q loads" should be `n`, which is `formula` for each head. */
+void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula);
+
+/*
+ * The last line: all accesses, of every array that is watched, which the lines before should add up to.
+ * Returns whether every line is as it should be.
+ */
+bool accesses_sum(struct accesses *a, const char *formula, size_t *total);
+
+#endif
