@@ -299,7 +299,8 @@ RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 .PHONY: $2 test-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
-	@$$(or $$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1)),$(BUILD)/$1) $$(if $$(filter bench-%,$$@),--bench)
+	@$$(if $$(HAS_KERNELS_$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
+	    exec env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 diff-$2:
@@ -460,7 +461,7 @@ help:
 #? make cuda-table   what nvcc says that the kernels take; make cuda-check holds the committed table to it
 #? make test-cuda    the tests of the kernels on a GPU
 #?                   racecheck-07: those of chapter 07
-#? make bench-03     how fast chapter 03 is on this machine
+#? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
 #?

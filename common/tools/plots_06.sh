@@ -31,7 +31,8 @@ awk 'BEGIN {
 
 # level, half its width, name, whose, how large, what it is on this machine: as results/device.csv says
 awk -F, -v OFS='\t' '
-    /^# machine/ { print; next }
+    /^# machine/ { print }
+    /^#/ { next }
     { of[$1 "," $2] = $3 }
     function kilo(bytes) { return sprintf(bytes < 1e6 ? "%.0f kB" : bytes < 1e9 ? "%.1f MB" : "%.1f GB", \
         bytes / (bytes < 1e6 ? 1e3 : bytes < 1e9 ? 1e6 : 1e9)) }
