@@ -130,7 +130,8 @@ $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
 NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
-GPU_ARCH   ?= $(filter 75 80 86 89 90 120,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
+GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null))
+GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler -Wall,-Wextra \
               -Xptxas -warn-spills -Xptxas -Werror \
               $(foreach a,$(GPU_ARCH),-gencode arch=compute_$a,code=sm_$a)
