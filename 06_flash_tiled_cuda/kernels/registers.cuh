@@ -133,15 +133,19 @@ __device__ static inline void scores(lane<D> *me, fast_memory<D> *fast, const fl
 /* The largest of 8 lanes' x, and their sum: after each step twice as many lanes agree. */
 __device__ static inline float row_max(float x)
 {
+    // BEGIN SOLUTION
     for (int step = 1; step < KEYS; step *= 2)
         x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, step));
+    // END SOLUTION
     return x;
 }
 
 __device__ static inline float row_sum(float x)
 {
+    // BEGIN SOLUTION
     for (int step = 1; step < KEYS; step *= 2)
         x += __shfl_xor_sync(WHOLE_WARP, x, step);
+    // END SOLUTION
     return x;
 }
 
