@@ -242,6 +242,35 @@ void report_verified(const char *with, const char *error)
              used ? ", " : "", with, error);
 }
 
+/* What stands after the comma: "dQ, reference" is a comparison with the reference. */
+static const char *compared_with(const struct comparison *c)
+{
+    const char *const comma = strstr(c->with, ", ");
+    return comma ? comma + 2 : c->with;
+}
+
+/* The line of --quiet has room for the worst comparison with each stage: "reference 7.69e-06 (dV)". */
+static void remember(const struct comparison *all, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const char *const with = compared_with(&all[k]);
+        struct comparison worst = { .with = NULL };
+        bool told = false;
+        for (size_t other = 0; other < n; other++)
+            if (strcmp(compared_with(&all[other]), with) == 0) {
+                told |= other < k;
+                comparison_keep_worse(&worst, all[other]);
+            }
+        if (told)
+            continue;
+        char error[32], text[80];
+        error_text(&worst.difference, error, sizeof error);
+        const int array = (int)(compared_with(&worst) - worst.with);  // its name, comma and space
+        snprintf(text, sizeof text, array ? "%s (%.*s)" : "%s", error, array - 2, worst.with);
+        report_verified(with, text);
+    }
+}
+
 void report_compared(const struct comparison *comparisons, size_t n)
 {
     char place[100], heading[60], error[32];
@@ -257,8 +286,8 @@ void report_compared(const struct comparison *comparisons, size_t n)
         if (!right)
             show_neighbourhood(c);
         report.wrong |= !right;
-        report_verified(c->with, error);
     }
+    remember(comparisons, n);
 }
 
 void report_progress(const char *what, size_t done, size_t total)
@@ -332,7 +361,7 @@ void report_summary(const char *path, const struct summary *s)
 int report_finish(void)
 {
     if (report.quiet)
-        fprintf(report.aside ? stderr : stdout, "%s  %-27s off by at most: %-54s %s%s%s\n",
+        fprintf(report.aside ? stderr : stdout, "%s  %-27s off by at most: %-46s %s%s%s\n",
                 report.chapter, report.title, report.verified_with,
                 report.wrong ? report.red : report.green, report.wrong ? "WRONG" : "ok",
                 report.reset);
