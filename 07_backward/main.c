@@ -137,19 +137,6 @@ static void check_wishes(const struct step *step, const struct attention *p,
         trace_check(p);
 }
 
-/* --train has a problem and steps of its own. */
-static void check_training(const struct options *o)
-{
-    const char *const other = o->q        ? "--q"
-                              : o->kernel ? "--kernel"
-                              : o->bench  ? "--bench"
-                              : o->trace  ? "--trace"
-                                          : single_output(o);
-    if (other)
-        options_fail("--train", "has a problem and steps of its own, so it does not go with %s",
-                     other);
-}
-
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
@@ -196,7 +183,7 @@ int main(int argc, char **argv)
     if (o.threads)
         threads_use(o.threads);
     if (o.train) {
-        check_training(&o);
+        train_check(&o);
         report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);
         train(&o);
     } else {

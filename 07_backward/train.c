@@ -11,6 +11,46 @@
 enum { N = 64, DESCENTS = 300, LINE = 80 };
 static const float RATE = 200.0f;
 
+void train_check(const struct options *o)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {
+        { o->q, "--q" },
+        { o->batch, "--batch" },
+        { o->heads, "--heads" },
+        { o->kv_heads, "--kv-heads" },
+        { o->n_q, "--n-q" },
+        { o->n_k, "--n-k" },
+        { o->d, "--d" },
+        { o->seed_given, "--seed" },
+        { o->scale_given, "--scale" },
+        { o->causal, "--causal" },
+        { o->window_left >= 0 || o->window_right >= 0, "--window" },
+        { o->key_mask, "--key-mask" },
+        { o->block_mask, "--block-mask" },
+        { o->dropout_given, "--dropout" },
+        { o->br, "--br" },
+        { o->bc, "--bc" },
+        { o->sram, "--sram" },
+        { o->kernel, "--kernel" },
+        { o->verify_all, "--verify" },
+        { o->bench, "--bench" },
+        { o->trace, "--trace" },
+        { o->traffic, "--traffic" },
+        { o->output, "--output" },
+        { o->lse, "--lse" },
+        { o->dQ, "--dq" },
+        { o->dK, "--dk" },
+        { o->dV, "--dv" },
+    };
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+        if (others[k].given)
+            options_fail("--train", "has a problem and steps of its own, so it does not go with %s",
+                         others[k].name);
+}
+
 /* Who says in which direction to go. */
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 

@@ -6,6 +6,9 @@
 
 #include "options.h"
 
+/* Ends the program if the command line asks for something that --train has of its own, or lacks. */
+void train_check(const struct options *options);
+
 /*
  * Q, K and V begin as noise and descend until O is that of the real layer: with the gradients of standard, with
  * those of complete, and with dQ and dK that lack the scale. The losses of the first two have to agree. Each

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define PROGRAM "${BUILD:-build}/07_backward "
 
@@ -39,11 +40,29 @@ TEST(refusals, of_what_is_too_large_to_be_traced)
 
 TEST(refusals, of_training_with_another_problem)
 {
-    const char *const others[] = { "--kernel fa1", "--bench", "--trace", "--dq @/dq.npy" };
+    const char *const others[] = { "--batch 1",        "--heads 2",
+                                   "--kv-heads 1",     "--n-q 5",
+                                   "--n-k 5",          "--d 32",
+                                   "--seed 1",         "--scale 0.5",
+                                   "--causal",         "--window 3,-1",
+                                   "--window -1,3",    "--key-mask @/m.npy",
+                                   "--dropout 0",      "--block-mask band:3",
+                                   "--br 8",           "--bc 8",
+                                   "--sram 100",       "--kernel fa1",
+                                   "--verify=all",     "--bench",
+                                   "--trace",          "--traffic",
+                                   "--output @/o.npy", "--lse @/l.npy",
+                                   "--dq @/dq.npy",    "--dk @/dk.npy",
+                                   "--dv @/dv.npy",    "--q @/q.npy --k @/q.npy --v @/q.npy" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
-        char arguments[100];
+        char arguments[100], name[20], part[100];
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
-        refuses(arguments, "--train: has a problem and steps of its own");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(others[k], " ="), others[k]);
+        snprintf(part, sizeof part,
+                 "--train: has a problem and steps of its own, so it does not "
+                 "go with %s\n",
+                 name);
+        refuses(arguments, part);
     }
 }
 
