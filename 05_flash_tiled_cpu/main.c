@@ -46,8 +46,11 @@ static struct count tell_counts(const struct step *step, const struct attention_
                 report_number(c.fast_bytes / sizeof(float), held),
                 report_number(o->sram ? o->sram : USUAL_M, M));
     report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
-    report_line("operations: %s of matrix products, %s others",
-                report_number(c.work.products, held), report_number(c.work.others, M));
+    if (c.work.others > 0)
+        report_line("operations: %s of matrix products, %s others",
+                    report_number(c.work.products, held), report_number(c.work.others, M));
+    else  // a rung of vectors does not count them
+        report_line("operations: %s of matrix products", report_number(c.work.products, held));
     return c;
 }
 

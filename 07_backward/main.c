@@ -42,8 +42,11 @@ static struct count tell_counts(const struct step *step, const struct layer *lay
                 report_number(c.fast_bytes / sizeof(float), held),
                 report_bytes(c.slow_bytes, stored));
     report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
-    report_line("operations: %s of matrix products, %s others",
-                report_number(c.work.products, held), report_number(c.work.others, number));
+    if (c.work.others > 0)
+        report_line("operations: %s of matrix products, %s others",
+                    report_number(c.work.products, held), report_number(c.work.others, number));
+    else  // a rung of vectors does not count them
+        report_line("operations: %s of matrix products", report_number(c.work.products, held));
     return c;
 }
 
