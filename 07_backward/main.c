@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LADDER_N = 1024 };
+enum { LADDER_N = 1024, LADDER_SECONDS = 10 };
 
 static const struct program program = {
     .chapter = 7,
@@ -167,7 +167,7 @@ static void tell_problem(const struct options *o)
     else
         tell_step(step, &layer, o);
     if (o->bench && options_usual(o))
-        bench_ladder(LADDER_N, o);
+        bench_ladder(LADDER_N, LADDER_SECONDS, o);
     else if (o->bench)
         bench_steps(o->kernel && !all ? step : NULL, &layer, o);
     if (wants_story(o))

@@ -141,7 +141,7 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-enum { LADDER = 4 };
+enum { LADDER = 4, CASES = 4 };
 
 /* Which rungs there are: complete on one thread, and then on all. */
 static const struct {
@@ -154,7 +154,9 @@ struct mark {
     double flops, of_peak;
 };
 
-static void climb(struct attention p, const struct options *o, struct mark marks[LADDER], char *csv)
+/* The rungs on one problem, in about so many seconds. Returns the peak of one core, in operations per second. */
+static double climb(struct attention p, double seconds, const struct options *o,
+                    struct mark marks[LADDER], char *csv)
 {
     struct layer layer = layer_random(p, 1);
     struct gradient_check check = gradient_check_begin(&layer.input, layer.dO, false);
@@ -166,7 +168,7 @@ static void climb(struct attention p, const struct options *o, struct mark marks
             line_up(&steps[rungs[k].name], &layer, rungs[k].one_thread ? 1 : threads, &check, o);
         times[k + 1] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     }
-    bench_run(times, LADDER + 1, 10.0);
+    bench_run(times, LADDER + 1, seconds);
     const double peak = bench_fma_operations() / times[0].best;
     for (size_t k = 0; k < LADDER; k++) {
         const double flops = flops_of(&layer, times[k + 1].best);
@@ -177,31 +179,41 @@ static void climb(struct attention p, const struct options *o, struct mark marks
     threads_use(threads);
     gradient_check_end(&check);
     layer_free(&layer);
+    return peak;
 }
 
-void bench_ladder(size_t N, const struct options *o)
+static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
 {
-    struct mark marks[4][LADDER];
-    char csv[REPORT_CSV] = CSV_TITLE;
-    for (size_t n = 0; n < 4; n++) {
-        struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
-        p.causal = n % 2;
-        climb(p, o, marks[n], csv);
-    }
     report_part("Ladder");
     report_line("one head, N = %zu; GFLOP/s, and of the peak of so many cores", N);
     report_line(" # %-10s%7s %16s %16s %16s %16s", "kernel", "threads", "d 64", "causal", "d 128",
                 "causal");
     for (size_t k = 0; k < LADDER; k++) {
-        char name[24], cell[4][24];
+        char name[24], cell[CASES][24];
         ladder_name(&steps[rungs[k].name], name);
-        for (size_t n = 0; n < 4; n++)
+        for (size_t n = 0; n < CASES; n++)
             snprintf(cell[n], sizeof cell[n], "%.1f %5.1f %%", 1e-9 * marks[n][k].flops,
                      100.0 * marks[n][k].of_peak);
         report_line("%s%7zu %16s %16s %16s %16s", name, rungs[k].one_thread ? 1 : threads_in_use(),
                     cell[0], cell[1], cell[2], cell[3]);
     }
-    report_line("%s", bench_machine());
+}
+
+void bench_ladder(size_t N, double seconds, const struct options *o)
+{
+    struct mark marks[CASES][LADDER];
+    char csv[REPORT_CSV] = CSV_TITLE;
+    double peak = 0.0;
+    for (size_t n = 0; n < CASES; n++) {
+        struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
+        p.causal = n % 2;
+        bench_progress(n, CASES);
+        peak = climb(p, seconds, o, marks[n], csv);
+    }
+    bench_progress(0, 1);
+    tell_ladder(marks, N);
+    report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
+                1e-9 * bench_copy_bandwidth());
     if (o->csv)
         report_csv(o->csv, csv);
 }

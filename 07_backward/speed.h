@@ -14,9 +14,10 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
 
 /*
  * The part "Ladder": one head of N queries and keys, d = 64 and 128, without a mask and causal, timed in turn
- * with the machine's peak; complete with one thread, and with all. Written to --csv too.
+ * with the machine's peak, for about so many seconds each; complete with one thread, and with all. Its last
+ * line is the machine. Written to --csv too.
  */
-void bench_ladder(size_t N, const struct options *options);
+void bench_ladder(size_t N, double seconds, const struct options *options);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double speed_of(const struct step *step, const struct layer *layer, struct tile_size size,
