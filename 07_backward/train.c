@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { N = 64, DESCENTS = 300, LINE = 80 };
-static const float RATE = 200.0f;
+static const float RATE = 200.0f, LONG_RATE = 1000.0f;
 
 void train_check(const struct options *o)
 {
@@ -100,7 +100,7 @@ static void step_down(float *x, const float *gradient, size_t n, float rate)
 }
 
 /* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
-static double descend(struct layer *layer, const float *target, enum guide guide)
+static double descend(struct layer *layer, const float *target, enum guide guide, float rate)
 {
     const struct attention *p = &layer->input.p;
     const struct step *step = &steps[guide == BY_COMPLETE ? COMPLETE : STANDARD];
@@ -109,21 +109,21 @@ static double descend(struct layer *layer, const float *target, enum guide guide
     forward(layer);
     const double loss = loss_of(layer, target, layer->dO);
     struct result r = step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, p->d));
-    step_down(layer->input.Q, r.of[DQ], n, RATE * forgotten);
-    step_down(layer->input.K, r.of[DK], n, RATE * forgotten);
-    step_down(layer->input.V, r.of[DV], n, RATE);
+    step_down(layer->input.Q, r.of[DQ], n, rate * forgotten);
+    step_down(layer->input.K, r.of[DK], n, rate * forgotten);
+    step_down(layer->input.V, r.of[DV], n, rate);
     result_free(&r);
     kept_free(&layer->kept);
     return loss;
 }
 
-static void train_by(enum guide guide, const float *target, size_t d, double *losses)
+static void train_by(enum guide guide, float rate, const float *target, size_t d, double *losses)
 {
     struct layer layer = layer_random(attention_of(1, 1, 1, N, N, d), 5);
     kept_free(&layer.kept);
     for (size_t k = 0; k < DESCENTS; k++) {
         report_progress("descending", k, DESCENTS);
-        losses[k] = descend(&layer, target, guide);
+        losses[k] = descend(&layer, target, guide, rate);
     }
     report_progress("descending", 1, 1);
     layer_free(&layer);
@@ -154,6 +154,31 @@ static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
     free(csv);
 }
 
+static void tell_losses(double losses[GUIDES][DESCENTS])
+{
+    report_line("%6s %14s %14s %20s", "step", "standard", "complete", "scale forgotten");
+    for (size_t k = 0; k < DESCENTS;
+         k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
+        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
+                    losses[BY_WRONG_SCALE][k]);
+}
+
+/* Longer steps, which the right gradients stand and those that are too large do not. */
+static void train_in_long_steps(const float *target, size_t d)
+{
+    double right[DESCENTS], wrong[DESCENTS];
+    char text[24] = "NaN";
+    train_by(BY_STANDARD, LONG_RATE, target, d, right);
+    train_by(BY_WRONG_SCALE, LONG_RATE, target, d, wrong);
+    const double last = right[DESCENTS - 1], last_wrong = wrong[DESCENTS - 1];
+    if (!isnan(last_wrong))
+        snprintf(text, sizeof text, "%.6f", last_wrong);
+    report_line("with steps of %g: standard ends at %.6f, the one without the scale at %s",
+                (double)LONG_RATE, last, text);
+    if (!(last <= right[0]) || last_wrong <= right[0])
+        report_wrong("the right one should come down, and the wrong one not");
+}
+
 void train(const struct options *options)
 {
     static double losses[GUIDES][DESCENTS];
@@ -161,17 +186,12 @@ void train(const struct options *options)
     float *target = target_of(options, &d);
     threads_use(1);  // so small a problem is not worth waking others for
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
-        train_by(guide, target, d, losses[guide]);
-    free(target);
+        train_by(guide, RATE, target, d, losses[guide]);
 
     report_part("Descent");
     report_line("Q, K, V from noise to the real layer's O: %d tokens, d = %zu, %d steps of %g", N,
                 d, DESCENTS, (double)RATE);
-    report_line("%6s %14s %14s %20s", "step", "standard", "complete", "scale forgotten");
-    for (size_t k = 0; k < DESCENTS;
-         k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
-        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
-                    losses[BY_WRONG_SCALE][k]);
+    tell_losses(losses);
     const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
     const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
     char text[16];
@@ -181,6 +201,8 @@ void train(const struct options *options)
         report_wrong("that is more than rounding");
     if (!(wrong > 0.05))
         report_wrong("a wrong scale goes unseen");
+    train_in_long_steps(target, d);
+    free(target);
     snprintf(text, sizeof text, "%.1e", apart);
     report_verified("losses of standard", text);
     if (options->csv)

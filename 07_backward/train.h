@@ -11,8 +11,9 @@ void train_check(const struct options *options);
 
 /*
  * Q, K and V begin as noise and descend until O is that of the real layer: with the gradients of standard, with
- * those of complete, and with dQ and dK that lack the scale. The losses of the first two have to agree. Each
- * step's losses are written to --csv.
+ * those of complete, and with dQ and dK that lack the scale. The losses of the first two have to agree. With
+ * longer steps the right gradients have to come down still, and the others must not. Each step's losses, of the
+ * shorter ones, are written to --csv.
  */
 void train(const struct options *options);
 
