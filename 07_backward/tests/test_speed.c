@@ -35,7 +35,7 @@ static void assert_ends_with_the_machine(const char *printed)
     char machine[200] = "";
     const int found = sscanf(last, " %199[^;]; one core: %lf GFLOP/s of FMA, %lf GB/s copied\n",
                              machine, &peak, &copied);
-    cr_assert(found == 3 && strstr(machine, " cores, ") && peak > 0.1 && copied > 0.01,
+    cr_assert(found == 3 && strstr(machine, " core") && peak > 0.1 && copied > 0.01,
               "its last line is: %s", last);
 }
 
@@ -49,13 +49,13 @@ TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
         "1 standard        1 ",
         "4 fa2             1 ",
         "complete        1 ",
-        "complete        2 ",
+        "complete        ",
         "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads\n",
         "07,standard,f32,1,1,16,64,0,backward,1\n07,fa2,f32,1,1,16,64,0,backward,1\n",
-        "07,complete,f32,1,1,16,64,0,backward,1\n07,complete,f32,1,1,16,64,0,backward,2\n",
-        "07,complete,f32,1,1,16,64,1,backward,2\n",
-        "07,complete,f32,1,1,16,128,0,backward,2\n",
-        "07,complete,f32,1,1,16,128,1,backward,2\n",
+        "07,complete,f32,1,1,16,64,0,backward,1\n07,complete,f32,1,1,16,64,0,backward,",
+        "07,complete,f32,1,1,16,64,1,backward,1\n07,complete,f32,1,1,16,64,1,backward,",
+        "07,complete,f32,1,1,16,128,0,backward,1\n07,complete,f32,1,1,16,128,0,backward,",
+        "07,complete,f32,1,1,16,128,1,backward,1\n07,complete,f32,1,1,16,128,1,backward,",
         NULL,
     };
     cr_assert(!missing_part(c.out, parts) && !strstr(c.out, "WRONG"),
