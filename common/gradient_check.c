@@ -25,9 +25,13 @@ static double largest(const float *x, size_t n)
 static double usual(const float *x, size_t n)
 {
     double sum = 0.0;
+    size_t finite = 0;
     for (size_t k = 0; k < n; k++)
-        sum += isfinite(x[k]) ? (double)x[k] * (double)x[k] : 0.0;
-    return sqrt(sum / (double)n);
+        if (isfinite(x[k])) {  // others may stand in keys that nobody sees
+            sum += (double)x[k] * (double)x[k];
+            finite++;
+        }
+    return finite > 0 ? sqrt(sum / (double)finite) : 0.0;
 }
 
 struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
@@ -38,8 +42,9 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     // a key's sums have a term for each query that looks at it
     const size_t group = p->H / p->Hkv;
     const double looks = (double)group * (double)p->Nq / (double)p->Nk;
-    // twice the usual size, which is not rare
-    const double dP = 2.0 * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
+    // twice the usual size, which is not rare; 8 ulp are allowed, and a sum of d terms is off by some sqrt(d) of them
+    const double ulps = fmax(1.0, sqrt((double)p->d) / 8.0);
+    const double dP = 2.0 * ulps * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
     // no lse is known yet: scores are at most about this, and ln Nk more
     const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);
     return (struct gradient_terms){
@@ -152,6 +157,19 @@ struct pair {
     char with[2][40];
 };
 
+/*
+ * A row of a gradient hangs on one D, and with a single key on one dS: its elements are off together. So where there
+ * are few queries or keys the rms is that of few throws of the dice, with one as large as the largest error.
+ */
+static struct allowance with_few_throws(struct allowance allowance,
+                                        const struct gradient_check *check)
+{
+    const size_t Nq = check->shape[DQ][2], Nk = check->shape[DK][2];
+    const double throws = (double)(Nq < Nk ? Nq : Nk);
+    allowance.rms = fmax(allowance.rms, allowance.max_abs / sqrt(throws));
+    return allowance;
+}
+
 static void compare_head(const struct gradient_check *check, size_t g, size_t first, size_t count,
                          struct pair *pair)
 {
@@ -162,8 +180,10 @@ static void compare_head(const struct gradient_check *check, size_t g, size_t fi
         .got = pair->got + from,
         .expected = check->right[g] + from,
         .difference = difference_between(pair->got + from, check->right[g] + from, n),
-        .allowance = allowance_for_gradient(check->plain[g] + from, check->right[g] + from, n,
-                                            check->terms.size[g], check->terms.lse),
+        .allowance =
+            with_few_throws(allowance_for_gradient(check->plain[g] + from, check->right[g] + from,
+                                                   n, check->terms.size[g], check->terms.lse),
+                            check),
         .axes = axes,
     };
     comparison_keep_worse(&pair->reference, c);

@@ -3,8 +3,10 @@
  * writes for other programs in test_outputs.c.
  */
 #include "command.h"
+#include "random.h"
 #include "test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,6 +151,41 @@ TEST(program, does_every_option_together)
         verifies(arguments);
         snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
         cr_assert(is_one_line_with(verifies(arguments).out, "ok"), "%s: not one line", arguments);
+    }
+}
+
+/* dQ is 0, and all that is seen of it hangs on the rounding of one D and one dP a head. */
+TEST(program, is_not_alarmed_by_one_query_that_sees_one_key)
+{
+    const int seeds[] = { 27, 283, 313, 439 };
+    for (unsigned k = 0; k < sizeof seeds / sizeof seeds[0]; k++) {
+        char arguments[120];
+        snprintf(arguments, sizeof arguments,
+                 "--batch 3 --heads 5 --n-q 1 --n-k 2 --d 200 --causal=top-left --seed %d",
+                 seeds[k]);
+        verifies(arguments);
+    }
+}
+
+/* How large the terms are that cancel out is not to be told from keys that nobody sees. */
+TEST(program, is_not_alarmed_by_nan_in_most_of_the_keys)
+{
+    enum { N = 33, D = 33 };
+    static float q[D], k[N * D], v[N * D], g[D];
+    static const unsigned char first[N] = { 1 };
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        random_normals(q, D, seed, 0);
+        random_normals(k, D, seed, 1);
+        random_normals(v, D, seed, 2);
+        random_normals(g, D, seed, 3);
+        for (size_t n = D; n < N * D; n++)
+            k[n] = v[n] = NAN;
+        command_array("q.npy", NPY_F4, 2, (size_t[]){ 1, D }, q);
+        command_array("k.npy", NPY_F4, 2, (size_t[]){ N, D }, k);
+        command_array("v.npy", NPY_F4, 2, (size_t[]){ N, D }, v);
+        command_array("g.npy", NPY_F4, 2, (size_t[]){ 1, D }, g);
+        command_array("m.npy", NPY_B1, 2, (size_t[]){ 1, N }, first);
+        verifies("--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --key-mask @/m.npy --quiet");
     }
 }
 
