@@ -11,11 +11,12 @@ awk -F, -v table="$1" '
     /^#/ { sub(/^# /, ""); said[++lines] = $0; next }
     $1 == "chapter" { next }
     table == "ladder" && $5 == 1 {
-        if (!($2 in threads)) kernels[++count] = $2
-        threads[$2] = $10
+        rung = $2 " " $10
+        if (!(rung in threads)) kernels[++count] = rung
+        threads[rung] = $10
         N = $6
-        speed[$2, $7, $8] = $12
-        peak[$2, $7, $8] = $13
+        speed[rung, $7, $8] = $12
+        peak[rung, $7, $8] = $13
     }
     table == "peers" && $5 > 1 {
         name = $2; sub(/ .*/, "", name)
@@ -35,7 +36,7 @@ awk -F, -v table="$1" '
             printf "%-12s%7s %16s %16s %16s %16s\n", "kernel", "threads", "d 64", "causal", "d 128", "causal"
             for (k = 1; k <= count; k++) {
                 name = kernels[k]
-                printf "%-12s%7d %16s %16s %16s %16s\n", name, threads[name], cell(name, 64, 0),
+                printf "%-12s%7d %16s %16s %16s %16s\n", substr(name, 1, index(name, " ") - 1), threads[name], cell(name, 64, 0),
                     cell(name, 64, 1), cell(name, 128, 0), cell(name, 128, 1)
             }
         } else {
