@@ -254,7 +254,7 @@ static void remember(const struct comparison *all, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         const char *const with = compared_with(&all[k]);
-        struct comparison worst = { .with = NULL };
+        struct comparison worst = all[k];
         bool told = false;
         for (size_t other = 0; other < n; other++)
             if (strcmp(compared_with(&all[other]), with) == 0) {
