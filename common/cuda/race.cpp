@@ -25,9 +25,9 @@ struct record {
 
 enum { GRAIN = 2, READERS = 2 };
 
-/* Two bytes of memory: who wrote them, and two who have read them since. */
+/* Two bytes of memory: their last plain write, their last atomic one, and two who have read them since. */
 struct cell {
-    record write, reads[READERS];
+    record writes[2], reads[READERS];
 };
 
 static uint32_t blocks, first_of_launch, barriers;
@@ -125,8 +125,9 @@ static void remember_reader(cell *c, const record *me)
 
 static void access_cell(cell *c, const memory_access *a, const record *me)
 {
-    if (unordered(&c->write) && (c->write.bytes & me->bytes) && !(a->atomic && c->write.atomic))
-        report(a, &c->write, true);
+    for (const record &w : c->writes)
+        if (unordered(&w) && (w.bytes & me->bytes) && !(a->atomic && w.atomic))
+            report(a, &w, true);
     if (!a->writes) {
         remember_reader(c, me);
         return;
@@ -134,7 +135,7 @@ static void access_cell(cell *c, const memory_access *a, const record *me)
     for (const record &r : c->reads)
         if (unordered(&r) && (r.bytes & me->bytes))
             report(a, &r, false);
-    c->write = *me;
+    c->writes[a->atomic] = *me;
 }
 
 static cell *cells_of(const memory_access *a)
@@ -158,8 +159,9 @@ void race_access(const memory_access *a)
         me.bytes =
             uint8_t((grain * GRAIN >= a->offset ? 1 : 0) | (grain * GRAIN + 1 < end ? 2 : 0));
         cell *c = &cells[grain];
-        if (!a->global && c->write.block != blocks)
-            c->write = {};
+        for (record &w : c->writes)
+            if (!a->global && w.block != blocks)
+                w = {};
         for (record &r : c->reads)
             if (!a->global && r.block != blocks)
                 r = {};

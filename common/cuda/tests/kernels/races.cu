@@ -107,6 +107,16 @@ __global__ void atomic_and_plain(float *out)
     out[threadIdx.x] = float(sum);
 }
 
+/* Block 0 clears the sum, which another block may have begun. No barrier is for more than one block. */
+__global__ void cleared_by_one_block(float *out)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        out[0] = 0.0f;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomicAdd(out, 1.0f);
+}
+
 /* Missing at the end of the loop: the next round's x comes too early. */
 __global__ void barrier_missing_in_a_loop(float *out)
 {
@@ -135,6 +145,7 @@ static constexpr bug bugs[] = {
     { "blocks_share_an_element", [](arrays a) { blocks_share_an_element<<<4, THREADS>>>(a.out); } },
     { "sum_without_atomics", [](arrays a) { sum_without_atomics<<<4, THREADS>>>(a.out); } },
     { "atomic_and_plain", [](arrays a) { atomic_and_plain<<<1, THREADS>>>(a.out); } },
+    { "cleared_by_one_block", [](arrays a) { cleared_by_one_block<<<4, THREADS>>>(a.out); } },
     { "barrier_missing_in_a_loop",
       [](arrays a) { barrier_missing_in_a_loop<<<1, THREADS>>>(a.out); } },
 };
