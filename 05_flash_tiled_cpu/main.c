@@ -136,6 +136,10 @@ static void check_wishes(const struct step *step, const struct attention *p,
         options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
     if (o->trace && step > &steps[SPLIT_KV])
         options_fail("--trace", "expected a --kernel from fa1 to split_kv, found %s", step->name);
+    if (step && o->threads > 1 && !step->threads)
+        options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
+    if (o->br && step >= &steps[LOOPS] && step <= &steps[THREADS])
+        options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
     if (o->trace)
         trace_check(p);
 }

@@ -1,8 +1,10 @@
 /*
  * A group of queries, one in every lane of COLUMNS vectors.
  *
- * So everything that belongs to queries lies transposed: Q^T and O^T have d rows of one element of each
- * query, S^T and P^T a row for each key. The products are S^T = K Q^T and O^T = O^T + V^T P^T. Only the queries are transposed, once. Keys and values stay as they lie in memory: their elements
+ * So everything that belongs to queries lies transposed: Q^T and O^T have d rows, of one element of every
+ * query, S^T and P^T a row for each key. The products are S^T = K Q^T and O^T = O^T + V^T P^T.
+ *
+ * Only the queries are transposed, once. Keys and values stay as they lie in memory: their elements
  * are spread over the lanes one by one as they are needed, and no sum ever goes across lanes.
  */
 #ifndef FLASH_TILED_GROUP_H

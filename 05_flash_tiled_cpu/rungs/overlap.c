@@ -8,7 +8,7 @@
  * follow right behind.
  *
  * What stood in the way is the maximum: the weights of a block are 2^{x - m}, and m is known when
- * all scores of the tile are. But m need not be the maximum. Any number that is not far below it will do:
+ * all scores of the tile are. But m need not be the maximum. Any number that is not far from it will do:
  *
  *     2^{x - m} / sum of 2^{x - m}  is the same for every m, as long as nothing overflows.
  *

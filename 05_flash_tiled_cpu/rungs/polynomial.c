@@ -1,9 +1,9 @@
 /*
  * Rung: 2^x by a polynomial.
  *
- * exp2f of the C library takes some 3 ns, because it is right nearly to the last bit and looks at every
- * special case. There is one call for each score, as long as for two dot products of 64 elements by
- * vectors. Ten additions and multiplications in a row (exp2.h) are nearly as exact, and they are plain
+ * exp2f of the C library is right nearly to the last bit and looks at every special case. There is one
+ * call for each score, and it takes some 2 ns: in that time vectors could do both products of a pair with
+ * d = 64. Ten additions and multiplications in a row (exp2.h) are nearly as exact, and they are plain
  * arithmetic without a call or a branch: the compiler puts them into the loop over queries.
  */
 #include "columns.h"

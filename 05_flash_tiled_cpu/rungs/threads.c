@@ -1,7 +1,7 @@
 /*
  * Rung: all cores.
  *
- * Every group of queries is work of its own, as in `complete`. One head after the other, because the groups
+ * Every group of queries is work of its own. One head after the other, because the groups
  * of a head read the same keys, and find them in the cache. In causal order the groups at the end of the
  * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
  * others waiting for long.

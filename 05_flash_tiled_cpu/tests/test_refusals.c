@@ -78,6 +78,8 @@ TEST(refusals, of_bad_numbers_in_every_new_option)
         const char *arguments, *part;
     } bad[] = {
         { "--threads 1025", "--threads: expected a whole number from 1 to 1024" },
+        { "--n-q 9 --kernel fa2 --threads 2", "--threads: expected 1, as fa2 runs on one thread" },
+        { "--n-q 9 --kernel loops --br 7", "--br: loops takes its queries in groups" },
         { "--dropout 0.1 --dropout-seed -1", "--dropout-seed: expected a whole number from 0" },
         { "--dropout-seed 4", "--dropout-seed: expected --dropout too" },
         { "--block-mask band:1 --mask-block 0,4", "--mask-block: expected a whole number from 1" },

@@ -13,7 +13,13 @@ build=$1 chapter=$2
 [ $# -eq 2 ] || { echo "peers.sh: expected the folder of what is built, and a chapter's" >&2; exit 2; }
 folder=$build/peers
 sizes=${SIZES:-128 256 512 1024 2048 4096}
-case $sizes in *[!0-9\ ]*) echo "SIZES: expected numbers of queries, as in \"128 2048\", found '$sizes'" >&2; exit 2 ;; esac
+case " $sizes " in *[!0-9\ ]* | *' 0'* | "  " | "   ") echo "SIZES: expected numbers of queries, as in \"128 2048\", found '$sizes'" >&2; exit 2 ;; esac
+for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
+    [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
+done
+for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
+    [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
+done
 command -v python3 >/dev/null || echo 'no python3 here, which fetches the libraries'
 mkdir -p "$folder/problem"
 venv=$folder/python

@@ -10,6 +10,8 @@ awk -F, -v table="$1" '
     function order(name) { return name == "complete" ? 0 : 1 }
     /^#/ { sub(/^# /, ""); said[++lines] = $0; next }
     $1 == "chapter" { next }
+    NF < 15 { wrong = 1; next }
+    NF < 15 { wrong = 1; next }
     table == "ladder" && $5 == 1 {
         rung = $2 " " $10
         if (!(rung in threads)) kernels[++count] = rung
@@ -30,7 +32,7 @@ awk -F, -v table="$1" '
         if (!(($10) in seen)) { seen[$10]; choices[++kinds] = $10 }
     }
     END {
-        if (!count) { print "no rows for this table"; exit 2 }
+        if (!count || wrong) { print FILENAME ": expected what peers.sh writes, found no rows for this table" >"/dev/stderr"; exit 2 }
         if (table == "ladder") {
             printf "one head, N = %d; GFLOP/s, and of the peak of so many cores\n", N
             printf "%-12s%7s %16s %16s %16s %16s\n", "kernel", "threads", "d 64", "causal", "d 128", "causal"

@@ -90,8 +90,8 @@ echo "$ladder" | awk -F, '
 # before. The rungs make the accesses of complete, with tiles of 32 queries.
 intensity() {  # step and tiles -> 4 d pairs / (4 bytes x accesses)
     # shellcheck disable=SC2086
-    run --kernel $1 --n-q 512 --d 64 --traffic --csv "$data/csv"
-    values | awk -F, '{ print 64 * 512 * 512 / $3 }'
+    run --kernel $1 --n-q 2048 --d 64 --traffic --csv "$data/csv"
+    values | awk -F, '{ print 64 * 2048 * 2048 / $3 }'
 }
 standard=$(intensity standard) fa2=$(intensity fa2) rungs=$(intensity 'complete --br 32')
 {
