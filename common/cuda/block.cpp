@@ -82,6 +82,7 @@ static void thread_main()
 {
     fiber_entered(&own->outside);
     own->launch->call(own->launch->arguments);
+    copy_end();
     thread *me = self;
     me->state = LEFT;
     own->left++;
@@ -100,6 +101,8 @@ static void start_thread(thread *t, const struct launch *l, uint3 block_index)
     t->block_size = size;
     t->grid_size = l->grid;
     t->state = READY;
+    t->copies.clear();
+    t->copy_group = 0;
     // Stacks that begin at the same place of their pages would share a few sets of the cache.
     fiber_start(&t->own, thread_main, t->lane * size_t{ 128 });
 }

@@ -9,6 +9,7 @@
 #define COMMON_CUDA_BLOCK_H
 
 #include "barrier.h"
+#include "copies.h"
 #include "fiber.h"
 #include "shared.h"
 #include "vectors.h"
@@ -31,11 +32,13 @@ struct thread {
     dim3 block_size, grid_size;       // blockDim, gridDim
     unsigned number, lane;            // in its block, in its warp
     thread_state state;
-    const char *waits_in;  // the function that it waits in …
-    site at;               // … called here …
-    unsigned mask;         // … for these lanes
-    void *operands;        // what it brings to them
-    const void *atomic;    // where its last atomic access was
+    const char *waits_in;            // the function that it waits in …
+    site at;                         // … called here …
+    unsigned mask;                   // … for these lanes
+    void *operands;                  // what it brings to them
+    const void *atomic;              // where its last atomic access was
+    std::vector<async_copy> copies;  // that it has not waited for …
+    unsigned copy_group;             // … and how many groups of them it has committed
     fiber own;
 };
 

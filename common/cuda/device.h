@@ -46,5 +46,6 @@ static inline void cuda_name(const void *array, const char *name, size_t element
 #endif
 
 #include "check.h"
+#include "tensor.h"
 
 #endif

@@ -112,6 +112,21 @@ void *dynamic_shared()
     return own->shared.dynamic;
 }
 
+bool shared_holds(const void *p, size_t bytes)
+{
+    const char *const at = static_cast<const char *>(p);
+    const auto inside = [=](const char *begin, size_t size) {
+        return at >= begin && at + bytes <= begin + size;
+    };
+    if (inside(own->shared.dynamic, own->launch->shared))
+        return true;
+    const shared_packing *packed = own->launch->packed;
+    for (size_t k = 0; k < packed->count; k++)
+        if (inside(own->shared.room + packed->variables[k].offset, packed->variables[k].bytes))
+            return true;
+    return false;
+}
+
 // ---- gaps ---------------------------------------------------------------------------------------
 
 /* How many bytes after `from` is the first one written, `bytes` if there is none. */

@@ -61,6 +61,9 @@ void shared_check(const shared_memory *s, const struct launch *l);
 void *shared_place(shared_site *declared, size_t bytes, size_t alignment);
 void *dynamic_shared();
 
+/* Does all of it lie in one variable of the running block, or in the dynamic part? */
+bool shared_holds(const void *p, size_t bytes);
+
 /* What to_cpp.sed makes of `__shared__ type name dimensions;`. */
 #define CUDA_SHARED(name, type, ...)                                                   \
     typedef type name##_shared_type __VA_ARGS__;                                       \

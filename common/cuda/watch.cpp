@@ -17,7 +17,9 @@
 namespace cpu
 {
 
-static char written[SHARED_OFFSETS];  // which bytes of the block's shared memory have a value
+/* Of each byte of the block's shared memory: has it a value, or is one under way to it? */
+enum { NO_VALUE, A_VALUE, UNDER_WAY };
+static char written[SHARED_OFFSETS];
 
 static bool watching()
 {
@@ -125,12 +127,16 @@ static void check_other(const memory_access *a)
 
 static void check_written(const memory_access *a)
 {
-    if (a->writes && !a->atomic) {
-        memset(written + a->offset, 1, a->bytes);
-        return;
-    }
     char name[64];
-    if (memchr(written + a->offset, 0, a->bytes))
+    char *const bytes = written + a->offset;
+    if (memchr(bytes, UNDER_WAY, a->bytes))
+        refuse_at(site_of(a->instruction),
+                  "%s shared memory to which an asynchronous copy is under way: %s\n"
+                  "    (is cp.async.wait_group missing, or a stage used again too early?)",
+                  a->writes ? "writes" : "reads", name_of(a->p, name, sizeof name));
+    if (a->writes && !a->atomic)
+        memset(bytes, A_VALUE, a->bytes);
+    else if (memchr(bytes, NO_VALUE, a->bytes))
         refuse_at(site_of(a->instruction),
                   "reads shared memory that nobody has written: %s (is a barrier missing?)",
                   name_of(a->p, name, sizeof name));
@@ -247,6 +253,23 @@ void watch_atomic(const void *p, size_t bytes, const void *instruction)
     if (self)
         self->atomic = instruction;
     see(p, bytes, true, true, true, instruction);
+}
+
+/* Between the two, nobody may touch the place: a write at either end says so to the race detector. */
+void watch_copy(const void *to, size_t bytes, bool lands, const void *instruction)
+{
+    if (!watching())
+        return;
+    if (!lands)
+        see(to, bytes, true, false, true, instruction);
+    memory_access a = {
+        static_cast<const char *>(to), bytes, true, false, instruction, nullptr, 0
+    };
+    if (!in_shared(&a))
+        return;  // which copy_async refuses
+    memset(written + a.offset, lands ? A_VALUE : UNDER_WAY, bytes);
+    if (lands && (engine.watch & CUDA_WATCH_RACES))
+        race_access(&a);
 }
 
 void watch_named(const void *array, const char *name)

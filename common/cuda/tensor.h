@@ -1,0 +1,36 @@
+/*
+ * What tensor cores need, as functions: PTX for a GPU, and its meaning for a CPU.
+ *
+ *     mma<T>(d, a, b)             D += A B, of 16 x 8, 16 x 16 and 16 x 8 elements, by a whole warp
+ *     ldmatrix(r, row)            8 x 8 matrices out of shared memory: one, two or four, r[1], [2], [4]
+ *     ldmatrix_trans(r, row)      the same, transposed
+ *     pack<T>(low, high)          two floats rounded to T, in one register
+ *     ex2(x)                      2^x, nearly
+ *     cp_async<16>(to, from, n)   n bytes from global to shared memory, then zeros up to 16 (or 8, or 4);
+ *                                 the thread goes on meanwhile
+ *     cp_async_commit()           the copies so far are a group
+ *     cp_async_wait<N>()          waits until at most the N groups last committed are still under way
+ *
+ * T is __half or __nv_bfloat16. A register holds two of them, the first in its lower half. A matrix lies
+ * in the registers of all lanes. With g = lane / 4 and t = lane % 4, a lane has these elements:
+ *
+ *     A   a[r], r < 4    row g + 8 (r % 2), columns 2t + 8 (r / 2) and the next
+ *     B   b[r], r < 2    rows 2t + 8 r and the next, column g
+ *     D   d[e], e < 4    row g + 8 (e / 2), column 2t + e % 2
+ *     ldmatrix   r[m]    of matrix m: row g, columns 2t and 2t + 1; transposed: rows 2t and 2t + 1, column g
+ *
+ * For ldmatrix, lanes 8m to 8m + 7 say where the rows of matrix m begin, each a multiple of 16 bytes.
+ *
+ * PTX ISA, sections "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix" and
+ * "cp.async". They need compute capability 8.0; for older GPUs they compile, and trap.
+ */
+#ifndef COMMON_CUDA_TENSOR_H
+#define COMMON_CUDA_TENSOR_H
+
+#ifdef __CUDACC__
+#include "tensor_ptx.h"
+#else
+#include "tensor_cpu.h"
+#endif
+
+#endif
