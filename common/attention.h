@@ -12,6 +12,7 @@
 #ifndef COMMON_ATTENTION_H
 #define COMMON_ATTENTION_H
 
+#include "dtype.h"
 #include "random.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ enum { ATTENTION_MAX_D = 256 };  // elements of a row, for the chapters on the C
 struct attention {
     size_t B, H, Hkv;  // batch entries, query heads, key/value heads; Hkv divides H
     size_t Nq, Nk, d;  // queries, keys, elements of a row
+    enum dtype dtype;  // of Q, K, V and O; they are float32 arrays on the host all the same
     float scale;
 
     bool causal;                          // no query sees a key after its own place …

@@ -136,8 +136,10 @@ static struct allowance allowance_of_output(const struct attention_check *check,
     for (size_t k = head.first; k < head.first + head.count; k++)
         if (isfinite(check->lse[k]))
             lse = fmax(lse, fabs(check->lse[k]));
-    return allowance_for_output(check->plain + from, check->right + from, head.count * p->d, p->Nk,
-                                head.count, check->values[check->rows[head.first] / p->Nq], lse);
+    const struct allowance allowance =
+        allowance_for_output(check->plain + from, check->right + from, head.count * p->d, p->Nk,
+                             head.count, check->values[check->rows[head.first] / p->Nq], lse);
+    return allowance_of_type(allowance, check->right + from, head.count * p->d, p->dtype);
 }
 
 struct comparison attention_check_output(const struct attention_check *check,

@@ -212,6 +212,10 @@ struct attention_input attention_input_load(const struct options *options)
         free(input.key_mask);
         take_key_mask(&input, options->key_mask);
     }
+    input.p.dtype = options->dtype;
+    dtype_round_all(options->dtype, input.Q, attention_query_elements(&input.p));
+    dtype_round_all(options->dtype, input.K, attention_key_elements(&input.p));
+    dtype_round_all(options->dtype, input.V, attention_key_elements(&input.p));
     if (options->scale_given)
         input.p.scale = options->scale;
     input.p.causal = options->causal;
@@ -249,6 +253,8 @@ void attention_describe(const struct attention_input *input)
     report_line("%s", input->origin);
     report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
                 p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
+    if (p->dtype != DTYPE_F32)
+        report_line("Q, K and V are rounded to %s", dtype_name(p->dtype));
     report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
                 report_number(pairs, text), 100.0 * (double)pairs / (double)most);
 }

@@ -24,6 +24,7 @@ enum option_kind {
     VERIFY,
     TRACE,
     DEVICE,
+    DTYPE,
 };
 
 /* The largest number that counts and widths accept. */
@@ -39,7 +40,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 46 };
+enum { OPTION_ROWS = 47 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

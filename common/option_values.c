@@ -160,6 +160,11 @@ void option_take(struct options *options, const struct option_row *row, const ch
             options_fail(option, "expected cpu, gpu or auto, found '%s'", text);
         options->device = text;
         break;
+    case DTYPE:
+        options->dtype = dtype_named(text);
+        if (options->dtype == DTYPES)
+            options_fail(option, "expected f32, bf16 or f16, found '%s'", text);
+        break;
     default:
         take_number(options, row, option, text);
     }

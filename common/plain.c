@@ -76,10 +76,11 @@ static void forward_row(const struct attention *p, const float *Q, const float *
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const float weight = P[j] * dropout_factor(p, b, h, i, j);
+        const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += weight * V[key_row(p, b, h, j) + c];
     }
+    dtype_round_all(p->dtype, O_i, p->d);
 }
 
 void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,

@@ -113,6 +113,17 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
     return allowance;
 }
 
+struct allowance allowance_of_type(struct allowance allowance, const double *reference, size_t n,
+                                   enum dtype type)
+{
+    if (type == DTYPE_F32)
+        return allowance;
+    const double one = ldexp(ulp_of_largest(reference, n, 0.0), FLT_MANT_DIG - dtype_digits(type));
+    allowance.max_abs += 8.0 * one;
+    allowance.rms += one;
+    return allowance;
+}
+
 static struct allowance and_more(struct allowance allowance, double more)
 {
     allowance.max_abs += 4.0 * more;  // terms four times as large are not rare

@@ -9,6 +9,8 @@
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
 
+#include "dtype.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -69,6 +71,13 @@ struct allowance allowance_for_sums(const float *plain, const double *reference,
  */
 struct allowance allowance_for_output(const float *plain, const double *reference, size_t n,
                                       size_t terms, size_t sums, double term, double lse);
+
+/*
+ * The allowance of a result of `type`: for one of 16 bits the ulp of the floor is that type's. Of the rms error
+ * only one such ulp is forgiven: eight would be more than many a wrong result is off by.
+ */
+struct allowance allowance_of_type(struct allowance allowance, const double *reference, size_t n,
+                                   enum dtype type);
 
 /*
  * The same for a gradient that was computed again from a stored lse. Its sums have terms that cancel out, of

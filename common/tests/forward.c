@@ -17,10 +17,11 @@ enum { LARGE = 4000000 };  // multiply-adds of Q K^T
 
 /* Fails, naming the problem, the form, the array and the place, unless `got` is right. */
 static void assert_right(const float *got, const double *right, const float *plain, size_t n,
-                         const char *array, const struct test_problem *t)
+                         const char *array, enum dtype type, const struct test_problem *t)
 {
     const struct difference d = difference_between(got, right, n);
-    const struct allowance a = allowance_for(plain, right, n, FORWARD);
+    const struct allowance a =
+        allowance_of_type(allowance_for(plain, right, n, FORWARD), right, n, type);
     const size_t shape[4] = { t->p.B, t->p.H, t->p.Nq, t->p.d };
     char place[100];
     cr_assert(within(d, a),
@@ -65,9 +66,9 @@ static void assert_form(forward *f, const struct test_problem *t, const struct e
     if (lse)
         tolerance_poison(lse, rows);
     f(&t->p, t->Q, t->K, t->V, O, lse);
-    assert_right(O, e->O, e->plain_O, n, lse ? "O" : "O without lse", t);
+    assert_right(O, e->O, e->plain_O, n, lse ? "O" : "O without lse", t->p.dtype, t);
     if (lse && !forward_forms.without_lse)
-        assert_right(lse, e->lse, e->plain_lse, rows, "lse", t);
+        assert_right(lse, e->lse, e->plain_lse, rows, "lse", DTYPE_F32, t);
 }
 
 void assert_forward(forward *f, const struct test_problem *t)
@@ -95,29 +96,46 @@ void assert_forward(forward *f, const struct test_problem *t)
     free(lse);
 }
 
-static void at(forward *f, size_t B, size_t H, size_t Nq, size_t Nk, size_t d)
+static const size_t lengths[] = { 1,   2,   7,   63,  64,   65,   100,  127,
+                                  129, 200, 511, 513, 1000, 1023, 1025, 2047 };
+static const size_t pairs[][2] = { { 113, 203 }, { 108, 256 }, { 256, 512 },   { 512, 256 },
+                                   { 1, 239 },   { 799, 3 },   { 1023, 1024 }, { 1024, 1023 },
+                                   { 1, 1 },     { 3, 799 } };
+static const size_t at_lengths[] = { 65, 129, 200 };
+
+/* The problem p, but of these sizes. */
+static void at(forward *f, struct attention p, size_t H, size_t Nq, size_t Nk, size_t d)
 {
-    struct test_problem t = problem_of(attention_of(B, H, H, Nq, Nk, d), 0, Nq * 1000 + Nk + d);
+    struct attention this = attention_of(1, H, H, Nq, Nk, d);
+    this.dtype = p.dtype;
+    struct test_problem t = problem_of(this, 0, Nq * 1000 + Nk + d);
     assert_forward(f, &t);
     problem_free(&t);
 }
 
+static void at_all_lengths(forward *f, struct attention p)
+{
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        at(f, p, 1, lengths[k], lengths[k], p.d);
+    for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++)
+        at(f, p, 1, pairs[k][0], pairs[k][1], p.d);
+}
+
+void assert_forward_at_lengths(forward *f, struct attention p)
+{
+    at_all_lengths(f, p);
+    for (size_t n = 0; n < sizeof at_lengths / sizeof at_lengths[0]; n++)
+        at(f, p, 2, at_lengths[n], at_lengths[n], 2 * p.d);
+}
+
 void assert_forward_at_every_size(forward *f)
 {
-    static const size_t lengths[] = { 1,   2,   7,   63,  64,   65,   100,  127,
-                                      129, 200, 511, 513, 1000, 1023, 1025, 2047 };
-    static const size_t pairs[][2] = { { 113, 203 }, { 108, 256 }, { 256, 512 },   { 512, 256 },
-                                       { 1, 239 },   { 799, 3 },   { 1023, 1024 }, { 1024, 1023 },
-                                       { 1, 1 },     { 3, 799 } };
     static const size_t dims[] = { 1, 3, 16, 32, 40, 59, 64, 80, 96, 111, 128, 256 };
-    static const size_t at_lengths[] = { 65, 129, 200 };
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
-        at(f, 1, 1, lengths[k], lengths[k], 16);
-    for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++)
-        at(f, 1, 1, pairs[k][0], pairs[k][1], 16);
+    const struct attention p = attention_of(1, 1, 1, 1, 1, 16);
+    at_all_lengths(f, p);
     for (size_t k = 0; k < sizeof dims / sizeof dims[0]; k++)
         for (size_t n = 0; n < sizeof at_lengths / sizeof at_lengths[0]; n++)
-            at(f, 1, 2, at_lengths[n], at_lengths[n], dims[k]);
+            at(f, p, 2, at_lengths[n], at_lengths[n], dims[k]);
 }
 
 void assert_forward_with_options(forward *f, unsigned options)

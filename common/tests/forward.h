@@ -32,6 +32,9 @@ void assert_forward(forward *f, const struct test_problem *t);
 /* The course's sizes: every N at one d, every d at three N, and the unequal Nq and Nk. */
 void assert_forward_at_every_size(forward *f);
 
+/* Every N and the unequal Nq and Nk at the d and of the type of `p`, and some at twice that d. */
+void assert_forward_at_lengths(forward *f, struct attention p);
+
 /* Each option of `options` alone, and random sets of them together, each for several problems. */
 void assert_forward_with_options(forward *f, unsigned options);
 

@@ -35,6 +35,9 @@ struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed
     t.Q = normals(attention_query_elements(&p), seed, QUERIES);
     t.K = normals(attention_key_elements(&p), seed, KEYS);
     t.V = normals(attention_key_elements(&p), seed, VALUES);
+    dtype_round_all(p.dtype, t.Q, attention_query_elements(&p));
+    dtype_round_all(p.dtype, t.K, attention_key_elements(&p));
+    dtype_round_all(p.dtype, t.V, attention_key_elements(&p));
     t.dO = normals(attention_query_elements(&p), seed, OUTPUT_GRADIENT);
     if (masks & WITH_KEY_MASK)
         t.key_mask = mask(p.B, p.Nk, seed, KEY_MASK);
@@ -203,6 +206,8 @@ const char *problem_text(const struct test_problem *t)
     if (p->dropout_threshold > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, " --dropout %.9g --dropout-seed %llu",
                       p->dropout, (unsigned long long)p->dropout_seed);
+    if (p->dtype != DTYPE_F32)
+        n += snprintf(text + n, sizeof text - (size_t)n, " --dtype %s", dtype_name(p->dtype));
     if (p->key_mask)
         n += snprintf(text + n, sizeof text - (size_t)n, " --key-mask");
     if (p->block_mask)

@@ -54,6 +54,17 @@ TEST(options, of_devices_are_read)
     }
 }
 
+TEST(options, of_types_are_read)
+{
+    cr_assert(command_line(6, "").dtype == DTYPE_F32, "not float32 by default");
+    cr_assert(command_line(6, "--dtype f32").dtype == DTYPE_F32, "not f32");
+    cr_assert(command_line(6, "--dtype bf16").dtype == DTYPE_BF16, "not bf16");
+    cr_assert(command_line(6, "--dtype f16").dtype == DTYPE_F16, "not f16");
+    command_line_refused(6, "--dtype half", false,
+                         "--dtype: expected f32, bf16 or f16, found 'half'");
+    command_line_refused(5, "--dtype bf16", false, ": expected an option of this chapter");
+}
+
 TEST(options, of_dropout_are_read)
 {
     struct options o = command_line(5, "--dropout-seed 18446744073709551615 --dropout 0.1");
@@ -98,11 +109,11 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
     cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
 }
 
-/* The first four are not for chapter 06, whose kernels have tiles of their own; the last two are for it alone. */
+/* The first four are not for chapter 06, whose kernels have tiles of their own; the last three are for it alone. */
 static const char *const new_options[] = {
-    "--br R",         "--bc C",           "--sram ELEMENTS",  "--trace[=csv]",
-    "--block-mask M", "--dropout P",      "--dropout-seed S", "--kernel NAME",
-    "--threads T",    "--mask-block R,C", "--device WHERE",   "--profile",
+    "--br R",         "--bc C",           "--sram ELEMENTS", "--trace[=csv]", "--block-mask M",
+    "--dropout P",    "--dropout-seed S", "--kernel NAME",   "--threads T",   "--mask-block R,C",
+    "--device WHERE", "--profile",        "--dtype TYPE",
 };
 enum { NEW_OPTIONS = sizeof new_options / sizeof new_options[0] };
 
@@ -114,7 +125,7 @@ TEST(options, stand_in_the_help_of_chapters_05_to_07_within_100_columns)
         for (size_t k = 0; k < NEW_OPTIONS; k++) {
             char start[40];
             snprintf(start, sizeof start, "\n  %-16s ", new_options[k]);
-            const bool takes = chapter == 4 ? false : chapter == 6 ? k >= 4 : k < NEW_OPTIONS - 2;
+            const bool takes = chapter == 4 ? false : chapter == 6 ? k >= 4 : k < NEW_OPTIONS - 3;
             cr_assert(!strstr(said.text, start) == !takes, "chapter %d: %s", chapter,
                       new_options[k]);
         }
