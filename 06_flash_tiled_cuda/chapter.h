@@ -24,9 +24,23 @@ struct kernel {
     bool scores;          // it stores S and P …
     bool statistics;      // … or m and l in global memory
     bool options;         // it knows every option and every d to 128; else causal order and five d
+    bool tensor;          // it is for bf16 and f16, d = 64 and 128; else for float32
 };
 
-enum kernel_name { NAIVE, FA1, FA2, COMPLETE, KERNELS };
+enum kernel_name {
+    NAIVE,
+    FA1,
+    FA2,
+    MMA,
+    SWIZZLE,
+    ASYNC,
+    ASYNC3,
+    EXP2,
+    SKIP,
+    RESCALE,
+    COMPLETE,
+    KERNELS
+};
 extern const struct kernel kernels[KERNELS];
 
 /* What a counted run of a kernel did. */
@@ -46,6 +60,7 @@ struct count count_kernel(const struct kernel *kernel, const struct attention_in
 void predict_naive(const struct attention *p, struct accesses *a);
 void predict_fa1(const struct attention *p, struct accesses *a);
 void predict_fa2(const struct attention *p, struct accesses *a);
+void predict_tensor(const struct attention *p, struct accesses *a);
 void predict_complete(const struct attention *p, struct accesses *a);
 
 #endif

@@ -67,25 +67,36 @@ void predict_fa1(const struct attention *p, struct accesses *a)
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q outside, `keys` keys of all tiles. */
+/* Q outside, `keys` keys of all tiles. An access is 4 bytes: two elements, if they have 16 bits. */
 static void with_keys(const struct attention *p, size_t keys, const char *formula,
                       struct accesses *a)
 {
-    const size_t rows = attention_rows(p);
-    accesses_add(a, "Q loads", rows * p->d, "Nq d");
-    accesses_add(a, "K loads", keys * p->d, formula);
-    accesses_add(a, "V loads", keys * p->d, formula);
-    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    const size_t rows = attention_rows(p), words = p->d * dtype_bytes(p->dtype) / sizeof(float);
+    const char *const of_rows = p->dtype == DTYPE_F32 ? "Nq d" : "Nq d / 2";
+    accesses_add(a, "Q loads", rows * words, of_rows);
+    accesses_add(a, "K loads", keys * words, formula);
+    accesses_add(a, "V loads", keys * words, formula);
+    accesses_add(a, "O stores", rows * words, of_rows);
     accesses_add(a, "lse stores", rows, "Nq");
+}
+
+/* The keys of all tiles of Br queries: those that the last of them sees. */
+static size_t keys_of_tiles(const struct attention *p, size_t Br)
+{
+    size_t keys = 0;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br)
+        keys += keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
+    return p->B * p->H * keys;
 }
 
 void predict_fa2(const struct attention *p, struct accesses *a)
 {
-    const size_t Br = kernels[FA2].shape(p).Br;
-    size_t keys = 0;
-    for (size_t i0 = 0; i0 < p->Nq; i0 += Br)
-        keys += keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
-    with_keys(p, p->B * p->H * keys, "Tr Nk d", a);
+    with_keys(p, keys_of_tiles(p, kernels[FA2].shape(p).Br), "Tr Nk d", a);
+}
+
+void predict_tensor(const struct attention *p, struct accesses *a)
+{
+    with_keys(p, keys_of_tiles(p, kernels[MMA].shape(p).Br), "Tr Nk d / 2", a);
 }
 
 void predict_complete(const struct attention *p, struct accesses *a)

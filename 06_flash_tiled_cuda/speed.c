@@ -27,7 +27,7 @@ static size_t copies_of(const struct device *device, const struct attention *p)
     struct device_facts facts;
     device->facts(&facts);
     const size_t bytes =
-        sizeof(float) * (attention_query_elements(p) + 2 * attention_key_elements(p));
+        dtype_bytes(p->dtype) * (attention_query_elements(p) + 2 * attention_key_elements(p));
     const size_t copies = 2 * facts.L2 / bytes + 2;
     return device == &device_cpu ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
 }
@@ -78,9 +78,9 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
         snprintf(rates, sizeof rates, "%10.1f %7.1f %%", 1e-9 * flops, 100.0 * flops / peak);
     report_line("%s%4s %10.3g ms %20s %11s %9.2e", name, device->name, 1e3 * seconds, rates, ratio,
                 error);
-    snprintf(line, sizeof line, "06,%s,f32,%zu,%zu,%zu,%zu,%d,forward,%s,%.5f,%.3f,%.4f,%s,%.3e\n",
-             kernel->name, p->B, p->H, p->Nk, p->d, p->causal, device->name, 1e3 * seconds,
-             1e-9 * flops, peak > 0.0 ? flops / peak : 0.0, ratio_csv, error);
+    snprintf(line, sizeof line, "06,%s,%s,%zu,%zu,%zu,%zu,%d,forward,%s,%.5f,%.3f,%.4f,%s,%.3e\n",
+             kernel->name, dtype_name(p->dtype), p->B, p->H, p->Nk, p->d, p->causal, device->name,
+             1e3 * seconds, 1e-9 * flops, peak > 0.0 ? flops / peak : 0.0, ratio_csv, error);
     report_append(csv, line);
 }
 

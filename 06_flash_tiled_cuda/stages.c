@@ -42,6 +42,16 @@ const char *device_text(const struct device *device)
 
 enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
 
+/* What its arithmetic is for. */
+static const char *lacks_type(const struct kernel *kernel, const struct attention *p)
+{
+    if (kernel->tensor && p->dtype == DTYPE_F32)
+        return "--dtype f32";
+    if (!kernel->tensor && p->dtype != DTYPE_F32)
+        return p->dtype == DTYPE_BF16 ? "--dtype bf16" : "--dtype f16";
+    return NULL;
+}
+
 static bool is_one_of_five(size_t d)
 {
     return d == 16 || d == 32 || d == 64 || d == 96 || d == 128;
@@ -54,6 +64,12 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
         return "more than 65 535 heads";
     if (p->Nq > MOST_N || p->Nk > MOST_N)
         return "more than 1 000 000 queries or keys";
+    if (lacks_type(kernel, p))
+        return lacks_type(kernel, p);
+    if (kernel->tensor && p->d != 64 && p->d != 128) {
+        snprintf(text, sizeof text, "d = %zu (d is 64 or 128)", p->d);
+        return text;
+    }
     if (p->d > MOST_D || (!kernel->options && !is_one_of_five(p->d))) {
         snprintf(text, sizeof text, "d = %zu (%s)", p->d,
                  kernel->options ? "d is at most 128" : "d is 16, 32, 64, 96 or 128");
@@ -91,6 +107,31 @@ static float *poisoned(const struct device *device, size_t n, const char *name)
     return array;
 }
 
+/* A copy of numbers rounded to 16 bits. */
+static void *narrow_copy_of(const struct device *device, const float *host, size_t n,
+                            enum dtype type, const char *name)
+{
+    uint16_t *narrow = allocate(n, sizeof *narrow, name);
+    for (size_t k = 0; k < n; k++)
+        narrow[k] = dtype_bits(type, host[k]);
+    void *array = copy_of(device, narrow, n * sizeof *narrow, name);
+    free(narrow);
+    return array;
+}
+
+/* A NaN that no kernel makes: in either type of 16 bits. */
+static const uint16_t NARROW_POISON = 0x7fde;
+
+static uint16_t *narrow_poisoned(const struct device *device, size_t n, const char *name)
+{
+    uint16_t *poison = allocate(n, sizeof *poison, name);
+    for (size_t k = 0; k < n; k++)
+        poison[k] = NARROW_POISON;
+    uint16_t *array = copy_of(device, poison, n * sizeof *poison, name);
+    free(poison);
+    return array;
+}
+
 static size_t blocks_of(size_t n, size_t size)
 {
     return (n - 1) / size + 1;
@@ -103,10 +144,17 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
     struct attention *p = &l.p;
     const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
     const size_t rows = attention_rows(p), size = sizeof(float);
-    l.arrays.Q = copy_of(device, input->Q, n * size, "Q");
-    l.arrays.K = copy_of(device, input->K, keys * size, "K");
-    l.arrays.V = copy_of(device, input->V, keys * size, "V");
-    l.arrays.O = poisoned(device, n, "O");
+    if (p->dtype == DTYPE_F32) {
+        l.arrays.Q = copy_of(device, input->Q, n * size, "Q");
+        l.arrays.K = copy_of(device, input->K, keys * size, "K");
+        l.arrays.V = copy_of(device, input->V, keys * size, "V");
+        l.arrays.O = poisoned(device, n, "O");
+    } else {
+        l.arrays.Q16 = narrow_copy_of(device, input->Q, n, p->dtype, "Q");
+        l.arrays.K16 = narrow_copy_of(device, input->K, keys, p->dtype, "K");
+        l.arrays.V16 = narrow_copy_of(device, input->V, keys, p->dtype, "V");
+        l.arrays.O16 = narrow_poisoned(device, n, "O");
+    }
     l.arrays.lse = poisoned(device, rows, "lse");
     if (kernel->scores) {
         l.arrays.S = device->allocate(rows * p->Nk * size, "S");
@@ -139,10 +187,28 @@ void kernel_unload(struct loaded *l)
 {
     const void *const arrays[] = { l->arrays.Q,   l->arrays.K,   l->arrays.V,    l->arrays.O,
                                    l->arrays.lse, l->arrays.S,   l->arrays.P,    l->arrays.m,
-                                   l->arrays.l,   l->p.key_mask, l->p.block_mask };
+                                   l->arrays.l,   l->arrays.Q16, l->arrays.K16,  l->arrays.V16,
+                                   l->arrays.O16, l->p.key_mask, l->p.block_mask };
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         release(l->device, arrays[k]);
     l->arrays = (struct device_arrays){ 0 };
+}
+
+void kernel_output(const struct loaded *l, float *O)
+{
+    const size_t n = attention_query_elements(&l->p);
+    if (l->p.dtype == DTYPE_F32) {
+        l->device->download(O, l->arrays.O, n * sizeof *O);
+        return;
+    }
+    uint16_t *narrow = allocate(n, sizeof *narrow, "O");
+    l->device->download(narrow, l->arrays.O16, n * sizeof *narrow);
+    for (size_t k = 0; k < n; k++)
+        if (narrow[k] == NARROW_POISON)
+            tolerance_poison(&O[k], 1);
+        else
+            O[k] = dtype_number(l->p.dtype, narrow[k]);
+    free(narrow);
 }
 
 struct result kernel_run(const struct kernel *kernel, const struct device *device,
@@ -152,7 +218,7 @@ struct result kernel_run(const struct kernel *kernel, const struct device *devic
     struct result r = { allocate(n, sizeof(float), "O"), allocate(rows, sizeof(float), "lse") };
     struct loaded l = kernel_load(kernel, device, input);
     kernel_launch(&l);
-    device->download(r.O, l.arrays.O, n * sizeof *r.O);
+    kernel_output(&l, r.O);
     device->download(r.lse, l.arrays.lse, rows * sizeof *r.lse);
     kernel_unload(&l);
     return r;

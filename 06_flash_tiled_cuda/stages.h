@@ -35,6 +35,9 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
 void kernel_launch(const struct loaded *loaded);
 void kernel_unload(struct loaded *loaded);
 
+/* O as it is now, as float32 whatever the kernel writes; what it has not written is poison. */
+void kernel_output(const struct loaded *loaded, float *O);
+
 struct result {
     float *O, *lse;
 };

@@ -23,6 +23,12 @@ static struct shape shape_fa2(const struct attention *p)
     return (struct shape){ p->B * p->H * tiles_in(p->Nq, Br), 128, Br, FA2_BC };
 }
 
+static struct shape shape_tensor(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * tiles_in(p->Nq, TENSOR_BR);
+    return (struct shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
+}
+
 const struct kernel kernels[KERNELS] = {
     [NAIVE] = {
         .name = "naive",
@@ -46,6 +52,62 @@ const struct kernel kernels[KERNELS] = {
         .shape = shape_fa2,
         .predict = predict_fa2,
         .formula = "2 d a key + …",
+    },
+    [MMA] = {
+        .name = "mma",
+        .idea = "tensor cores: 16-bit inputs, sums in float32",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [SWIZZLE] = {
+        .name = "swizzle",
+        .idea = "no two lanes wait for a bank",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [ASYNC] = {
+        .name = "async",
+        .idea = "two stages: the next tile is on its way",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [ASYNC3] = {
+        .name = "async3",
+        .idea = "three stages: two tiles are",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [EXP2] = {
+        .name = "exp2",
+        .idea = "the scale folded into a power of 2",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [SKIP] = {
+        .name = "skip",
+        .idea = "a mask only where tiles need one",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+    },
+    [RESCALE] = {
+        .name = "rescale",
+        .idea = "O moves only when the maximum moved far",
+        .shape = shape_tensor,
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
     },
     [COMPLETE] = {
         .name = "complete",

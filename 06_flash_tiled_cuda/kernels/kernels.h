@@ -4,6 +4,13 @@
  *     naive       three kernels, S and P between them in global memory
  *     fa1         FlashAttention: one block a head, tiles in shared memory
  *     fa2         FlashAttention-2: one block a tile of queries, sums in registers
+ *     mma         fa2 on tensor cores, for inputs of 16 bits
+ *     swizzle     … and no bank of shared memory is waited for
+ *     async       … and the next tile comes while this one is worked on
+ *     async3      … and the one after it as well
+ *     exp2        async, and the scale is folded into powers of 2
+ *     skip        … and only the tiles that need it have a mask
+ *     rescale     … and l and O move only when the maximum has moved far
  *     complete    fa2 with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
@@ -28,6 +35,8 @@ struct device_arrays {
     const float *Q, *K, *V;
     float *O, *lse;
     float *S, *P, *m, *l;
+    const uint16_t *Q16, *K16, *V16;  // where p->dtype has 16 bits, these are Q, K and V …
+    uint16_t *O16;                    // … and O, and the ones above are NULL
 };
 
 /*
@@ -35,12 +44,20 @@ struct device_arrays {
  * when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
  * 96, 128; complete knows all of attention.h, and d from 1 to 128. B H is at most 65 535. A query that
  * sees no key has O = 0 and lse = -inf. Keys that no query of a tile sees may hold anything.
+ *
+ * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
+ * d = 64 and 128, and a GPU of compute capability 8.0 or later.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
 
-kernel_launcher naive_cpu, fa1_cpu, fa2_cpu, complete_cpu;
-kernel_launcher naive_watched, fa1_watched, fa2_watched, complete_watched;
-kernel_launcher naive_gpu, fa1_gpu, fa2_gpu, complete_gpu;
+#define KERNEL_LAUNCHERS(build)                                                            \
+    kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
+        async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
+        complete_##build
+
+KERNEL_LAUNCHERS(cpu);
+KERNEL_LAUNCHERS(watched);
+KERNEL_LAUNCHERS(gpu);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,10 @@ static void run(const struct kernel *kernel, const struct device *device)
 {
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         struct attention p = attention_of(1, 2, 1, sizes[k][0], sizes[k][1], sizes[k][2]);
+        if (kernel->tensor) {
+            p.dtype = DTYPE_BF16;
+            p.d = p.d < 64 ? 64 : p.d;
+        }
         p.causal = k % 2 == 1;
         if (kernel->options) {
             p.window_left = 60;

@@ -24,8 +24,16 @@ forward *on_device(enum kernel_name name);
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
             float *O, float *lse);
 
-/* Problem number `seed` with these options, of an N up to `most`, and a d that every kernel has. */
-struct test_problem kernel_problem(uint64_t seed, size_t most, unsigned options);
+/*
+ * Problem number `seed` with these options, of an N up to `most`, and a d that the kernel and its like have. One
+ * for a kernel on tensor cores is of bfloat16 or of float16.
+ */
+struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
+                                   unsigned options);
+
+/* attention_of, with a d and a type that the kernel has: 16 and float32, or 64 and bfloat16. */
+struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
+                              size_t Nk);
 
 /* The problem as a chapter program's input; the arrays stay the problem's. */
 struct attention_input input_of(const struct test_problem *t);

@@ -41,7 +41,7 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
         l.arrays.lse = NULL;
     }
     kernel_launch(&l);
-    device->download(O, l.arrays.O, attention_query_elements(&t->p) * sizeof *O);
+    kernel_output(&l, O);
     if (lse)
         device->download(lse, l.arrays.lse, attention_rows(&t->p) * sizeof *lse);
     kernel_unload(&l);
@@ -75,12 +75,26 @@ forward *on_device(enum kernel_name name)
     return run;
 }
 
-struct test_problem kernel_problem(uint64_t seed, size_t most, unsigned options)
+struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
+                              size_t Nk)
+{
+    const bool tensor = kernels[name].tensor;
+    struct attention p = attention_of(B, H, Hkv, Nq, Nk, tensor ? 64 : 16);
+    p.dtype = tensor ? DTYPE_BF16 : DTYPE_F32;
+    return p;
+}
+
+struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
+                                   unsigned options)
 {
     static const size_t dims[] = { 16, 32, 64, 96, 128 };
     struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
     struct attention p = t.p;
     p.d = dims[seed % 5];
+    if (kernels[name].tensor) {
+        p.d = seed % 2 ? 64 : 128;
+        p.dtype = seed / 2 % 2 ? DTYPE_BF16 : DTYPE_F16;
+    }
     problem_free(&t);
     return problem_of(p, options, seed);
 }
@@ -139,11 +153,12 @@ TEST(device, takes_time)
 /* A grid may have 65 535 blocks in y. The launch of a larger one fails, and somebody has to ask. */
 TEST(device, does_not_let_a_launch_fail_unnoticed)
 {
+    struct test_problem wide = problem_of(kernel_shape(FA2, 70000, 1, 1, 1, 1), 0, 1);
+    struct test_problem narrow = problem_of(kernel_shape(MMA, 70000, 1, 1, 1, 1), 0, 1);
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         if (name == FA1)
             continue;  // its heads are the grid's x, which has room
-        struct test_problem t = problem_of(attention_of(70000, 1, 1, 1, 1, 16), 0, 1);
-        const struct attention_input input = input_of(&t);
+        const struct attention_input input = input_of(kernels[name].tensor ? &narrow : &wide);
         struct loaded l = kernel_load(&kernels[name], test_device(), &input);
         const pid_t child = fork();
         if (child == 0) {
@@ -156,6 +171,7 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
         cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", kernels[name].name,
                   WEXITSTATUS(status));
         kernel_unload(&l);
-        problem_free(&t);
     }
+    problem_free(&wide);
+    problem_free(&narrow);
 }

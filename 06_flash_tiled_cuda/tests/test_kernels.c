@@ -10,15 +10,22 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_D = 64 };  // of kernel_shape
+
 /* All sizes, and random problems with the options of `options`. */
 static void assert_right(enum kernel_name name, unsigned options)
 {
     forward *const kernel = on_device(name);
-    assert_forward_at_every_size(kernel);
+    if (kernels[name].tensor) {
+        struct attention p = attention_of(1, 1, 1, 1, 1, 64);
+        p.dtype = name % 2 ? DTYPE_BF16 : DTYPE_F16;  // the random problems below are of both
+        assert_forward_at_lengths(kernel, p);
+    } else
+        assert_forward_at_every_size(kernel);
     cr_assert(forward_forms.done >= 26, "only %zu sizes: this tests nothing", forward_forms.done);
     for (uint64_t seed = 1; seed <= 40; seed++) {
         const unsigned some = seed <= 9 ? options & 1U << seed % 9 : random_options(seed, options);
-        struct test_problem t = kernel_problem(seed, 200, some);
+        struct test_problem t = kernel_problem(name, seed, 200, some);
         assert_forward(kernel, &t);
         problem_free(&t);
     }
@@ -39,6 +46,37 @@ TEST(fa2, agrees_with_the_reference)
     assert_right(FA2, WITH_ORDER);
 }
 
+TEST(mma, agrees_with_the_reference)
+{
+    assert_right(MMA, WITH_ORDER);
+}
+
+TEST(swizzle, agrees_with_the_reference)
+{
+    assert_right(SWIZZLE, WITH_ORDER);
+}
+
+TEST(async, agrees_with_the_reference)
+{
+    assert_right(ASYNC, WITH_ORDER);
+    assert_right(ASYNC3, WITH_ORDER);
+}
+
+TEST(exp2, agrees_with_the_reference)
+{
+    assert_right(EXP2, WITH_ORDER);
+}
+
+TEST(skip, agrees_with_the_reference)
+{
+    assert_right(SKIP, WITH_ORDER);
+}
+
+TEST(rescale, agrees_with_the_reference)
+{
+    assert_right(RESCALE, WITH_ORDER);
+}
+
 TEST(complete, agrees_with_the_reference)
 {
     assert_right(COMPLETE, WITH_EVERYTHING);
@@ -53,7 +91,7 @@ TEST(complete, agrees_with_the_reference_under_every_two_options)
 {
     for (unsigned one = 1; one < WITH_EVERYTHING; one *= 2)
         for (unsigned two = 2 * one; two < WITH_EVERYTHING; two *= 2) {
-            struct test_problem t = kernel_problem(one + two, 150, one | two);
+            struct test_problem t = kernel_problem(COMPLETE, one + two, 150, one | two);
             assert_forward(on_device(COMPLETE), &t);
             problem_free(&t);
         }
@@ -76,7 +114,7 @@ TEST(rungs, do_not_read_keys_that_no_query_sees)
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct test_problem t =
-                kernel_problem(seed, 150, WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT);
+                kernel_problem(name, seed, 150, WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT);
             hidden += problem_poison_unseen_keys(&t);
             assert_forward(on_device(name), &t);
             problem_free(&t);
@@ -87,14 +125,14 @@ TEST(rungs, do_not_read_keys_that_no_query_sees)
 TEST(kernels, give_queries_that_see_no_key_zero_and_minus_infinity)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct attention p = attention_of(1, 1, 1, 170, 20, 16);
+        struct attention p = kernel_shape(name, 1, 1, 1, 170, 20);
         p.causal = true;  // bottom-right: the first 150 queries stand before the first key
         struct test_problem t = problem_of(p, 0, 1);
-        float O[170 * 16], lse[170];
+        float O[170 * MOST_D], lse[170];
         run_on(test_device(), name, &t, O, lse);
-        for (size_t n = 0; n < 150 * 16; n++)
-            cr_assert(O[n] == 0.0f && lse[n / 16] == -INFINITY, "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / 16, (double)O[n], (double)lse[n / 16]);
+        for (size_t n = 0; n < 150 * p.d; n++)
+            cr_assert(O[n] == 0.0f && lse[n / p.d] == -INFINITY, "%s: query %zu: %g, lse %g",
+                      kernels[name].name, n / p.d, (double)O[n], (double)lse[n / p.d]);
         problem_free(&t);
     }
 }
@@ -102,21 +140,23 @@ TEST(kernels, give_queries_that_see_no_key_zero_and_minus_infinity)
 TEST(kernels, give_scores_of_minus_infinity_no_weight)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(1, 1, 1, 20, 150, 16), 0, 1);
+        struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, 20, 150), 0, 1);
+        const size_t d = t.p.d;
         for (size_t j = 0; j < 150; j++)
-            t.K[j * 16] = j < 130 ? -INFINITY : 0.0f;  // whole tiles of them, and first
+            t.K[j * d] = j < 130 ? -INFINITY : 0.0f;  // whole tiles of them, and first
         for (size_t i = 0; i < 20; i++)
-            t.Q[i * 16] = 1.0f;
-        struct test_problem last = problem_of(attention_of(1, 1, 1, 20, 20, 16), 0, 1);
-        memcpy(last.Q, t.Q, 20 * 16 * sizeof *t.Q);
-        memcpy(last.K, t.K + 130 * 16, 20 * 16 * sizeof *t.K);
-        memcpy(last.V, t.V + 130 * 16, 20 * 16 * sizeof *t.V);
-        float O[20 * 16], right[20 * 16];
+            t.Q[i * d] = 1.0f;
+        struct test_problem last = problem_of(kernel_shape(name, 1, 1, 1, 20, 20), 0, 1);
+        memcpy(last.Q, t.Q, 20 * d * sizeof *t.Q);
+        memcpy(last.K, t.K + 130 * d, 20 * d * sizeof *t.K);
+        memcpy(last.V, t.V + 130 * d, 20 * d * sizeof *t.V);
+        float O[20 * MOST_D], right[20 * MOST_D];
         run_on(test_device(), name, &t, O, NULL);
         run_on(test_device(), name, &last, right, NULL);
-        for (size_t n = 0; n < 20 * 16; n++)
-            cr_assert(fabsf(O[n] - right[n]) <= 1e-6f, "%s: O[%zu] is %g, not %g",
-                      kernels[name].name, n, (double)O[n], (double)right[n]);
+        for (size_t n = 0; n < 20 * d; n++)
+            cr_assert(fabsf(O[n] - right[n]) <= (kernels[name].tensor ? 4e-3f : 1e-6f),
+                      "%s: O[%zu] is %g, not %g", kernels[name].name, n, (double)O[n],
+                      (double)right[n]);
         problem_free(&last);
         problem_free(&t);
     }
@@ -125,16 +165,17 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
 TEST(kernels, give_a_row_of_minus_infinity_zero)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(1, 1, 1, 20, 150, 16), 0, 1);
-        float O[20 * 16], lse[20];
+        struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, 20, 150), 0, 1);
+        const size_t d = t.p.d;
+        float O[20 * MOST_D], lse[20];
         for (size_t j = 0; j < 150; j++)
-            t.K[j * 16] = -INFINITY;
+            t.K[j * d] = -INFINITY;
         for (size_t i = 0; i < 20; i++)
-            t.Q[i * 16] = 1.0f;
+            t.Q[i * d] = 1.0f;
         run_on(test_device(), name, &t, O, lse);
-        for (size_t n = 0; n < 20 * 16; n++)
-            cr_assert(O[n] == 0.0f && lse[n / 16] == -INFINITY, "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / 16, (double)O[n], (double)lse[n / 16]);
+        for (size_t n = 0; n < 20 * d; n++)
+            cr_assert(O[n] == 0.0f && lse[n / d] == -INFINITY, "%s: query %zu: %g, lse %g",
+                      kernels[name].name, n / d, (double)O[n], (double)lse[n / d]);
         problem_free(&t);
     }
 }
@@ -143,19 +184,20 @@ TEST(kernels, give_a_row_of_minus_infinity_zero)
 TEST(kernels, let_nan_be_seen)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(1, 1, 1, 50, 70, 16), 0, 1);
-        float O[50 * 16], lse[50];
-        t.Q[7 * 16 + 2] = NAN;
+        struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, 50, 70), 0, 1);
+        const size_t d = t.p.d;
+        float O[50 * MOST_D], lse[50];
+        t.Q[7 * d + 2] = NAN;
         run_on(test_device(), name, &t, O, lse);
-        for (size_t n = 0; n < 50 * 16; n++)
-            cr_assert(!isnan(O[n]) == (n / 16 != 7) && !isnan(lse[n / 16]) == (n / 16 != 7),
-                      "%s: query %zu: %g, lse %g", kernels[name].name, n / 16, (double)O[n],
-                      (double)lse[n / 16]);
-        t.K[69 * 16] = NAN;
+        for (size_t n = 0; n < 50 * d; n++)
+            cr_assert(!isnan(O[n]) == (n / d != 7) && !isnan(lse[n / d]) == (n / d != 7),
+                      "%s: query %zu: %g, lse %g", kernels[name].name, n / d, (double)O[n],
+                      (double)lse[n / d]);
+        t.K[69 * d] = NAN;
         run_on(test_device(), name, &t, O, lse);
-        for (size_t n = 0; n < 50 * 16; n++)
-            cr_assert(isnan(O[n]) && isnan(lse[n / 16]), "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / 16, (double)O[n], (double)lse[n / 16]);
+        for (size_t n = 0; n < 50 * d; n++)
+            cr_assert(isnan(O[n]) && isnan(lse[n / d]), "%s: query %zu: %g, lse %g",
+                      kernels[name].name, n / d, (double)O[n], (double)lse[n / d]);
         problem_free(&t);
     }
 }
@@ -165,20 +207,22 @@ TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
         for (int sign = -1; sign <= 1; sign += 2) {
-            struct attention p = attention_of(1, 1, 1, 40, 300, 16);
+            struct attention p = kernel_shape(name, 1, 1, 1, 40, 300);
             p.scale = 1.0f;
+            if (kernels[name].tensor)
+                p.dtype = DTYPE_F16;  // in bfloat16 some of these would be equal
             struct test_problem t = problem_of(p, 0, 1);
-            memset(t.K, 0, 300 * 16 * sizeof *t.K);
+            memset(t.K, 0, 300 * p.d * sizeof *t.K);
             for (size_t i = 0; i < 40; i++)
-                t.Q[i * 16] = 1.0f;
+                t.Q[i * p.d] = 1.0f;
             for (size_t j = 0; j < 300; j++)
-                t.K[j * 16] = (float)sign * 9.0f * (float)j;
-            float O[40 * 16];
+                t.K[j * p.d] = (float)sign * 9.0f * (float)j;
+            float O[40 * MOST_D];
             run_on(test_device(), name, &t, O, NULL);
-            const float *V = t.V + (sign > 0 ? 299 : 0) * 16;
-            for (size_t n = 0; n < 40 * 16; n++)
-                cr_assert(fabsf(O[n] - V[n % 16]) < 2e-3f, "%s: O[%zu] is %g, not %g",
-                          kernels[name].name, n, (double)O[n], (double)V[n % 16]);
+            const float *V = t.V + (sign > 0 ? 299 : 0) * p.d;
+            for (size_t n = 0; n < 40 * p.d; n++)
+                cr_assert(fabsf(O[n] - V[n % p.d]) < 2e-3f, "%s: O[%zu] is %g, not %g",
+                          kernels[name].name, n, (double)O[n], (double)V[n % p.d]);
             problem_free(&t);
         }
 }
@@ -207,7 +251,7 @@ TEST(dropout, drops_the_weights_that_the_cpu_drops)
 TEST(kernels, give_the_same_bits_again)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(2, 2, 1, 200, 130, 32), 0, 5);
+        struct test_problem t = problem_of(kernel_shape(name, 2, 2, 1, 200, 130), 0, 5);
         const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
         run_on(test_device(), name, &t, O, NULL);
@@ -220,4 +264,58 @@ TEST(kernels, give_the_same_bits_again)
         free(again);
         problem_free(&t);
     }
+}
+
+/* Scores so far apart, and sums so large, that 16 bits would not hold them. */
+TEST(tensor_cores, hold_inputs_that_overflow_easily)
+{
+    size_t done = 0;
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        for (uint64_t seed = 0; kernels[name].tensor && seed < 8; seed++, done++) {
+            struct test_problem t = kernel_problem(name, seed, 200, seed % 2 ? WITH_CAUSAL : 0);
+            for (size_t n = 0; n < attention_query_elements(&t.p); n++)
+                t.Q[n] = dtype_round(t.p.dtype, 5.0f * t.Q[n]);
+            for (size_t n = 0; n < attention_key_elements(&t.p); n++) {
+                t.K[n] = dtype_round(t.p.dtype, 3.0f * t.K[n]);
+                t.V[n] = dtype_round(t.p.dtype, 3.0f * t.V[n]);
+            }
+            assert_forward(on_device(name), &t);
+            problem_free(&t);
+        }
+    cr_assert(done > 8, "no kernel on tensor cores");
+}
+
+/* float16 ends at 65504; S, of which no 16 bits are made, may be larger. */
+TEST(tensor_cores, reach_the_end_of_float16)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
+        if (!kernels[name].tensor)
+            continue;
+        struct attention p = kernel_shape(name, 1, 1, 1, 70, 150);
+        p.dtype = DTYPE_F16;
+        p.scale = 1e-6f;
+        struct test_problem t = problem_of(p, 0, 1);
+        for (size_t n = 0; n < 70 * p.d; n++)
+            t.Q[n] = dtype_round(p.dtype, 700.0f * t.Q[n]);
+        for (size_t n = 0; n < 150 * p.d; n++) {
+            t.K[n] = dtype_round(p.dtype, 700.0f * t.K[n]);
+            t.V[n] = t.V[n] > 0.0f ? 65504.0f : 60000.0f;
+        }
+        assert_forward(on_device(name), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(tensor_cores, take_scales_of_every_sign)
+{
+    static const float scales[] = { 0.0f, -0.125f, -3.0f, 1e-20f, 4.0f };
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        for (size_t k = 0; kernels[name].tensor && k < sizeof scales / sizeof scales[0]; k++) {
+            struct attention p = kernel_shape(name, 1, 1, 1, 100, 90);
+            p.scale = scales[k];
+            p.causal = true;  // the first ten queries see nothing
+            struct test_problem t = problem_of(p, 0, k);
+            assert_forward(on_device(name), &t);
+            problem_free(&t);
+        }
 }

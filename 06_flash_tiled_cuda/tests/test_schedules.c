@@ -16,7 +16,7 @@ static void run_some(const struct device *device, enum kernel_name name)
 {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
-        struct test_problem t = kernel_problem(seed, 150, seed % 2 ? options : 0);
+        struct test_problem t = kernel_problem(name, seed, 150, seed % 2 ? options : 0);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
         run_on(device, name, &t, O, NULL);
         free(O);
@@ -45,7 +45,11 @@ TEST(schedules, leave_no_race)
 TEST(banks, are_not_waited_for)
 {
     for (enum kernel_name name = FA1; name < KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(1, 1, 1, 130, 130, 64), 0, 1);
+        if (name == MMA)
+            continue;  // where they are, and the next kernel is about it
+        struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
+        p.d = kernels[name].tensor && name % 2 ? 128 : 64;
+        struct test_problem t = problem_of(p, 0, 1);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
         const struct cuda_line *lines;
         size_t seen = 0;
@@ -63,5 +67,42 @@ TEST(banks, are_not_waited_for)
         cr_assert(seen > 3, "%s: only %zu lines that use shared memory", kernels[name].name, seen);
         free(O);
         problem_free(&t);
+    }
+}
+
+/* The cycles that lines with ldmatrix pay, and how many they would need. */
+static void matrix_cycles(enum kernel_name name, size_t d, size_t *price, size_t *least)
+{
+    struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
+    p.d = d;
+    struct test_problem t = problem_of(p, 0, 1);
+    float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
+    const struct cuda_line *lines;
+    *price = *least = 0;
+    cuda_cpu_watch(CUDA_WATCH_PROFILE);
+    run_on(&device_watched, name, &t, O, NULL);
+    cuda_cpu_watch(0);
+    const size_t n = cuda_cpu_profile(&lines);
+    for (size_t k = 0; k < n; k++)
+        if (lines[k].shared && !lines[k].store) {
+            *price += lines[k].price;
+            *least += lines[k].least;
+        }
+    free(O);
+    problem_free(&t);
+}
+
+/* Rows of 128 or 256 bytes all begin in bank 0: eight rows are eight cycles. In another order they are one. */
+TEST(banks, are_waited_for_eight_times_until_pieces_are_swizzled)
+{
+    for (size_t d = 64; d <= 128; d += 64) {
+        size_t price, least;
+        matrix_cycles(MMA, d, &price, &least);
+        cr_assert(price == 8 * least && least > 0, "mma: %zu cycles, at least %zu", price, least);
+        for (enum kernel_name name = SWIZZLE; name < COMPLETE; name++) {
+            matrix_cycles(name, d, &price, &least);
+            cr_assert(price == least && least > 0, "%s: %zu cycles, at least %zu",
+                      kernels[name].name, price, least);
+        }
     }
 }

@@ -78,7 +78,7 @@ occupancy() {
 {
     echo "# nvcc $version, -O3; one line a kernel and compute capability, by make cuda-table"
     echo "# kernel d arch threads registers shared blocks warps of limit spilled"
-    for kernel in naive fa1 fa2 complete; do
+    for kernel in naive fa1 fa2 mma complete; do
         case $kernel in naive | fa1) said $kernel 256 ;; *) said $kernel 128 ;; esac
     done | occupancy
 } >"$work/table" || exit 2

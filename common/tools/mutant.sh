@@ -6,8 +6,8 @@
 # is not rejected for being a copy. CC, FLAGS, LIBS and what the tests (TESTS) and the witness (WITNESS)
 # are linked from come from the Makefile, and for CUDA sources CXX, CXX_FLAGS and WATCHED_FLAGS. Of these
 # objects, all in OBJ, the copy replaces those that the patch changes; all of the chapter's where it changes
-# a header, or where there is no patch. Leaves "passed failed skipped" in RESULT. With STUDENT set, a patch
-# that does not fit a changed lesson is skipped.
+# a C header, or where there is no patch; those that include it where it changes a header of CUDA's. Leaves
+# "passed failed skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
 copy=$folder/$chapter log=$folder/log
 name=$(basename "$result")
@@ -51,10 +51,16 @@ fi
 sources() {  # name... -> the chapter's files that are called so, but for tests and main.c
     find "$chapter" -path "$chapter/tests" -prune -o -name "$1" -print | grep -v '/main\.c$'
 }
+# The CUDA sources that include a header, through other headers too.
+includers() {
+    for file in $(grep -l "#include \"$(basename "$1")\"" "$chapter"/*/*.cu "$chapter"/*/*.cuh); do
+        case $file in *.cuh) includers "$file" ;; *) echo "$file" ;; esac
+    done | sort -u
+}
 changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
 case $changed in
 '' | *.h) changed="$(sources '*.c') $(sources '*.cu')" ;;
-*.cuh) changed=$(sources '*.cu') ;;
+*.cuh) changed=$(includers "$changed") ;;
 *) changed="$changed $(ls "$chapter"/counted.c "$chapter"/*/counted.c 2>/dev/null)" ;;  # they include it
 esac
 

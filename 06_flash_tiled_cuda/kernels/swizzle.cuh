@@ -1,0 +1,24 @@
+/*
+ * Rows in shared memory with their pieces in another order, so that no bank is waited for.
+ *
+ * ldmatrix reads the same piece c of 8 rows at a time. A piece is 4 banks wide, and 8 of them are all 32. Rows of
+ * 64 or 128 elements begin in bank 0 each, so 8 rows' piece c lies in the same 4 banks: 8 cycles instead of 1.
+ * If row r has its piece c in place c xor (r mod 8), the eight lie in 8 different places. xor with one number is
+ * its own inverse and loses none, so every piece still has a place of its own in its row.
+ *
+ * Rows of 32 or 96 elements begin in bank 0 and 16 in turn, and have 4 or 12 pieces: there it is r / 2 mod 4.
+ */
+#ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
+#define FLASH_TILED_CUDA_SWIZZLE_CUH
+
+#include "fragments.cuh"
+
+template <class SHAPE> struct swizzled_rows {
+    __device__ static inline int piece(int r, int c)
+    {
+        const int turn = SHAPE::D % 64 == 0 ? r % 8 : r / 2 % 4;
+        return r * SHAPE::ROW + (c ^ turn);
+    }
+};
+
+#endif
