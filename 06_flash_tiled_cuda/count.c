@@ -110,7 +110,7 @@ void predict_complete(const struct attention *p, struct accesses *a)
                 if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }
-    with_keys(p, keys, "tiles' keys d", a);
+    with_keys(p, keys, p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
 }
 
 // ---- counting -----------------------------------------------------------------------------------
@@ -131,7 +131,9 @@ struct count count_kernel(const struct kernel *kernel, const struct attention_in
     kernel->predict(&input->p, &c.accesses);
     kernel_unload(&l);
 
-    c.as_predicted = accesses_sum(&c.accesses, kernel->formula, &c.total);
+    const bool halved = kernel->options && input->p.dtype != DTYPE_F32;
+    const char *const formula = halved ? kernels[MMA].formula : kernel->formula;
+    c.as_predicted = accesses_sum(&c.accesses, formula, &c.total);
     const size_t rows = attention_rows(&input->p);
     c.extra = sizeof(float) * rows *
               ((kernel->scores ? 2 * input->p.Nk : 0) + (kernel->statistics ? 2 : 0));

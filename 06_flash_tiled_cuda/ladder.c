@@ -62,6 +62,18 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     return v;
 }
 
+/* One line for all kernels whose arithmetic is for other types. */
+static void tell_others(enum dtype type)
+{
+    char names[100] = "";
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        const size_t used = strlen(names);
+        if (!kernel_knows_type(kernel, type))
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", kernel->name);
+    }
+    report_line("for %s: %s", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32", names);
+}
+
 void tell_kernels(const struct device *device, const struct attention_input *input,
                   const struct options *o)
 {
@@ -78,6 +90,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
         const char *lacks = kernel_lacks(kernel, p);
         char name[24];
         ladder_name(kernel, name);
+        if (!kernel_knows_type(kernel, p->dtype))
+            continue;
         if (lacks) {
             report_line("%s cannot do this: it does not know %s", name, lacks);
             continue;
@@ -86,6 +100,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
         worst.reference = worse_error(worst.reference, v.errors.reference);
         worst.previous = worse_error(worst.previous, v.previous);
     }
+    tell_others(p->dtype);
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);
     snprintf(error, sizeof error, "%.2e", worst.previous);

@@ -142,7 +142,8 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return options_usual(o) && !o->profile && !o->traffic && !o->bench && !o->quiet;
+    return options_usual(o) && o->dtype == DTYPE_F32 && !o->profile && !o->traffic && !o->bench &&
+           !o->quiet;
 }
 
 /* What needs no input; returns whether that was all. */

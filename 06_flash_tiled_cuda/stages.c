@@ -40,16 +40,11 @@ const char *device_text(const struct device *device)
 
 // ---- what a kernel can do -----------------------------------------------------------------------
 
-enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
+enum { MOST_HEADS = 65535, MOST_D = 128, MOST_D_16 = 256, MOST_N = 1000000 };
 
-/* What its arithmetic is for. */
-static const char *lacks_type(const struct kernel *kernel, const struct attention *p)
+bool kernel_knows_type(const struct kernel *kernel, enum dtype type)
 {
-    if (kernel->tensor && p->dtype == DTYPE_F32)
-        return "--dtype f32";
-    if (!kernel->tensor && p->dtype != DTYPE_F32)
-        return p->dtype == DTYPE_BF16 ? "--dtype bf16" : "--dtype f16";
-    return NULL;
+    return kernel->options || kernel->tensor == (type != DTYPE_F32);
 }
 
 static bool is_one_of_five(size_t d)
@@ -64,10 +59,20 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
         return "more than 65 535 heads";
     if (p->Nq > MOST_N || p->Nk > MOST_N)
         return "more than 1 000 000 queries or keys";
-    if (lacks_type(kernel, p))
-        return lacks_type(kernel, p);
+    if (!kernel_knows_type(kernel, p->dtype)) {
+        snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
+        return text;
+    }
     if (kernel->tensor && p->d != 64 && p->d != 128) {
         snprintf(text, sizeof text, "d = %zu (d is 64 or 128)", p->d);
+        return text;
+    }
+    if (kernel->options && p->dtype != DTYPE_F32) {
+        const size_t d = p->d;
+        if (d == 32 || d == 64 || d == 96 || d == 128 || d == MOST_D_16)
+            return NULL;
+        snprintf(text, sizeof text, "d = %zu (d is 32, 64, 96, 128 or 256 with --dtype %s)", d,
+                 dtype_name(p->dtype));
         return text;
     }
     if (p->d > MOST_D || (!kernel->options && !is_one_of_five(p->d))) {

@@ -23,6 +23,9 @@ const char *device_text(const struct device *device);
  */
 const char *kernel_lacks(const struct kernel *kernel, const struct attention *p);
 
+/* Are there numbers of this type among those that the kernel's arithmetic is for? */
+bool kernel_knows_type(const struct kernel *kernel, enum dtype type);
+
 /* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. */
 struct loaded {
     const struct device *device;

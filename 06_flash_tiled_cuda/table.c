@@ -29,6 +29,14 @@ static struct shape shape_tensor(const struct attention *p)
     return (struct shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
 }
 
+static struct shape shape_complete(const struct attention *p)
+{
+    if (p->dtype == DTYPE_F32)
+        return shape_fa2(p);
+    const size_t warps = COMPLETE16_WARPS(p->d), Br = 16 * warps * COMPLETE16_BANDS(p->d);
+    return (struct shape){ p->B * p->H * tiles_in(p->Nq, Br), 32 * warps, Br, COMPLETE16_BC(p->d) };
+}
+
 const struct kernel kernels[KERNELS] = {
     [NAIVE] = {
         .name = "naive",
@@ -112,7 +120,7 @@ const struct kernel kernels[KERNELS] = {
     [COMPLETE] = {
         .name = "complete",
         .idea = "every option",
-        .shape = shape_fa2,
+        .shape = shape_complete,
         .predict = predict_complete,
         .formula = "2 d a key + …",
         .options = true,

@@ -103,8 +103,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
     finish(&me, t, i0, Nq, d);
 }
 
+extern "C" kernel_launcher LAUNCHER(complete16);
+
 extern "C" void LAUNCHER(complete)(const struct attention *p, const struct device_arrays *a)
 {
+    if (p->dtype != DTYPE_F32) {
+        LAUNCHER(complete16)(p, a);
+        return;
+    }
     const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     if (p->d <= 16)
         complete_tile<16><<<grid, THREADS>>>(*p, *a);

@@ -27,14 +27,15 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     fragments<SHAPE> me;
     copy_tile<SHAPE, rows>(fast, t.Q + (size_t)i0 * D, Br, Nq - i0);         // 4, with the first group
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<SHAPE, STAGES, rows>(fast, t.K, t.V, n, Nk);               // 7
+        copy_keys<SHAPE, STAGES, rows>(fast, n, t.K, t.V, n, Nk);            // 7
     begin(&me);                                                              // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<SHAPE, rows>(fast, f);
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
-        copy_keys<SHAPE, STAGES, rows>(fast, t.K, t.V, n + STAGES - 1, Nk);  // 7
+        const int next = n + STAGES - 1;
+        copy_keys<SHAPE, STAGES, rows>(fast, next, t.K, t.V, next, Nk);      // 7
         const uint4 *const K = stage_of<SHAPE, STAGES>(fast, n), *const V = K + Bc * SHAPE::ROW;
         tensor_scores<T, rows>(&me, fast, K);                                // 8
         hide_keys(&me, p, i0, n * Bc);

@@ -11,7 +11,7 @@
  *     exp2        async, and the scale is folded into powers of 2
  *     skip        … and only the tiles that need it have a mask
  *     rescale     … and l and O move only when the maximum has moved far
- *     complete    fa2 with every option
+ *     complete    fa2 with every option, and for 16 bits rescale with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
  * and, where there is nvcc, for a GPU. Its launcher is C and has three names: fa2_cpu, fa2_watched and
@@ -46,7 +46,8 @@ struct device_arrays {
  * sees no key has O = 0 and lse = -inf. Keys that no query of a tile sees may hold anything.
  *
  * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
- * d = 64 and 128, and a GPU of compute capability 8.0 or later.
+ * d = 64 and 128, and a GPU of compute capability 8.0 or later; complete knows these types too, and then d = 32, 64,
+ * 96, 128 and 256.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
 

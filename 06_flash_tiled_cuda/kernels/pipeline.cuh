@@ -22,17 +22,21 @@ __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int
     }
 }
 
-/* Where the K of tile number n is; its V is right behind. */
+/* Where the K of round n is; its V is right behind. */
 template <class SHAPE, int STAGES> __device__ static inline uint4 *stage_of(uint4 *fast, int n)
 {
     return fast + (SHAPE::BR + n % STAGES * 2 * SHAPE::BC) * SHAPE::ROW;
 }
 
-/* Asks for tile number n of K and V, if there is one, and makes it a group. Nk is the number of keys. */
+/*
+ * Asks for tile number n of K and V, if there is one, and makes it a group; it is the one worked on in round
+ * `round`. Nk is the number of keys.
+ */
 template <class SHAPE, int STAGES, class ROWS, class T>
-__device__ static inline void copy_keys(uint4 *fast, const T *K, const T *V, int n, int Nk)
+__device__ static inline void copy_keys(uint4 *fast, int round, const T *K, const T *V, int n,
+                                        int Nk)
 {
-    uint4 *const to = stage_of<SHAPE, STAGES>(fast, n);
+    uint4 *const to = stage_of<SHAPE, STAGES>(fast, round);
     const int j0 = n * SHAPE::BC;
     if (j0 < Nk) {
         copy_tile<SHAPE, ROWS>(to, K + (size_t)j0 * SHAPE::D, SHAPE::BC, Nk - j0);

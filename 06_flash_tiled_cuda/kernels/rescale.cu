@@ -1,40 +1,11 @@
 /*
  * O and l are multiplied only when the maximum has moved far.            as many accesses as mma
  *
- * skip, and m is no longer the maximum but some number near it. Nothing in softmax asks for more: with any m
- *
- *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m},    O / l and k m + log2(l) are the same.
- *
- * m is there only to keep the powers in range. So as long as no row's maximum is more than 8 powers of 2 above its
- * m, a warp leaves all as it is: weights are then up to 256, which 16 bits hold with as many digits as those below 1.
+ * skip, and m is no longer the maximum but some number near it (rescale.cuh).
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
  */
-#include "powers.cuh"
-
-enum { FAR = 8 };  // powers of 2
-
-/* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
-template <class SHAPE> __device__ static inline void lazy_softmax(fragments<SHAPE> *me, float k)
-{
-    float m_new[SHAPE::BANDS][2];
-    bool far = false;
-#pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int h = 0; h < 2; h++) {
-            m_new[x][h] = new_maximum(me, x, h);
-            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
-        }
-    if (__any_sync(WHOLE_WARP, far))  // so that a warp stays together
-#pragma unroll
-        for (int x = 0; x < SHAPE::BANDS; x++)
-            for (int h = 0; h < 2; h++)
-                move_maximum(me, x, h, k, m_new[x][h]);
-#pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int h = 0; h < 2; h++)
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
-}
+#include "rescale.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off
@@ -57,14 +28,15 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     fragments<SHAPE> me;
     copy_tile<SHAPE, rows>(fast, t.Q + (size_t)i0 * D, Br, Nq - i0);         // 4, with the first group
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<SHAPE, STAGES, rows>(fast, t.K, t.V, n, Nk);               // 7
+        copy_keys<SHAPE, STAGES, rows>(fast, n, t.K, t.V, n, Nk);            // 7
     begin(&me);                                                              // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<SHAPE, rows>(fast, f);
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
-        copy_keys<SHAPE, STAGES, rows>(fast, t.K, t.V, n + STAGES - 1, Nk);  // 7
+        const int next = n + STAGES - 1;
+        copy_keys<SHAPE, STAGES, rows>(fast, next, t.K, t.V, next, Nk);      // 7
         if (n * Bc >= most)
             continue;  // no query of this warp sees any of these keys
         const uint4 *const K = stage_of<SHAPE, STAGES>(fast, n), *const V = K + Bc * SHAPE::ROW;

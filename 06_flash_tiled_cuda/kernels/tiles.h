@@ -16,4 +16,9 @@
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 
+/* complete, for inputs of 16 bits: keys, bands of 16 queries a warp, warps. */
+#define COMPLETE16_BC(d) ((d) <= 64 ? 64 : 32)
+#define COMPLETE16_BANDS(d) ((d) <= 96 ? 2 : 1)
+#define COMPLETE16_WARPS(d) ((d) == 128 ? 8 : 4)
+
 #endif

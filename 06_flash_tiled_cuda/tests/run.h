@@ -31,6 +31,9 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
                                    unsigned options);
 
+/* The same of bfloat16 or of float16, for a kernel that knows float32 too: complete. */
+struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options);
+
 /* attention_of, with a d and a type that the kernel has: 16 and float32, or 64 and bfloat16. */
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
                               size_t Nk);

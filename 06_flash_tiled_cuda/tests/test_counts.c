@@ -41,6 +41,18 @@ TEST(count, is_that_of_chapter_05)
     problem_free(&t);
 }
 
+TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct test_problem t = narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING));
+        const struct attention_input input = input_of(&t);
+        if (can_be_counted(&t.p))
+            cr_assert(count_kernel(&kernels[COMPLETE], &input).as_predicted, "%s",
+                      problem_text(&t));
+        problem_free(&t);
+    }
+}
+
 /* Elements of 16 bits are half as many accesses of 4 bytes; lse is float32. */
 TEST(count, of_16_bits_is_half)
 {

@@ -99,6 +99,17 @@ struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t 
     return problem_of(p, options, seed);
 }
 
+struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options)
+{
+    static const size_t dims[] = { 32, 64, 96, 128, 256 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % 5];
+    p.dtype = seed / 5 % 2 ? DTYPE_BF16 : DTYPE_F16;
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
+
 // ---- the device ---------------------------------------------------------------------------------
 
 TEST(device, gives_back_what_it_was_given)

@@ -97,6 +97,34 @@ TEST(complete, agrees_with_the_reference_under_every_two_options)
         }
 }
 
+TEST(complete, agrees_with_the_reference_in_16_bits)
+{
+    struct attention p = attention_of(1, 1, 1, 1, 1, 32);
+    p.dtype = DTYPE_BF16;
+    assert_forward_at_lengths(on_device(COMPLETE), p);
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        const unsigned one = WITH_EVERYTHING & 1U << seed % 9;
+        struct test_problem t =
+            narrow_problem(seed, 150, seed <= 18 ? one : random_options(seed, WITH_EVERYTHING));
+        assert_forward(on_device(COMPLETE), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(complete, does_not_read_keys_that_no_query_sees_in_16_bits)
+{
+    static const unsigned options[] = { WITH_KEY_MASK | WITH_GROUPED_HEADS,
+                                        WITH_BLOCK_MASK | WITH_WINDOW, WITH_EVERYTHING };
+    size_t hidden = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct test_problem t = narrow_problem(seed, 100, options[seed % 3]);
+        hidden += problem_poison_unseen_keys(&t);
+        assert_forward(on_device(COMPLETE), &t);
+        problem_free(&t);
+    }
+    cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
+}
+
 TEST(complete, gives_the_output_that_came_with_the_real_input)
 {
     assert_forward_of_the_real_input(on_device(COMPLETE));

@@ -1,0 +1,110 @@
+/*
+ * Every option, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
+ *
+ * A loop over scores asks `visible` and `dropout_keeps`, and keeps the answers as bits: registers have no index, so a
+ * loop that is not written out cannot touch the scores themselves.
+ */
+#ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
+#define FLASH_TILED_CUDA_COMPLETE16_CUH
+
+#include "rescale.cuh"
+
+/* What a block works on: queries i0 to i1 - 1 of a head. */
+struct tile_of_queries {
+    size_t b, h, i0, i1;
+};
+
+__device__ static inline enum tile_kind kind_of(const struct attention &p,
+                                                const struct tile_of_queries &t, int j0, int j1)
+{
+    return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
+}
+
+/* The first tile from number n on that is not skipped; it may be behind the last. */
+template <int BC>
+__device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
+                                       int n)
+{
+    const int Nk = (int)p.Nk;
+    while (n * BC < Nk && kind_of(p, t, n * BC, smaller((n + 1) * BC, Nk)) == TILE_SKIPPED)
+        n++;
+    return n;
+}
+
+/* Does any query of the tile see key j? */
+__device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
+                                      int j)
+{
+    const enum tile_kind kind = kind_of(p, t, j, j + 1);
+    bool seen = kind == TILE_WHOLE;
+#pragma unroll 1
+    for (size_t i = t.i0; i < t.i1 && kind == TILE_PARTIAL && !seen; i++)
+        seen = visible(&p, t.b, t.h, i, (size_t)j);
+    return seen;
+}
+
+/*
+ * A value that no query of the tile sees may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread sees to the
+ * pieces that it has copied itself.
+ */
+template <class SHAPE, class ROWS>
+__device__ static inline void blank_values(uint4 *V, const struct attention &p,
+                                           const struct tile_of_queries &t, int j0)
+{
+#pragma unroll 1
+    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS) {
+        const int r = n / SHAPE::ROW, j = j0 + r;
+        if (j < (int)p.Nk && !is_seen(p, t, j))
+            V[ROWS::piece(r, n % SHAPE::ROW)] = make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* The key of bit n in a lane's row: n / 2 is its 8 keys, n % 2 which of two neighbours. */
+__device__ static inline size_t key_of_bit(int j0, int n)
+{
+    return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
+}
+
+/* S becomes -inf where a query does not see a key. */
+template <class SHAPE>
+__device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct attention &p,
+                                          const struct tile_of_queries &t, int j0)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                const size_t j = key_of_bit(j0, n);
+                if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
+                    bits |= 1u << n;
+            }
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = -INFINITY;
+        }
+}
+
+/* Weights that dropout does not keep become 0, the others larger by `factor`. */
+template <class SHAPE>
+__device__ static inline void drop(fragments<SHAPE> *me, const struct attention &p,
+                                   const struct tile_of_queries &t, int j0, float factor)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                bits |= (unsigned)dropout_keeps(&p, t.b, t.h, i, key_of_bit(j0, n)) << n;
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                float *const weight = &me->S[x][n / 2][2 * h + n % 2];
+                *weight = bits >> n & 1 ? factor * *weight : 0.0f;
+            }
+        }
+}
+
+#endif
