@@ -89,11 +89,14 @@ static void tell_profile(const struct kernel *kernel, const struct attention_inp
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void list_kernels(bool only_names)
+/* All of them with their ideas; or the bare names of those that know the type, for scripts. */
+static void list_kernels(bool only_names, enum dtype type)
 {
     for (size_t k = 0; k < KERNELS; k++)
-        if (only_names)
+        if (only_names && kernel_knows_type(&kernels[k], type))
             printf("%s\n", kernels[k].name);
+        else if (only_names)
+            continue;
         else if (k == COMPLETE)
             printf("    %-9s %s\n", kernels[k].name, kernels[k].idea);
         else
@@ -161,7 +164,7 @@ static bool tell_lists(const struct options *o)
     if (more)
         options_fail(more, "expected a kernel with it, and --kernel %s runs none", o->kernel);
     if (list) {
-        list_kernels(o->quiet);
+        list_kernels(o->quiet, o->dtype);
     } else {
         const struct device *device = device_choose(o);
         report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);

@@ -113,11 +113,33 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 
 TEST(program, lists_its_kernels)
 {
-    verifies_and_tells(
-        "--kernel list",
-        (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n 3  fa2 ", "\n    complete ", NULL });
+    verifies_and_tells("--kernel list", (const char *const[]){
+                                            " 1  naive ", "\n 2  fa1 ", "\n 3  fa2 ", "\n 4  mma ",
+                                            "\n10  rescale ", "\n    complete ", NULL });
     const struct command names = command_verified(NAME, "--kernel list --quiet", NULL);
     cr_assert(strcmp(names.out, "naive\nfa1\nfa2\ncomplete\n") == 0, "it printed: %s", names.out);
+    const struct command narrow = command_verified(NAME, "--kernel list --quiet --dtype f16", NULL);
+    cr_assert(strcmp(narrow.out, "mma\nswizzle\nasync\nasync3\nexp2\nskip\nrescale\ncomplete\n") ==
+                  0,
+              "it printed: %s", narrow.out);
+}
+
+TEST(program, runs_the_kernels_for_16_bits)
+{
+    verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype bf16 --kernel all",
+                       (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels",
+                                              " 4 mma ", " 05\n", " 5 swizzle ", "mma\n",
+                                              "10 rescale ", "skip\n", "complete ", "rescale\n",
+                                              "for float32: naive, fa1, fa2\n", NULL });
+    verifies_and_tells("--n-q 20 --d 128 --dtype f16 --kernel async3",
+                       (const char *const[]){ "async3: 1 blocks of 128 threads",
+                                              "tiles of 128 queries by 32 keys", "Nq d / 2",
+                                              "async  ", NULL });
+    verifies_and_tells("--n-q 9 --d 64 --kernel all",
+                       (const char *const[]){
+                           "complete ", "for --dtype bf16 and f16: mma, swizzle, async", NULL });
+    verifies_and_tells("--n-q 20 --d 256 --dtype bf16 --causal --window 5,-1 --dropout 0.2",
+                       (const char *const[]){ "complete: 1 blocks of 128 threads", "ok\n", NULL });
 }
 
 TEST(program, tells_of_its_device)
@@ -314,8 +336,15 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
     refuses("--n-q 5 --d 129", "knows d = 129 (d is at most 128), and complete does not");
     refuses("--n-q 1 --batch 70000 --d 1", "knows more than 65 535 heads, and complete does not");
     refuses("--kernel all --n-q 5 --d 129", "some kernel can do; none knows d = 129");
+    refuses("--kernel mma --n-q 5", "knows --dtype f32, and mma does not");
+    refuses("--kernel fa2 --n-q 5 --dtype f16", "knows --dtype f16, and fa2 does not");
+    refuses("--kernel swizzle --n-q 5 --d 96 --dtype f16", "knows d = 96 (d is 64 or 128)");
+    refuses("--n-q 5 --d 40 --dtype bf16",
+            "knows d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
+    refuses("--dtype", "--dtype: expected a value after it");
+    refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
     refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");
-    refuses("--kernel 4", "found '4'");
+    refuses("--kernel 11", "found '11'");
     refuses("--kernel 0", "found '0'");
     refuses("--kernel ''", "--kernel: expected a name");
 }
