@@ -352,10 +352,11 @@ cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
-# What the kernels take of a GPU, by nvcc's word; it needs none.
+# What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none.
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
 	@NVCC='$(NVCC)' sh common/tools/cuda_table.sh $(if $(filter %-table,$@),make,check)
+	@NVCC='$(NVCC)' sh common/tools/sass.sh $(if $(filter %-table,$@),make,check)
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
@@ -459,7 +460,8 @@ help:
 #? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
 #?                   a planted mistake
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
-#? make cuda-table   what nvcc says that the kernels take; make cuda-check holds the committed table to it
+#? make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
+#?                   fetches into build/; make cuda-check holds the committed tables to it
 #? make test-cuda    the tests of the kernels on a GPU
 #?                   racecheck-07: those of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU

@@ -12,7 +12,7 @@
 
 #include "powers.cuh"
 
-enum { FAR = 8 };  // powers of 2
+static const float FAR = 8.0f;  // powers of 2
 
 /* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
 template <class SHAPE> __device__ static inline void lazy_softmax(fragments<SHAPE> *me, float k)

@@ -256,10 +256,11 @@ TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
 }
 
 /* With V the unit matrix O is P, and one sees which weights are 0. */
-TEST(dropout, drops_the_weights_that_the_cpu_drops)
+static void assert_drops(enum dtype type)
 {
     enum { N = 128, ROWS = 2 * 2 * 150 };
     struct attention p = attention_of(2, 2, 2, 150, N, N);
+    p.dtype = type;
     attention_set_dropout(&p, 0.4, 11);
     struct test_problem t = problem_of(p, 0, 3);
     for (size_t n = 0; n < attention_key_elements(&p); n++)
@@ -276,6 +277,12 @@ TEST(dropout, drops_the_weights_that_the_cpu_drops)
     problem_free(&t);
 }
 
+TEST(dropout, drops_the_weights_that_the_cpu_drops)
+{
+    assert_drops(DTYPE_F32);
+    assert_drops(DTYPE_BF16);
+}
+
 TEST(kernels, give_the_same_bits_again)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
@@ -283,7 +290,8 @@ TEST(kernels, give_the_same_bits_again)
         const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
         run_on(test_device(), name, &t, O, NULL);
-        for (int k = 0; k < 3; k++) {
+        const int runs = test_device() == &device_cpu ? 3 : 300;
+        for (int k = 0; k < runs; k++) {
             run_on(test_device(), name, &t, again, NULL);
             cr_assert(memcmp(O, again, n * sizeof *O) == 0, "%s: run %d differs",
                       kernels[name].name, k + 2);

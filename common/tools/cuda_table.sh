@@ -53,6 +53,33 @@ said() {  # kernel, threads
     done
 }
 
+# The same of a kernel on tensor cores, for bfloat16: float16 takes as much. Its shape is in its name, and from that
+# follow its threads and its shared memory, which is dynamic.
+said_tensor() {  # kernel, stages
+    for of in 80 86 89 90 120; do
+        "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_$of -Xptxas -v -cubin \
+            -o "$work/cubin" "06_flash_tiled_cuda/kernels/$1.cu" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
+        awk -v arch=$of -v kernel="$1" -v stages="$2" '
+            /Compiling entry function/ {
+                wanted = /nv_bfloat16/
+                shape = $0
+                sub(/.*tensor_shapeILi/, "", shape)
+                gsub(/[^0-9]+/, " ", shape)
+                split(shape, n, " ")  # d, keys, bands, warps, and of async its stages
+                of_stages = kernel == "async" ? n[5] : stages
+                name = kernel == "async" && n[5] == 3 ? "async3" : kernel
+            }
+            /spill stores/ { spilled = $(NF - 7) + $(NF - 3) }
+            /Used [0-9]* registers/ && wanted {
+                registers = $0
+                sub(/.*Used /, "", registers)
+                sub(/ .*/, "", registers)
+                shared = (16 * n[3] * n[4] + 2 * of_stages * n[2]) * n[1] * 2
+                print name "_tile", n[1], arch, 32 * n[4], registers, shared, spilled
+            }' "$work/log" | sort -k1,1 -k2,2n
+    done
+}
+
 # How many blocks fit on a multiprocessor: by registers, which a warp gets in units of 256 from a quarter of
 # 65 536; by shared memory, of which a block takes 1 kB more from 8.0 on; by warps; by blocks.
 occupancy() {
@@ -78,8 +105,13 @@ occupancy() {
 {
     echo "# nvcc $version, -O3; one line a kernel and compute capability, by make cuda-table"
     echo "# kernel d arch threads registers shared blocks warps of limit spilled"
-    for kernel in naive fa1 fa2 mma complete; do
-        case $kernel in naive | fa1) said $kernel 256 ;; *) said $kernel 128 ;; esac
+    for kernel in naive fa1 fa2 mma swizzle async exp2 skip rescale complete complete16; do
+        case $kernel in
+        naive | fa1) said $kernel 256 ;;
+        fa2 | complete) said $kernel 128 ;;
+        mma | swizzle) said_tensor $kernel 1 ;;
+        *) said_tensor $kernel 2 ;;
+        esac
     done | occupancy
 } >"$work/table" || exit 2
 

@@ -41,7 +41,7 @@ for picture in accesses_against_n accesses_against_m extra_memory tile_order blo
     draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
 done
 sh common/tools/plots_06.sh "$build" "$data"
-for picture in accesses grid lanes memories; do
+for picture in accesses grid lanes memories fragments swizzle; do
     draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
 done
 

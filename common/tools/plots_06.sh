@@ -46,3 +46,30 @@ awk -F, -v OFS='\t' '
             sprintf("the machine\047s: a core copies %.0f GB/s; as a GPU, %.0f GB/s on all cores", \
                 of["core,GB/s of copying"], of["cpu,GB/s of a kernel that copies"])
     }' 06_flash_tiled_cuda/results/device.csv >"$data/memories"
+
+# x, y, lane: as in common/cuda/tensor.h; A from x = 0 on, B from 19, D from 30
+awk 'BEGIN {
+    for (lane = 0; lane < 32; lane++) {
+        g = int(lane / 4); t = lane % 4
+        for (which = 0; which < 2; which++) {
+            for (r = 0; r < 4; r++)
+                print 2 * t + 8 * int(r / 2) + which, g + 8 * (r % 2), lane
+            for (r = 0; r < 2; r++) {
+                print 19 + g, 2 * t + 8 * r + which, lane
+                print 30 + 2 * t + which, g + 8 * r, lane
+            }
+        }
+    }
+}' >"$data/fragments"
+
+# x, row, piece: as in kernels/swizzle.cuh; as they come from x = 0 on, swizzled from 10
+awk 'BEGIN {
+    for (row = 0; row < 8; row++)
+        for (piece = 0; piece < 8; piece++) {
+            print piece, row, piece
+            turned = 0  # piece xor row
+            for (bit = 1; bit < 8; bit *= 2)
+                turned += int(piece / bit) % 2 != int(row / bit) % 2 ? bit : 0
+            print 10 + turned, row, piece
+        }
+}' >"$data/swizzle"
