@@ -29,6 +29,13 @@ static struct shape shape_tensor(const struct attention *p)
     return (struct shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
 }
 
+static struct shape shape_power(const struct attention *p)
+{
+    struct shape shape = shape_tensor(p);
+    shape.Bc = POWER_BC(p->d);
+    return shape;
+}
+
 static struct shape shape_complete(const struct attention *p)
 {
     if (p->dtype == DTYPE_F32)
@@ -96,7 +103,7 @@ const struct kernel kernels[KERNELS] = {
     [EXP2] = {
         .name = "exp2",
         .idea = "the scale folded into a power of 2",
-        .shape = shape_tensor,
+        .shape = shape_power,
         .predict = predict_tensor,
         .formula = "d a key + …",
         .tensor = true,
@@ -104,7 +111,7 @@ const struct kernel kernels[KERNELS] = {
     [SKIP] = {
         .name = "skip",
         .idea = "a mask only where tiles need one",
-        .shape = shape_tensor,
+        .shape = shape_power,
         .predict = predict_tensor,
         .formula = "d a key + …",
         .tensor = true,
@@ -112,7 +119,7 @@ const struct kernel kernels[KERNELS] = {
     [RESCALE] = {
         .name = "rescale",
         .idea = "O moves only when the maximum moved far",
-        .shape = shape_tensor,
+        .shape = shape_power,
         .predict = predict_tensor,
         .formula = "d a key + …",
         .tensor = true,

@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 template <class T, int D>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D> shape;
+    typedef tensor_shape<D, POWER_BC(D)> shape;
     const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     CHECK_CUDA(cudaFuncSetAttribute(exp2_tile<T, shape>,
