@@ -4,6 +4,7 @@ cd 06_flash_tiled_cuda/mutants || exit 2
 echo '| without the barrier where | in | wrong results | four orders | race detector |'
 echo '|---|---|---|---|---|'
 for patch in $(grep -l '^-.*__syncthreads();' ./*.patch); do
+    ! grep -q '^+.*__syncthreads();' "$patch" || continue  # it is only elsewhere
     where=$(sed -n 's|^-.*__syncthreads(); *// *||p' "$patch")
     file=$(sed -n 's|^--- a/.*/||p' "$patch")
     row="| $where | \`$file\` |"
