@@ -11,6 +11,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { M = 16, N = 8, K = 16, LANES = 32 };
