@@ -171,8 +171,8 @@ ONLY   ?= common cuda $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems command command_line forward \
-               backward golden softmax_rows softmax_program) $(COMMON)
+TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems climbed command command_line \
+               forward backward golden softmax_rows softmax_program) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)sh common/tools/run_tests.sh

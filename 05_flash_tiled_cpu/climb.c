@@ -16,11 +16,11 @@ enum {
 };
 
 /*
- * The rungs on one problem; a mark is 0 where one cannot. Returns the peak of one core, in operations
+ * The rungs on one problem, in about so many seconds; a mark is 0 where one cannot. Returns the peak of one core, in operations
  * per second.
  */
-static double climb(struct attention p, const struct options *o, struct mark marks[LADDER],
-                    char *csv)
+static double climb(struct attention p, double seconds, const struct options *o,
+                    struct mark marks[LADDER], char *csv)
 {
     struct attention_input input = attention_input_random(p, 1);
     struct race race;
@@ -33,7 +33,7 @@ static double climb(struct attention p, const struct options *o, struct mark mar
             race_enter(&race, &steps[on_the_ladder[k]], &input, o);
         }
     }
-    race_run(&race, 10.0);
+    race_run(&race, seconds);
 
     const double peak = race_peak(&race);
     for (size_t n = 0; n < race.count; n++) {
@@ -78,7 +78,7 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
             "More than the peak: other work kept this machine from reaching it. Measure again.");
 }
 
-void bench_ladder(size_t N, const struct options *o)
+void bench_ladder(size_t N, double seconds, const struct options *o)
 {
     struct mark marks[CASES][LADDER];
     char csv[REPORT_CSV] = SPEED_CSV_TITLE;
@@ -87,15 +87,15 @@ void bench_ladder(size_t N, const struct options *o)
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
         bench_progress(n, PARTS);
-        peak = climb(p, o, marks[n], csv);
+        peak = climb(p, seconds, o, marks[n], csv);
     }
     tell_ladder(marks, N);
     bench_progress(CASES, PARTS);
-    bench_options(N, o);
+    bench_options(N, 0.4 * seconds, o);
     bench_progress(CASES + 1, PARTS);
-    bench_shapes(N, o);
+    bench_shapes(N, seconds, o);
     bench_progress(CASES + 2, PARTS);
-    bench_pieces();
+    bench_pieces(0.2 * seconds);
     bench_progress(0, 1);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());

@@ -52,7 +52,7 @@ static void tell_options(const struct race *race)
                 100.0 * (1.0 - race->runners[0].bench->best / race->runners[5].bench->best));
 }
 
-void bench_options(size_t N, const struct options *o)
+void bench_options(size_t N, double seconds, const struct options *o)
 {
     const size_t blocks = (N - 1) / MASK_BLOCK + 1;
     uint8_t *key_mask = allocate(N, 1, "a key mask"),
@@ -68,7 +68,7 @@ void bench_options(size_t N, const struct options *o)
         inputs[k].p = problems[k];
         race_enter(&race, &steps[COMPLETE], &inputs[k], o);
     }
-    race_run(&race, 4.0);
+    race_run(&race, seconds);
     tell_options(&race);
     race_end(&race);
     attention_input_free(&plain);
@@ -79,13 +79,13 @@ void bench_options(size_t N, const struct options *o)
 // ---- shapes -------------------------------------------------------------------------------------
 
 /* How near the peak `complete` comes with these lengths and widths. */
-static double of_peak(size_t N, size_t d, const struct options *o)
+static double of_peak(size_t N, size_t d, double seconds, const struct options *o)
 {
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, d), 1);
     struct race race;
     race_begin(&race, &input.p);
     race_enter(&race, &steps[COMPLETE], &input, o);
-    race_run(&race, 0.5);
+    race_run(&race, seconds);
     const double share = race_mark(&race, 0).of_peak;
     race_end(&race);
     attention_input_free(&input);
@@ -101,7 +101,7 @@ static void work_on_one_thread(void *job)
 }
 
 /* How many times as fast one head is on all threads. */
-static double gain_of_threads(size_t N, size_t d, const struct options *o)
+static double gain_of_threads(size_t N, size_t d, double seconds, const struct options *o)
 {
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, d), 1);
     struct race race;
@@ -109,34 +109,35 @@ static double gain_of_threads(size_t N, size_t d, const struct options *o)
     race_enter(&race, &steps[COMPLETE], &input, o);
     race_enter(&race, &steps[COMPLETE], &input, o);
     race.runners[1].bench->work = work_on_one_thread;
-    race_run(&race, 2.0);
+    race_run(&race, seconds);
     const double gain = race.runners[1].bench->best / race.runners[0].bench->best;
     race_end(&race);
     attention_input_free(&input);
     return gain;
 }
 
-void bench_shapes(size_t N, const struct options *o)
+void bench_shapes(size_t N, double seconds, const struct options *o)
 {
     static const size_t widths[] = { 32, 64, 71, 80, 96, 100, 128, 256 };
+    const double each = seconds / 20.0;  // two for a width, and some for the threads
     report_part("Shapes");
     report_line("complete, one head, %zu threads; of the peak", threads_in_use());
     report_line("     d   N = %-8zu N = %zu", N, N - 1);
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++)
-        report_line("   %3zu %8.1f %% %10.1f %%", widths[k], 100.0 * of_peak(N, widths[k], o),
-                    100.0 * of_peak(N - 1, widths[k], o));
+        report_line("   %3zu %8.1f %% %10.1f %%", widths[k], 100.0 * of_peak(N, widths[k], each, o),
+                    100.0 * of_peak(N - 1, widths[k], each, o));
     if (threads_in_use() > 1)
         report_line("%zu threads take N = %zu, d = 64 %.2f times as fast as one", threads_in_use(),
-                    2 * N, gain_of_threads(2 * N, 64, o));
+                    2 * N, gain_of_threads(2 * N, 64, 4.0 * each, o));
 }
 
 // ---- pieces -------------------------------------------------------------------------------------
 
-void bench_pieces(void)
+void bench_pieces(double seconds)
 {
     enum { TILE = 128, LONG = 2048, d = 64 };
     double share[PIECES], once = 0.0, each = 0.0;
-    pieces_measure(TILE, d, share);
+    pieces_measure(TILE, d, seconds, share);
     report_part("Pieces");
     report_line("of overlap, each alone, for %d keys and d = %d; 100 %% is what the products", TILE,
                 d);

@@ -1,5 +1,6 @@
 /*
- * What the last rungs' time depends on: options, shapes, and what they are made of.
+ * What the last rungs' time depends on: options, shapes, and what they are made of. Each part is
+ * measured in about so many seconds.
  */
 #ifndef FLASH_TILED_COSTS_H
 #define FLASH_TILED_COSTS_H
@@ -9,12 +10,12 @@
 #include <stddef.h>
 
 /* The part "Options": N queries and keys with one option each. */
-void bench_options(size_t N, const struct options *options);
+void bench_options(size_t N, double seconds, const struct options *options);
 
 /* The part "Shapes": every kind of d and an odd length beside N, and one head on all threads. */
-void bench_shapes(size_t N, const struct options *options);
+void bench_shapes(size_t N, double seconds, const struct options *options);
 
 /* The part "Pieces": where the time of `overlap` goes, each piece alone. */
-void bench_pieces(void);
+void bench_pieces(double seconds);
 
 #endif

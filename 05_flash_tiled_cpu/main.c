@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LADDER_N = 2048 };
+enum { LADDER_N = 2048, LADDER_SECONDS = 10 };
 
 static const struct program program = {
     .chapter = 5,
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     else
         tell_step(step, &input, &o);
     if (o.bench && options_usual(&o))
-        bench_ladder(LADDER_N, &o);
+        bench_ladder(LADDER_N, LADDER_SECONDS, &o);
     else if (o.bench)
         bench_steps(o.kernel && !all ? step : NULL, &input, &o);
     if (wants_story(&o))

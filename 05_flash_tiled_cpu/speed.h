@@ -18,10 +18,11 @@ void bench_steps(const struct step *only, const struct attention_input *input,
 
 /*
  * The part "Ladder": from S and P in memory to the last rung, one head of N queries and keys, d = 64 and
- * 128, without a mask and causal, timed in turn with the machine's peak. Written to --csv too. Then the
- * part "Options": what each costs `complete`.
+ * 128, without a mask and causal, timed in turn with the machine's peak, in about so many seconds each.
+ * Written to --csv too. Then the parts "Options", "Shapes" and "Pieces" (costs.h). The last line is the
+ * machine.
  */
-void bench_ladder(size_t N, const struct options *options);
+void bench_ladder(size_t N, double seconds, const struct options *options);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double speed_of(const struct step *step, const struct attention_input *input, struct tile_size size,

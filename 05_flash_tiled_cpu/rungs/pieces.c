@@ -64,7 +64,7 @@ static void end(void *arg)
     group_end(&w->g, &w->a);
 }
 
-void pieces_measure(size_t N, size_t d, double share[PIECES])
+void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
 {
     struct attention p = attention_of(1, 1, 1, N, N, d);
     struct attention_input in = attention_input_random(p, 1);
@@ -79,7 +79,7 @@ void pieces_measure(size_t N, size_t d, double share[PIECES])
                                        { "outputs", outputs, &w, 0, 0 },
                                        { "end", end, &w, 0, 0 },
                                        { "peak", bench_fma_work, NULL, 0, 0 } };
-    bench_run(timed, PIECES + 1, 2.0);
+    bench_run(timed, PIECES + 1, seconds);
     const double peak = bench_fma_operations() / timed[PIECES].best,
                  products = 4.0 * (double)GROUP * (double)N * (double)d / peak;
     for (int k = 0; k < PIECES; k++)

@@ -1,0 +1,52 @@
+/*
+ * The ladder of --bench, small.
+ */
+#include "../speed.h"
+#include "climbed.h"
+#include "test.h"
+
+static void climb(const struct options *o)
+{
+    bench_ladder(16, 0.0, o);
+}
+
+TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
+{
+    const struct command c = climbed(climb);
+    const char *const parts[] = {
+        "Ladder",
+        "one head, N = 16;",
+        "d 64           causal            d 128           causal\n",
+        " standard          1 ",
+        " fa2               1 ",
+        " loops             1 ",
+        " polynomial        1 ",
+        " registers         1 ",
+        " block             1 ",
+        " skip              1 ",
+        " overlap           1 ",
+        " threads ",
+        " complete ",
+        "Options",
+        "none ",
+        "causal ",
+        "window 255,0 ",
+        "every 8th key hidden ",
+        "half of blocks ",
+        "dropout 0.1 ",
+        "Shapes",
+        "N = 16       N = 15\n",
+        "    32 ",
+        "   256 ",
+        "Pieces",
+        "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads\n",
+        "05,standard,f32,1,1,16,64,0,forward,1\n05,fa2,f32,1,1,16,64,0,forward,1\n",
+        "05,overlap,f32,1,1,16,64,0,forward,1\n05,threads,f32,1,1,16,64,0,forward,",
+        "05,complete,f32,1,1,16,64,0,forward,",
+        "05,complete,f32,1,1,16,64,1,forward,",
+        "05,complete,f32,1,1,16,128,0,forward,",
+        "05,complete,f32,1,1,16,128,1,forward,",
+        NULL,
+    };
+    assert_climbed(&c, parts);
+}

@@ -1,0 +1,22 @@
+/*
+ * The ladder of --bench, of a small problem and without waiting: what it says, not how fast it is.
+ */
+#ifndef COMMON_TESTS_CLIMBED_H
+#define COMMON_TESTS_CLIMBED_H
+
+#include "command.h"
+#include "options.h"
+
+/*
+ * What `climb`, which calls a chapter's bench_ladder, prints on two threads, and after it the first ten
+ * columns of its --csv.
+ */
+struct command climbed(void (*climb)(const struct options *options));
+
+/*
+ * All parts are there, in this order, nothing is wrong, and the last line of what is printed is the
+ * machine: common/peers/peers.sh takes it from there, and the pictures its peak. They end with NULL.
+ */
+void assert_climbed(const struct command *c, const char *const parts[]);
+
+#endif
