@@ -102,7 +102,7 @@ const struct step steps[STEPS] = {
     },
     [BLOCK] = {
         .name = "block",
-        .idea = "8 x 2 sums at once, 2^x in vectors",
+        .idea = "8 keys x 2 vectors at once, 2^x in vectors",
         .run = block,
         .size = fa2_size,
         .usual = { 32, 64 },

@@ -1,8 +1,8 @@
 /*
  * Rung: the block that keeps the processor busy.
  *
- * A multiply-add takes four clocks, and a processor begins one or two at each. So four to eight sums
- * must be on their way. Here it is sixteen, of 8 keys by 2 vectors of queries, and more is made of what
+ * A multiply-add has its result after four clocks, and a processor begins one or two at each: so four
+ * sums must be on their way, or eight. Here it is sixteen, of 8 keys by 2 vectors of queries, and more is made of what
  * is loaded: 8 numbers and 2 vectors for 16 multiply-adds, where 4 by 1 needs 4 and 1 for 4.
  *
  * And 2^x in vectors, written out.

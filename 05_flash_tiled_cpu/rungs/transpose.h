@@ -3,7 +3,12 @@
  *
  * In rounds: with s = LANES/2, LANES/4, … 1 the two off-diagonal s x s blocks of every 2s x 2s block
  * change places. Rows i and i + s do that together, in two shuffles: one takes the lanes without bit s of
- * both, the other those with it. After the last round everything is across the diagonal.
+ * both, the other those with it. After the last round everything is across the diagonal. Of four rows:
+ *
+ *     a0 a1 a2 a3          a0 a1 c0 c1          a0 b0 c0 d0
+ *     b0 b1 b2 b3   s = 2  b0 b1 d0 d1   s = 1  a1 b1 c1 d1
+ *     c0 c1 c2 c3          a2 a3 c2 c3          a2 b2 c2 d2
+ *     d0 d1 d2 d3          b2 b3 d2 d3          a3 b3 c3 d3
  */
 #ifndef FLASH_TILED_TRANSPOSE_H
 #define FLASH_TILED_TRANSPOSE_H
