@@ -397,9 +397,11 @@ peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@sh common/peers/peers.sh $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ README.md common/cuda/README.md $(wildcard $(CHAPTERS:%=%/*.md))
+	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES)
+	@sh common/tools/links.sh $(PAGES)
 
 C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
