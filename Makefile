@@ -374,7 +374,7 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
-.PHONY: run compare plots plots-check docs docs-check format format-check lint fuzz cachegrind-05 \
+.PHONY: run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
         clean help setup-run setup-test peers peers-05 peers-07 build-peers
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
@@ -402,6 +402,11 @@ docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES)
 	@sh common/tools/links.sh $(PAGES)
+
+# Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
+check-docs: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/commands.sh $(PAGES)
 
 C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
@@ -478,6 +483,7 @@ help:
 #? make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
 #?                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
+#? make check-docs   run every command that a page shows
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn
 #? make cachegrind-05  hold chapter 05's counts against a cache that valgrind simulates
 #? make format       lay out the code; make lint looks for suspicious places

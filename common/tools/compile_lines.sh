@@ -1,14 +1,15 @@
 #!/bin/sh
 # compile_lines.sh README... - runs the compile lines of each page, exactly, with gcc and with clang.
 #
-# A compile line is a line that begins with "cc " in a page. Where one is not enough, the page has a comment
+# A compile line is a line that begins with "cc " in a page, and lines behind it that begin with "./a.out" run
+# what it has made. Where one is not enough, the page has a comment
 # "by hand: PROGRAM" and behind it a block of commands that make the program. It must be built without a
 # warning, with nothing but a compiler, and must verify itself.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-grep -h '^cc .*[^\\]$' "$@" | sort -u >"$work/lines"
+grep -h -e '^cc .*[^\\]$' -e '^\./a\.out ' "$@" >"$work/lines"
 awk -v out="$work/block" '
     /^<!-- by hand: / { block++; print $4 >(out block ".program"); next }
     block && /^```sh/ { inside = 1; next }
@@ -26,7 +27,10 @@ for compiler in gcc clang; do
     compiler_is cc $compiler "-o $work/program"
     while read -r line; do
         echo "$compiler: $line"
-        (PATH=$work/bin:$PATH sh -c "$line") && "$work/program" --quiet || bad=1
+        case $line in
+        cc*) (PATH=$work/bin:$PATH sh -c "$line") && "$work/program" --quiet || bad=1 ;;
+        *) sh -c "$work/program ${line#./a.out}" >"$work/log" || { cat "$work/log"; bad=1; } ;;
+        esac
     done <"$work/lines"
     compiler_is cc $compiler
     [ $compiler = gcc ] && cxx=g++ || cxx=clang++
