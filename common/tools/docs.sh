@@ -1,9 +1,10 @@
 #!/bin/sh
-# docs.sh docs|docs-check FILE... - fills the marked blocks of Markdown files from real runs.
+# docs.sh docs|docs-check FILE... - fills the marked blocks of pages from real runs.
 #
 #     <!-- text: build/03_online_softmax -->      the command's output, fenced as ```text
 #     <!-- c: sed -n '/^void/,/^}/p' FILE -->     the same, fenced as ```c
 #     <!-- table: COMMAND -->                     the same, as it is: Markdown
+#     <!-- html: COMMAND -->                      the same, as it is, in a page of that language
 #     <!-- timed: COMMAND -->                     times: with the date, renewed only with TIMES=1
 #     …
 #     <!-- end -->
@@ -25,7 +26,7 @@ fill() {  # file -> its text with fresh blocks, on standard output
                 while ((getline line < out) > 0) print "    " line >"/dev/stderr"
                 exit 2
             }
-            fence = kind == "table" ? "" : "```"
+            fence = kind == "table" || kind == "html" ? "" : "```"
             if (fence) print fence (kind == "timed" ? "text" : kind)
             blank = 0  # blank lines wait until another line follows
             while ((getline line < out) > 0) {
