@@ -157,16 +157,17 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 # ---- tests -------------------------------------------------------------------------------------
 #
 # A result is a file of three numbers (passed, failed, skipped) that a script leaves in
-# build/results; the last line of `make test` adds them up. There are three kinds:
+# build/results; the last line of `make test` adds them up. There are four kinds:
 #   NAME          the Criterion tests of a chapter, or of common
 #   NAME-witness  the counted accesses against those the machine makes (common/tests/witness.h)
+#   NAME-stepper  a page with a program of its own, in a browser where there is one
 #   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
 #                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
 
 # To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
 # `make test-03`, these are skipped; for the course itself they have failed.
 
-SUITES ?= tests witness mutants
+SUITES ?= tests witness mutants pages
 ONLY   ?= common cuda $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
@@ -230,6 +231,7 @@ $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
 RESULTS_mutants   :=
+RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
                        $(foreach s,$(SUITES),$(RESULTS_$s)))
 
@@ -242,6 +244,12 @@ tests:
 	$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED) 2>&1 | \
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
+
+# BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may
+# print other traces than the course's: STUDENT=yes leaves the page out.
+.PHONY: $(RESULTS)/05_flash_tiled_cpu-stepper
+$(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
+	$(AT)BROWSER=$(BROWSER) sh common/tools/stepper_test.sh $(BUILD) $@
 
 # ---- each chapter: its program, its tests, its mutants, its commands ---------------------------
 
@@ -400,7 +408,7 @@ peers-05 peers-07: setup-run
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES)
+	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html))
 	@sh common/tools/links.sh $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.

@@ -4,7 +4,7 @@
 #     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
-#     lint    clang with its OpenMP, clang-format and clang-tidy
+#     lint    clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
 #     aarch64 a compiler for processors of that kind, and qemu to run what it makes
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
@@ -77,6 +77,8 @@ int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
     has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
         lacks clang-tidy-14 clang-tools-extra clang llvm 'clang-tidy, the linter'
+    has chromium-headless-shell || has chromium || has chromium-browser || has google-chrome ||
+        lacks chromium-headless-shell chromium-headless chromium chromium 'Chromium, in which the tile stepper is tested'
     ;;
 esac
 [ -z "$missing" ] && exit 0
