@@ -20,6 +20,7 @@ for browser in ${CHROMIUM:-chromium-headless-shell chromium chromium-browser goo
     command -v "$browser" >/dev/null && break
     browser=''
 done
+# shellcheck disable=SC2153
 if [ -z "$browser" ] && [ "$BROWSER" = required ]; then
     echo 'no chromium here, and BROWSER=required (sh common/setup.sh lint installs it)' | report 0 1 0
     exit

@@ -1,0 +1,175 @@
+# The animated picture: tiles on their way between slow and fast memory, for fa1, fa2 and masks --causal.
+#
+#     awk -v N=8 -v d=4 -v B=2 -f 05_tiles_flow.awk DATA      tiles of B by B, and B divides N
+#
+# DATA has a line "tile STEP FIRST_KEY FIRST_QUERY" for each tile, as the trace has them, and
+# "counted STEP ACCESSES". What is loaded and stored follows from the order of the tiles; it has to add
+# up to what the program counted, or there is no picture. All motion is CSS: who asks for less of it,
+# or has a viewer that knows none, sees the end.
+
+$1 == "tile" { step = $2; n = ++tiles[step]; key[step, n] = $3 / B; query[step, n] = $4 / B }
+$1 == "counted" { counted[$2] = $3 }
+
+BEGIN {
+    CELL = 34; TOP = 134; SECONDS = 1.2; REST = 3
+    ink = "#767e87"
+    colour["Q"] = "#0072B2"; colour["K"] = "#D55E00"; colour["V"] = "#CC79A7"; colour["O"] = "#009E73"
+    split("fa1 fa2 masks", panel)
+    says["fa1"] = "fa1"; more["fa1"] = "keys stay, queries come past"
+    says["fa2"] = "fa2"; more["fa2"] = "queries stay, keys come past"
+    says["masks"] = "masks, causal"; more["masks"] = "hidden tiles are not even loaded"
+    place["Q"] = 0; place["K"] = 1; place["V"] = 2; place["S"] = 3; place["O"] = 4
+}
+
+# ---- places ---------------------------------------------------------------------------------------
+
+function x_of(array, k) {  # of block k in slow memory, from the panel's corner
+    return array == "Q" ? 22 : array == "O" ? 52 + blocks * CELL + 8 : 52 + k * CELL + 2
+}
+function y_of(array, k) {
+    return array == "K" ? 74 : array == "V" ? 96 : TOP + k * CELL + 2
+}
+function slot_x(array) { return 18 + place[array] * 43 + 4 }
+function slot_y() { return TOP + blocks * CELL + 44 }
+function width_of(array) { return array == "K" || array == "V" ? CELL - 4 : 22 }
+function height_of(array) { return array == "K" || array == "V" ? 18 : CELL - 4 }
+
+# ---- pieces ---------------------------------------------------------------------------------------
+
+function percent(seconds) { return sprintf("%.2f%%", 100 * seconds / period) }
+
+function text(x, y, what, style) {
+    printf "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, style, what
+}
+function block(array, x, y, fill, style) {
+    printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"%s/>\n", \
+        x, y, width_of(array), height_of(array), fill, style
+}
+# A block on its way: it starts in slow memory after `delay` seconds, and `motion` says the rest.
+function flight(array, k, motion, delay,    x, y) {
+    x = x_of(array, k); y = y_of(array, k)
+    block(array, x, y, colour[array], sprintf(" class=\"flight\" style=\"--x:%dpx;--y:%dpx;animation-name:%s;animation-delay:%.1fs\"", \
+        slot_x(array) + (34 - width_of(array)) / 2 - x, slot_y() + (34 - height_of(array)) / 2 - y, motion, delay))
+}
+function shown(motion, n) { return sprintf(" class=\"from\" style=\"animation-name:%s%d\"", motion, n) }
+
+# ---- the motions ----------------------------------------------------------------------------------
+#
+# load-N  to fast memory, where it stays for N steps       visit     to fast memory and back in one step
+# keep-N  begins in fast memory, stored in its N-th step   fromN     there from the middle of step N on
+# onlyN   there in step N                                  storedN   there from the end of step N on
+# work    the scores, while there are any
+
+function motions(    n, there, away) {
+    away = "opacity:0"; there = "opacity:1;transform:translate(var(--x),var(--y))"
+    for (n = 1; n <= blocks; n++) {
+        printf "@keyframes load-%d{0%%{opacity:1}%s,%s{%s}%s{%s}to{%s}}\n", n, percent(0.3 * SECONDS), \
+            percent(n * SECONDS - 0.05), there, percent(n * SECONDS), away, away
+        printf "@keyframes keep-%d{0%%,%s{%s}%s{opacity:1;transform:none}%s,to{%s}}\n", n, \
+            percent((n - 0.35) * SECONDS), there, percent((n - 0.05) * SECONDS), percent(n * SECONDS), away
+    }
+    printf "@keyframes visit{0%%{opacity:1}%s,%s{%s}%s{opacity:1;transform:none}%s,to{%s}}\n", percent(0.3 * SECONDS), \
+        percent(0.65 * SECONDS), there, percent(0.95 * SECONDS), percent(SECONDS), away
+    printf "@keyframes work{0%%,%s{opacity:0}%s,%s{opacity:1}%s,to{opacity:0}}\n", percent(0.3 * SECONDS), \
+        percent(0.35 * SECONDS), percent(0.85 * SECONDS), percent(0.95 * SECONDS)
+    for (n = 1; n <= blocks * blocks; n++) {
+        printf "@keyframes from%d{0%%{opacity:0}%s{opacity:1}}\n", n, percent((n - 0.5) * SECONDS)
+        printf "@keyframes stored%d{0%%{opacity:0}%s{opacity:1}}\n", n, percent(n * SECONDS - 0.05)
+        printf "@keyframes only%d{0%%{opacity:0}%s{opacity:1}%s{opacity:0}}\n", n, percent((n - 1) * SECONDS), percent(n * SECONDS)
+    }
+}
+
+# ---- a panel --------------------------------------------------------------------------------------
+
+# Slow memory, the place of the scores, and the empty fast memory.
+function furniture(step,    k, s) {
+    text(0, 20, says[step], " class=\"title\"")
+    text(0, 40, more[step], "")
+    text(22, 64, "slow memory", " class=\"small\"")
+    text(46, 88, "K", " text-anchor=\"end\""); text(46, 110, "V", " text-anchor=\"end\"")
+    text(33, TOP - 7, "Q", " text-anchor=\"middle\"")
+    text(52 + blocks * CELL + 19, TOP - 7, step == "fa1" ? "O, m, l" : "O", " text-anchor=\"middle\"")
+    for (k = 0; k < blocks; k++) {
+        block("K", x_of("K", k), y_of("K", k), colour["K"], " fill-opacity=\"0.25\"")
+        block("V", x_of("V", k), y_of("V", k), colour["V"], " fill-opacity=\"0.25\"")
+        block("Q", x_of("Q", k), y_of("Q", k), colour["Q"], " fill-opacity=\"0.25\"")
+        block("O", x_of("O", k), y_of("O", k), step == "fa1" ? colour["O"] : "none", \
+              step == "fa1" ? " fill-opacity=\"0.25\"" : " stroke=\"" colour["O"] "\" stroke-dasharray=\"3 3\"")
+    }
+    printf "<rect x=\"8\" y=\"%d\" width=\"228\" height=\"66\" rx=\"8\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", slot_y() - 10, ink
+    text(8, slot_y() - 17, "fast memory", " class=\"small\"")
+    split("Q K V S O", s, " ")
+    for (k = 1; k <= 5; k++)
+        text(slot_x(s[k]) + 17, slot_y() + 51, s[k] == "O" ? "O, m, l" : s[k], " class=\"small\" text-anchor=\"middle\"")
+}
+
+# The accesses of one element a time, so far; each number stands for one step.
+function count(step, n, sum) {
+    printf "<text x=\"236\" y=\"%d\" text-anchor=\"end\" class=\"%s\" style=\"animation-name:%s%d\">%d</text>\n", \
+        slot_y() + 84, n == tiles[step] ? "count last" : "count", n == tiles[step] ? "from" : "only", n, sum
+}
+
+function draw(step,    n, k, j, i, first, last, sum, delay, stay) {
+    furniture(step)
+    for (i = 0; i < blocks; i++)
+        for (j = 0; j < blocks; j++)
+            printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"%s\"/>\n", 52 + j * CELL, TOP + i * CELL, CELL, CELL, ink
+    sum = step == "fa1" ? N * d + 2 * N : 0
+    text(8, slot_y() + 84, "accesses", "")
+    for (n = 1; n <= tiles[step]; n++) {
+        j = key[step, n]; i = query[step, n]; delay = (n - 1) * SECONDS
+        first = n == 1 || (step == "fa1" ? key[step, n - 1] != j : query[step, n - 1] != i)
+        last = n == tiles[step] || (step == "fa1" ? key[step, n + 1] != j : query[step, n + 1] != i)
+        for (stay = 1; first && n + stay <= tiles[step] && (step == "fa1" ? key[step, n + stay] == j : query[step, n + stay] == i); )
+            stay++
+        printf "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" fill-opacity=\"0.2\"%s/>", \
+            52 + j * CELL, TOP + i * CELL, CELL, CELL, ink, shown("from", n)
+        printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%d</text></g>\n", \
+            52 + (j + 0.5) * CELL, TOP + (i + 0.5) * CELL + 5, shown("from", n), n
+        printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" class=\"now\" style=\"animation-name:only%d\"/>\n", \
+            52 + j * CELL, TOP + i * CELL, CELL, CELL, n
+        printf "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"26\" rx=\"3\" fill=\"%s\" class=\"flight\" style=\"animation-name:work;animation-delay:%.1fs\"/>\n", \
+            slot_x("S") + 4, slot_y() + 4, ink, delay
+        if (step == "fa1") {
+            if (first) { flight("K", j, "load-" stay, delay); flight("V", j, "load-" stay, delay); sum += 2 * B * d }
+            flight("Q", i, "load-1", delay); flight("O", i, "visit", delay)
+            sum += 3 * B * d + 4 * B
+        } else {
+            if (first) { flight("Q", i, "load-" stay, delay); flight("O", i, "keep-" stay, delay); sum += B * d }
+            flight("K", j, "load-1", delay); flight("V", j, "load-1", delay)
+            sum += 2 * B * d
+            if (last) {  # O and lse, stored once
+                sum += B * d + B
+                block("O", x_of("O", i), y_of("O", i), colour["O"], " fill-opacity=\"0.6\"" shown("stored", n))
+            }
+        }
+        if (n == tiles[step] && step == "fa1") sum += 3 * N  # lse from m and l
+        count(step, n, sum)
+    }
+    if (sum != counted[step]) {
+        print step ": the picture makes " sum " accesses, the program counted " counted[step] >"/dev/stderr"
+        failed = 1
+    }
+}
+
+END {
+    blocks = N / B; period = blocks * blocks * SECONDS + REST
+    print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 415\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"14\">"
+    print "<title>Tiles between slow and fast memory: fa1, fa2, and fa2 with a causal mask</title>"
+    print "<style>"
+    print "text{fill:" ink "} .title{font-weight:bold;font-size:16px} .small{font-size:12px} .count{font-weight:bold;opacity:0} .last{opacity:1}"
+    print ".flight,.now{opacity:0} .now{fill:none;stroke:#000;stroke-width:2.5}"
+    printf ".flight,.from,.now,.count{animation-duration:%.1fs;animation-iteration-count:infinite}\n", period
+    print ".flight{animation-timing-function:ease-in-out} .from,.now,.count{animation-timing-function:step-end}"
+    motions()
+    print "@media (prefers-reduced-motion:reduce){*{animation:none!important}}"
+    print "</style>"
+    print "<rect width=\"760\" height=\"415\" fill=\"#ffffff\"/>"
+    for (p = 1; p <= 3; p++) {
+        printf "<g transform=\"translate(%d 0)\">\n", 8 + (p - 1) * 252
+        draw(panel[p])
+        print "</g>"
+    }
+    print "</svg>"
+    exit failed
+}
