@@ -11,8 +11,10 @@ static const uint32_t POISON =
 
 void tolerance_poison(float *x, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        memcpy(&x[i], &POISON, sizeof POISON);
+    for (size_t done = 0, more; done < n; done += more) {  // as many again as there are already
+        more = done == 0 ? 1 : done < n - done ? done : n - done;
+        memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
+    }
 }
 
 bool tolerance_is_poison(float x)
