@@ -149,7 +149,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
 
     PARALLEL(omp parallel)
     {
-        struct workplace w = workplace_new(size, p->d);
+        struct workplace w = workplace_new(p, size);
         PARALLEL(omp for)
         for (size_t row = 0; row < rows; row++)
             begin_row(&list, row);

@@ -5,27 +5,21 @@
 
 #include <string.h>
 
-struct keys keys_new(size_t d)
+size_t keys_rows(size_t d, bool holes)
 {
-    return (struct keys){
-        .K = group_rows_new(d),
-        .V = group_rows_new(d),
-        .dK = group_rows_new(d),
-        .dV = group_rows_new(d),
-        .rows = group_rows_new(panels_of(d) * GROUP),
-        .holed = group_rows_new(panels_of(d) * GROUP),
-    };
+    return 4 * d + (holes ? 2 : 1) * panels_of(d) * GROUP;
 }
 
-void keys_free(struct keys *k)
+struct keys keys_take(group_row **left, size_t d, bool holes)
 {
-    extra_free((float *)k->K);
-    extra_free((float *)k->V);
-    extra_free((float *)k->dK);
-    extra_free((float *)k->dV);
-    extra_free((float *)k->rows);
-    extra_free((float *)k->holed);
-    *k = (struct keys){ .K = NULL };
+    return (struct keys){
+        .K = rows_take(left, d),
+        .V = rows_take(left, d),
+        .dK = rows_take(left, d),
+        .dV = rows_take(left, d),
+        .rows = rows_take(left, panels_of(d) * GROUP),
+        .holed = holes ? rows_take(left, panels_of(d) * GROUP) : NULL,
+    };
 }
 
 /* x (cols, d) transposed into the group's d rows, with zeros in lanes that have no key. */

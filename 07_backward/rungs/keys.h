@@ -16,9 +16,10 @@
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK lacks the scale
     group_row *rows;   // K as it lies, GROUP elements of a row: panel n, key c at [n GROUP + c]
-    group_row *holed;  // the same with zeros for some keys
+    group_row *holed;  // the same with zeros for some keys; NULL without holes
     const group_row *seen;  // what the queries at hand see: rows, holed, or NULL for nothing
-    size_t j0, cols;        // the first key, and how many there are
+    size_t first, end;      // … from which key, and to which
+    size_t j0, cols;        // the group's first key, and how many there are
 };
 
 /* Rows of d elements in panels of GROUP: how many panels. */
@@ -27,9 +28,19 @@ INLINE size_t panels_of(size_t d)
     return (d - 1) / GROUP + 1;
 }
 
-/* Room for a group with rows of d elements, to be released with keys_free. */
-struct keys keys_new(size_t d);
-void keys_free(struct keys *k);
+/* The next `count` of the rows that `left` points to. */
+INLINE group_row *rows_take(group_row **left, size_t count)
+{
+    group_row *const rows = *left;
+    *left += count;
+    return rows;
+}
+
+/* How many rows a group takes for keys of d elements; with holes: a key may be hidden from all queries. */
+size_t keys_rows(size_t d, bool holes);
+
+/* A group in the next so many rows. */
+struct keys keys_take(group_row **left, size_t d, bool holes);
 
 /* The keys j0 … j0 + cols - 1 of the head, with dK = dV = 0; other lanes are 0 too. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);

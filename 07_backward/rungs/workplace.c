@@ -7,37 +7,42 @@ static size_t rounded_up(size_t n)
     return (n + ROWS - 1) / ROWS * ROWS;
 }
 
-struct workplace workplace_new(struct tile_size size, size_t d)
+/*
+ * One piece of memory, and no more of it than the problem needs. Many small ones are often given back to the system
+ * page by page, and each page that comes anew interrupts the program: on short texts that is a tenth of the time.
+ */
+struct workplace workplace_new(const struct attention *p, struct tile_size size)
 {
-    const size_t groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
+    const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
+    const bool holes = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
+    const bool ragged = size.Br % ROWS != 0 || p->Nq % ROWS != 0;
+    const size_t group_rows =
+        groups * (keys_rows(d, holes) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
     struct workplace w = {
+        .room = extra_fast("tiles", group_rows * GROUP + (ragged ? 2 * d + 2 : 2) * rows),
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
-        .room = groups,
-        .P = group_rows_new(rows),
-        .Z = group_rows_new(rows),
-        .dS = group_rows_new(groups * rows),
-        .dQ = group_rows_new(panels_of(d) * rows),
-        .seen = seen_new(rows),
-        .Q = extra_fast("a tile of Q", rows * d),
-        .dO = extra_fast("a tile of dO", rows * d),
-        .L = extra_fast("a tile of L", rows),
-        .D = extra_fast("a tile of D", rows),
     };
+    group_row *left = (group_row *)w.room;
     for (size_t g = 0; g < groups; g++)
-        w.k[g] = keys_new(d);
+        w.k[g] = keys_take(&left, d, holes);
+    w.P = rows_take(&left, rows);
+    w.Z = dropout ? rows_take(&left, rows) : NULL;
+    w.dS = rows_take(&left, groups * rows);
+    w.dQ = rows_take(&left, panels_of(d) * rows);
+    w.seen = (seen_row *)rows_take(&left, rows);
+    w.L = (float *)left;
+    w.D = w.L + rows;
+    if (ragged) {
+        w.Q = w.D + rows;
+        w.dO = w.Q + rows * d;
+    }
     return w;
 }
 
 void workplace_free(struct workplace *w)
 {
-    for (size_t g = 0; g < w->room; g++)
-        keys_free(&w->k[g]);
-    float *const all[] = {
-        (float *)w->k,    (float *)w->P, (float *)w->Z, (float *)w->dS, (float *)w->dQ,
-        (float *)w->seen, w->Q,          w->dO,         w->L,           w->D
-    };
-    for (size_t n = 0; n < sizeof all / sizeof all[0]; n++)
-        extra_free(all[n]);
+    extra_free((float *)w->k);
+    extra_free(w->room);
 }
 
 static const float *padded(float *to, const float *from, size_t rows, size_t d)
@@ -146,9 +151,11 @@ static struct stretch queries_that_see(const struct workplace *w, const struct q
     return (struct stretch){ s.first / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/* The keys' rows, with zeros for a key that none of the queries sees: there may be NaN. */
-static const group_row *rows_seen(const struct workplace *w, const struct keys *k, size_t rows,
-                                  size_t d)
+/*
+ * Sets what the queries see of the keys' rows: from the first key that one of them sees to the last, with zeros
+ * for keys between that none sees: there may be NaN. Without masks there are none between.
+ */
+static void see_rows(const struct workplace *w, struct keys *k, size_t rows, size_t d)
 {
     seen_row any = { { 0 } };
     bool holes = false;
@@ -156,15 +163,21 @@ static const group_row *rows_seen(const struct workplace *w, const struct keys *
         for (int v = 0; v < COLUMNS; v++)
             any[v] |= w->seen[r][v];
     const int32_t *const lane = (const int32_t *)any;
-    for (size_t c = 0; c < k->cols; c++)
+    k->first = 0;
+    k->end = k->cols;
+    while (k->first < k->end && lane[k->first] == 0)
+        k->first++;
+    while (k->end > k->first && lane[k->end - 1] == 0)
+        k->end--;
+    for (size_t c = k->first; c < k->end; c++)
         holes |= lane[c] == 0;
+    k->seen = (const group_row *)(holes ? k->holed : k->rows);
     if (!holes)
-        return (const group_row *)k->rows;
+        return;
     memcpy(k->holed, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
     for (size_t n = 0; n < panels_of(d) * GROUP; n++)
         if (n % GROUP < k->cols && lane[n % GROUP] == 0)
             memset(&k->holed[n], 0, sizeof k->holed[n]);
-    return (const group_row *)k->holed;
 }
 
 void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
@@ -185,6 +198,8 @@ void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
     if (kind == TILE_WHOLE && full && !dropout) {
         weigh(w, k, q, p->d, factor, dS);
         k->seen = (const group_row *)k->rows;
+        k->first = 0;
+        k->end = GROUP;
     } else {
         keys_seen(w->seen, k, a, q->i0, q->rows);
         memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
@@ -194,7 +209,7 @@ void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
         weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
         memset(dS, 0, s.first * sizeof *dS);
         memset(dS + s.end, 0, (q->padded - s.end) * sizeof *dS);
-        k->seen = rows_seen(w, k, q->rows, p->d);
+        see_rows(w, k, q->rows, p->d);
     }
     const group_row *const P = (const group_row *)w->P + s.first;
     const size_t n = s.end - s.first;
@@ -209,9 +224,10 @@ void workplace_end(struct workplace *w, const struct queries *q, size_t d)
             struct block c = { 0 };
             for (size_t g = 0; g < w->groups; g++) {
                 const struct keys *const k = &w->k[g];
+                const float *const dS = (const float *)(w->dS + g * q->padded + i);
                 if (k->seen)
-                    c = block_product(c, (const float *)(w->dS + g * q->padded + i), GROUP, 1,
-                                      k->seen + n * GROUP, k->cols);
+                    c = block_product(c, dS + k->first, GROUP, 1, k->seen + n * GROUP + k->first,
+                                      k->end - k->first);
             }
             memcpy(w->dQ + n * q->padded + i, &c, sizeof c);
         }

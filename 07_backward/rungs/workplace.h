@@ -8,17 +8,20 @@
 
 /* A tile of keys in groups, and what a tile of queries needs. */
 struct workplace {
+    float *room;  // all of what follows but k itself
     struct keys *k;
-    size_t room, groups;  // groups that there is room for, and that the tile at hand has
-    group_row *P, *Z;     // of one group, a row for each query
-    group_row *dS;        // of all groups: group g, query r at [g rows + r]
-    group_row *dQ;        // panel n, query r at [n rows + r]
+    size_t groups;  // that the tile at hand has
+    group_row *P;   // of one group, a row for each query
+    group_row *Z;   // the same; NULL without dropout
+    group_row *dS;  // of all groups: group g, query r at [g rows + r]
+    group_row *dQ;  // panel n, query r at [n rows + r]
     seen_row *seen;
-    float *Q, *dO, *L, *D;  // the last queries, filled up to a multiple of ROWS
+    float *Q, *dO;  // queries filled up to a multiple of ROWS; NULL if all tiles have such a number
+    float *L, *D;
 };
 
-/* Room for tiles of this size, of rows with d elements. */
-struct workplace workplace_new(struct tile_size size, size_t d);
+/* Room for the problem in tiles of this size. */
+struct workplace workplace_new(const struct attention *p, struct tile_size size);
 void workplace_free(struct workplace *w);
 
 /* A tile of queries as the products want it: whole blocks of rows, zeros behind the last. */
