@@ -121,23 +121,35 @@ void keys_seen(seen_row *seen, const struct keys *k, const struct backward_head 
     }
 }
 
-/* Four neighbouring keys share one call of Philox; here each lane makes it, and takes its own word. */
+/*
+ * Four neighbouring keys share one call of Philox. So the lanes are queries at first, and each call decides on a
+ * vector of them and four keys; then a square of decisions is turned over, and the lanes are keys.
+ */
 void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
                size_t n)
 {
     const struct attention *p = a->p;
     const vec factor = vec_of((float)(1.0 / (1.0 - p->dropout)));
     const uvec zero = { 0 };
-    for (size_t r = 0; r < n; r++)
-        for (int v = 0; v < COLUMNS; v++) {
-            const uvec j = (uvec)(group_lanes(v)) + (uint32_t)k->j0;
-            const struct vec_philox four =
-                vec_philox((struct vec_philox){ { j >> 2, zero + (uint32_t)(i0 + r),
-                                                  zero + (uint32_t)a->h, zero + (uint32_t)a->b } },
-                           p->dropout_seed);
-            uvec word = four.word[0];
-            for (uint32_t w = 1; w < 4; w++)
-                word = (uvec)vec_pick((j & 3) == w, (vec)four.word[w], (vec)word);
-            Z[r][v] = vec_pick(word >> 8 >= p->dropout_threshold, factor, vec_of(0.0f));
+    for (size_t r = 0; r < n; r += LANES)
+        for (size_t v = 0; v < COLUMNS; v++) {
+            const size_t j0 = k->j0 + v * LANES;
+            const uvec i = (uvec)group_lanes(0) + (uint32_t)(i0 + r);
+            vec square[LANES];
+            for (size_t four = j0 / 4; four * 4 < j0 + LANES; four++) {
+                const struct vec_philox word = vec_philox(
+                    (struct vec_philox){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
+                                           zero + (uint32_t)a->b } },
+                    p->dropout_seed);
+                for (size_t w = 0; w < 4; w++) {
+                    const size_t j = four * 4 + w;
+                    if (j >= j0 && j < j0 + LANES)
+                        square[j - j0] = vec_pick(word.word[w] >> 8 >= p->dropout_threshold, factor,
+                                                  vec_of(0.0f));
+                }
+            }
+            transpose(square);
+            for (size_t l = 0; l < smaller(LANES, n - r); l++)
+                Z[r + l][v] = square[l];
         }
 }
