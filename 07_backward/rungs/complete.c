@@ -2,12 +2,19 @@
  * All of it, on all cores: every option, fa2's five products with vectors, and the same bits always.
  *
  * A task is a tile of keys: dK and dV are its own, also where several query heads share the keys. All tasks
- * of a head add to its dQ. A sum of floats depends on its order, so the order is fixed: to the queries of tile
- * i, keys are added from the first tile to the last. Each tile of queries has a counter, `turn`, of the key tiles
- * that have been added. A task works out what it has to add on its own, waits until it is its turn, adds, and
- * passes the turn on. All tasks go through the queries in the same direction, so they follow one another like
- * walkers on a path, and after the first step hardly ever wait. Tasks are taken in the order of their keys: the
- * task that another waits for has always been taken before, so the first of them can go on.
+ * of a head add to its dQ. A sum of floats depends on its order, so the order is fixed: to a tile of queries
+ * the keys that it sees are added from their first tile to their last. Each tile of queries has a number, `turn`:
+ * the tile of keys that is to add next. A task works out what it has to add on its own, waits until it is its
+ * turn, adds, and passes the turn on to the next tile of keys that these queries see.
+ *
+ * All tasks go from the last queries to the first. In causal order the last see all keys: so tasks begin at the
+ * same queries and go on side by side, and one waits for another's addition, not for its whole tile. From the
+ * first queries on, each would begin at its own place on the diagonal, where the one before has yet to come.
+ *
+ * Nobody waits for ever. A task waits only for tasks that were taken before it: those of its head are taken in
+ * the order of their keys, and at each tile of queries only earlier keys have their turn first. So of all
+ * tasks at work, the one that was taken first waits for nobody. Heads come one after the other, because the
+ * queries of one head are more likely to stay in a cache than those of all.
  *
  * So the result is the same bit for bit for any number of threads, one head is work for all of them, and there
  * are 5 products, not split's 7. Beside D and the turns, memory is a few tiles a thread.
@@ -24,15 +31,34 @@
 
 enum { PATIENCE = 20000 };  // looks at the turn: some tens of microseconds, about a tile's work
 
-/* What all threads share: the problem, and of every tile of queries whose turn it is. */
+/* What all threads share: the problem, its tiles, and whose turn it is. */
 struct work_list {
     const struct attention *p;
     struct tile_size size;
+    size_t Tr, Tc;
     struct backward_input in;
     struct gradients out;
     float *D;
-    atomic_size_t *turn;  // (B, H, Tr)
+    atomic_size_t *turn;  // (B, H, Tr), from 0 to Tc; Tc: all have added
 };
+
+/* Does some query of the head's tile i see some key of tile j? */
+static bool sees(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
+{
+    const struct attention *p = list->p;
+    const size_t i0 = i * list->size.Br, j0 = j * list->size.Bc;
+    return tile_kind(p, a->b, a->h, i0, smaller(i0 + list->size.Br, p->Nq), j0,
+                     smaller(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
+}
+
+/* The first tile of keys, from tile j on, that tile i of the queries sees; Tc if there is none. */
+static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
+                        size_t j)
+{
+    while (j < list->Tc && !sees(list, a, i, j))
+        j++;
+    return j;
+}
 
 /* Adds the tile's dQ, times the scale, to that in slow memory. */
 static void add_dQ(const struct workplace *w, const struct backward_head *a,
@@ -57,41 +83,38 @@ static void wait_for(atomic_size_t *turn, size_t place)
             sched_yield();
 }
 
-/* A tile of queries of one head past the tile of keys from j0 on, which is in w->k. */
+/* Tile i of a head's queries past the keys of tile j, which it sees and which are in w->k. */
 static void do_tile(struct work_list *list, struct workplace *w, const struct backward_head *a,
-                    size_t i0, size_t j0, size_t cols)
+                    size_t i, size_t j, size_t cols)
 {
     const struct attention *p = list->p;
-    const size_t d = p->d, head = a->b * p->H + a->h, rows = smaller(list->size.Br, p->Nq - i0);
-    const size_t Tr = (p->Nq - 1) / list->size.Br + 1, place = j0 / list->size.Bc;
-    atomic_size_t *const turn = &list->turn[head * Tr + i0 / list->size.Br];
-    const bool seen = tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) != TILE_SKIPPED;
-    struct queries q;
-    if (seen) {
-        count_loads(a->Q + i0 * d, rows * d);
-        count_loads(a->dO + i0 * d, rows * d);
-        count_loads(a->lse + i0, rows);
-        count_loads(list->D + head * p->Nq + i0, rows);
-        work_products(10 * rows * cols * d);
-        q = workplace_queries(w, a, list->D + head * p->Nq, i0, rows);
-        for (size_t g = 0; g < w->groups; g++)
-            workplace_see(w, g, a, &q);
-        workplace_end(w, &q, d);
-    }
-    wait_for(turn, place);
-    if (seen) {
-        count_loads(a->dQ + i0 * d, rows * d);
-        count_stores(a->dQ + i0 * d, rows * d);
-        add_dQ(w, a, &q);
-    }
-    atomic_store_explicit(turn, place + 1, memory_order_release);
+    const size_t d = p->d, head = a->b * p->H + a->h, i0 = i * list->size.Br;
+    const size_t rows = smaller(list->size.Br, p->Nq - i0);
+    count_loads(a->Q + i0 * d, rows * d);
+    count_loads(a->dO + i0 * d, rows * d);
+    count_loads(a->lse + i0, rows);
+    count_loads(list->D + head * p->Nq + i0, rows);
+    work_products(10 * rows * cols * d);
+    const struct queries q = workplace_queries(w, a, list->D + head * p->Nq, i0, rows);
+    for (size_t g = 0; g < w->groups; g++)
+        workplace_see(w, g, a, &q);
+    workplace_end(w, &q, d);
+
+    atomic_size_t *const turn = &list->turn[head * list->Tr + i];
+    const size_t next = next_seen(list, a, i, j + 1);
+    wait_for(turn, j);
+    count_loads(a->dQ + i0 * d, rows * d);
+    count_stores(a->dQ + i0 * d, rows * d);
+    add_dQ(w, a, &q);
+    atomic_store_explicit(turn, next, memory_order_release);
 }
 
-/* A tile of keys, past all queries of the heads that share it. */
-static void do_task(struct work_list *list, struct workplace *w, size_t n, size_t j0)
+/* Tile j of the keys of key/value head n, past all queries of the heads that share it. */
+static void do_task(struct work_list *list, struct workplace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
-    const size_t group = p->H / p->Hkv, cols = smaller(list->size.Bc, p->Nk - j0);
+    const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
+    const size_t cols = smaller(list->size.Bc, p->Nk - j0);
     const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
     const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
     count_loads(keys.K + j0 * p->d, cols * p->d);
@@ -101,8 +124,9 @@ static void do_task(struct work_list *list, struct workplace *w, size_t n, size_
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, smaller(GROUP, cols - g * GROUP));
     for (size_t head = first; head < first + group; head++) {
         const struct backward_head a = backward_head_of(p, head, list->in, list->out);
-        for (size_t i0 = 0; i0 < p->Nq; i0 += list->size.Br)
-            do_tile(list, w, &a, i0, j0, cols);
+        for (size_t i = list->Tr; i-- > 0;)
+            if (sees(list, &a, i, j))
+                do_tile(list, w, &a, i, j, cols);
     }
     for (size_t g = 0; g < w->groups; g++)
         keys_end(&w->k[g], &keys);
@@ -132,18 +156,28 @@ static void begin_row(struct work_list *list, size_t row)
     count_stores(list->out.dQ + row * d, d);
 }
 
+/* Tile `tile` of the queries of all heads: its rows, and whose turn it is first. */
+static void begin_tile(struct work_list *list, size_t tile)
+{
+    const struct attention *p = list->p;
+    const size_t head = tile / list->Tr, i = tile % list->Tr, i0 = i * list->size.Br;
+    const struct backward_head a = backward_head_of(p, head, list->in, list->out);
+    for (size_t r = i0; r < smaller(i0 + list->size.Br, p->Nq); r++)
+        begin_row(list, head * p->Nq + r);
+    atomic_init(&list->turn[tile], next_seen(list, &a, i, 0));
+}
+
 void backward_complete(const struct attention *p, struct tile_size size, struct backward_input in,
                        struct gradients out)
 {
-    const size_t heads = p->B * p->Hkv, rows = attention_rows(p);
+    const size_t heads = p->B * p->Hkv;
     size.Br = smaller(size.Br, p->Nq);
     size.Bc = smaller(size.Bc, p->Nk);
-    const size_t Tr = (p->Nq - 1) / size.Br + 1, Tc = (p->Nk - 1) / size.Bc + 1;
     struct work_list list = { .p = p, .size = size, .in = in, .out = out };
-    list.D = extra_slow("D", rows);
-    list.turn = allocate(p->B * p->H * Tr, sizeof *list.turn, "the turns");
-    for (size_t n = 0; n < p->B * p->H * Tr; n++)
-        atomic_init(&list.turn[n], 0);
+    list.Tr = (p->Nq - 1) / size.Br + 1;
+    list.Tc = (p->Nk - 1) / size.Bc + 1;
+    list.D = extra_slow("D", attention_rows(p));
+    list.turn = allocate(p->B * p->H * list.Tr, sizeof *list.turn, "the turns");
     atomic_size_t next;  // the task that nobody has taken
     atomic_init(&next, 0);
 
@@ -151,10 +185,10 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
     {
         struct workplace w = workplace_new(p, size);
         PARALLEL(omp for)
-        for (size_t row = 0; row < rows; row++)
-            begin_row(&list, row);
-        for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * Tc;)
-            do_task(&list, &w, task % heads, task / heads * size.Bc);
+        for (size_t tile = 0; tile < p->B * p->H * list.Tr; tile++)
+            begin_tile(&list, tile);
+        for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * list.Tc;)
+            do_task(&list, &w, task / list.Tc, task % list.Tc);
         workplace_free(&w);
     }
     free(list.turn);
