@@ -377,6 +377,39 @@ racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
 	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
 
+# ---- Python (common/python/README.md) ----------------------------------------------------------
+#
+# build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
+# same names, so the objects of each become one, of which only the door is seen; Darwin's linker hides
+# the rest by itself. No sanitizer: an interpreter that has none could not load it.
+
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden
+DOORS   := $(patsubst 0%/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/python/door.c))
+DARWIN  := $(filter Darwin,$(shell uname -s))
+OBJCOPY ?= objcopy
+
+$(OBJ)/doors/%.o:
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
+	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=door_$(firstword $(subst _, ,$*)) $@)
+define door
+$(OBJ)/doors/$1.o: $(OBJ)/$1/python/door.o $(OBJ)/common/python/door.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+endef
+$(foreach d,$(DOORS),$(eval $(call door,$(basename $(notdir $d)))))
+
+$(OBJ)/common/python/door.o: FLAGS += $(OPENMP)
+$(BUILD)/libflash.so: $(DOORS)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: python python-check
+python: setup-run
+	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
+	    CFLAGS='$(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) $(LIBRARY_FLAGS)'
+	@cmp -s $(BUILD)/library/libflash.so $(BUILD)/libflash.so || \
+	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
+
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
 
