@@ -167,8 +167,8 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 # To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
 # `make test-03`, these are skipped; for the course itself they have failed.
 
-SUITES ?= tests witness mutants pages
-ONLY   ?= common cuda $(CHAPTERS)
+SUITES ?= tests witness mutants pages python
+ONLY   ?= common cuda python $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
@@ -403,12 +403,31 @@ $(BUILD)/libflash.so: $(DOORS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
-.PHONY: python python-check
-python: setup-run
+.PHONY: library python python-check test-python
+library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
-	    CFLAGS='$(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) $(LIBRARY_FLAGS)'
+	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
 	@cmp -s $(BUILD)/library/libflash.so $(BUILD)/libflash.so || \
 	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
+python: setup-run library
+	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
+python-check: python
+	@sh common/python/check.sh
+test-python: setup-test
+	$(SUBMAKE) $(JOBS) tests ONLY=python
+
+# Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
+PYTHON_TEST    = +$(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
+HAS_NUMPY      = $(shell . common/python/find.sh; echo "$$python")
+PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
+RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
+.PHONY: $(RESULTS_python) library-for-tests
+library-for-tests:
+	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
+$(RESULTS)/python: library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+	$(PYTHON_TEST)
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
@@ -515,6 +534,10 @@ help:
 #? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
+#?
+#? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
+#? make python-check it against PyTorch's attention, values and gradients; fetches PyTorch into build/
+#?                   test-python: its tests and wrong versions
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

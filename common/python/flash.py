@@ -187,7 +187,7 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
         raise ValueError(f"Q: expected rows of at most {MAX_D} elements, found {d}")
 
     scale = 1.0 / math.sqrt(d) if o.scale is None else float(o.scale)
-    if not abs(scale) <= np.finfo(np.float32).max:
+    if not abs(scale) <= float(np.finfo(np.float32).max):
         raise ValueError(f"scale: expected a finite float32, found {scale}")
     if o.causal not in (False, True, "bottom-right", "top-left"):
         raise ValueError(f"causal: expected True, False, 'bottom-right' or 'top-left', found {o.causal!r}")
