@@ -403,7 +403,7 @@ $(BUILD)/libflash.so: $(DOORS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
-.PHONY: library python python-check test-python
+.PHONY: library python python-check minilm test-python
 library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
@@ -413,11 +413,13 @@ python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 python-check: python
 	@sh common/python/check.sh
+minilm: python
+	@sh common/python/minilm.sh $(STEP)
 test-python: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=python
 
 # Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
-PYTHON_TEST    = +$(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
+PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
 HAS_NUMPY      = $(shell . common/python/find.sh; echo "$$python")
 PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
@@ -538,6 +540,8 @@ help:
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
 #? make python-check it against PyTorch's attention, values and gradients; fetches PyTorch into build/
 #?                   test-python: its tests and wrong versions
+#? make minilm       a real model of sentences with the course's attention in it, fetched into build/;
+#?                   STEP=05/split_kv: by another step
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

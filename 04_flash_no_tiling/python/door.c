@@ -8,11 +8,11 @@ enum { STANDARD, NO_TILING, STEPS };
 
 static struct door_step step(size_t n)
 {
-    if (n == STANDARD)
-        return (struct door_step){ .name = "standard_attention", .idea = "S and P stored whole" };
-    return (struct door_step){
-        .name = "flash_no_tiling", .idea = "one pass over the keys for each query", .lse = true
+    static const struct door_step all[] = {
+        { .name = "standard_attention", .idea = "S and P stored whole" },
+        { .name = "flash_no_tiling", .idea = "one pass over the keys for each query", .lse = true },
     };
+    return all[n];
 }
 
 static const char *lacks(size_t n, const struct attention *p)
@@ -53,6 +53,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     }
 }
 
-DOOR(04)
-    .steps = STEPS, .step = step, .lacks = lacks, .room = room, .run = run, DOOR_SHARED
+const struct door door_04 = {
+    .steps = STEPS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
 };

@@ -40,6 +40,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     steps[n].run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
 }
 
-DOOR(05)
-    .steps = STEPS, .step = step, .lacks = lacks, .room = room, .run = run, DOOR_SHARED
+const struct door door_05 = {
+    .steps = STEPS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
 };

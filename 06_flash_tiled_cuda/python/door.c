@@ -40,6 +40,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     result_free(&r);
 }
 
-DOOR(06)
-    .steps = KERNELS, .step = step, .lacks = lacks, .room = room, .run = run, DOOR_SHARED
+const struct door door_06 = {
+    .steps = KERNELS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
 };

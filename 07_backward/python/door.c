@@ -40,8 +40,7 @@ static double room(size_t n, const struct attention *p, const struct door_call *
 static void run(size_t n, const struct attention *p, const struct door_call *call)
 {
     const struct gradients out = { call->dQ, call->dK, call->dV };
-    struct backward_input in = { .Q = call->Q, .K = call->K, .V = call->V, .O = call->O,
-                                 .lse = call->lse, .dO = call->dO };
+    struct backward_input in = { call->Q, call->K, call->V, call->O, call->lse, call->dO, 0, 0 };
     struct kept kept = { 0 };
     if (n == FA1) {  // which wants m and l, and nobody else keeps them
         struct attention_input input = { .p = *p };
@@ -56,6 +55,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     kept_free(&kept);
 }
 
-DOOR(07)
-    .steps = STEPS, .step = step, .lacks = lacks, .room = room, .run = run, DOOR_SHARED
+const struct door door_07 = {
+    .steps = STEPS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
 };

@@ -53,7 +53,7 @@ library=$here/$BUILD/libflash.so
 case $(sed -n 's|^+++ b/||p' "$patch") in
 *.c | *.h)
     cp -Rp "$BUILD/library/obj" "$folder/build/library/obj"
-    (cd "$folder" && $MAKE -s --no-print-directory library BUILD=build QUIET=1) >>"$log" 2>&1 ||
+    (cd "$folder" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $MAKE -s --no-print-directory library BUILD=build QUIET=1) >>"$log" 2>&1 ||
         verdict 1 "no longer compiles"
     library=$folder/build/libflash.so
     ;;
