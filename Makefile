@@ -381,7 +381,7 @@ racecheck-07: setup-run
 #
 # build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
 # same names, so the objects of each become one, of which only the door is seen; Darwin's linker hides
-# the rest by itself. No sanitizer: an interpreter that has none could not load it.
+# the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
 DOORS   := $(patsubst 0%/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/python/door.c))
@@ -432,7 +432,8 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
 
 .PHONY: build-tests
-build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
+build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
+    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
 
 # ---- the course as a whole ---------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ static struct tile_size size_of(size_t n, const struct attention *p, const struc
     return step_size(&steps[n], &asked, p->d);
 }
 
-/* S, P, dP and dS of one head; D and the turns of complete; fa1's forward pass once more. */
+/* S, P, dP and dS of one head; D and the turns of complete; for fa1 the forward pass, of up to 16 parts. */
 static double room(size_t n, const struct attention *p, const struct door_call *call,
                    size_t threads)
 {
@@ -40,7 +40,9 @@ static double room(size_t n, const struct attention *p, const struct door_call *
 static void run(size_t n, const struct attention *p, const struct door_call *call)
 {
     const struct gradients out = { call->dQ, call->dK, call->dV };
-    struct backward_input in = { call->Q, call->K, call->V, call->O, call->lse, call->dO, 0, 0 };
+    struct backward_input in = {
+        call->Q, call->K, call->V, call->O, call->lse, call->dO, NULL, NULL
+    };
     struct kept kept = { 0 };
     if (n == FA1) {  // which wants m and l, and nobody else keeps them
         struct attention_input input = { .p = *p };
