@@ -416,11 +416,12 @@ python-check: python
 minilm: python
 	@sh common/python/minilm.sh $(STEP)
 test-python: setup-test
-	$(SUBMAKE) $(JOBS) tests ONLY=python
+	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
+	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
 
 # Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
-HAS_NUMPY      = $(shell . common/python/find.sh; echo "$$python")
+HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
 PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
 .PHONY: $(RESULTS_python) library-for-tests

@@ -12,7 +12,9 @@ mkdir -p "$(dirname "$result")"
 rm -f "$result"
 
 if [ -z "$python" ]; then
-    [ -n "$patch" ] || printf '%-32s %4d passed, 0 failed, 1 skipped\n    skipped: python: no python3 with NumPy here\n' "$name" 0
+    echo "0 0 0" >"$result"
+    [ -n "$patch" ] && exit 0
+    printf '%-32s %4d passed, 0 failed, 1 skipped\n    skipped: python: no python3 with NumPy here\n' "$name" 0
     echo "0 0 1" >"$result"
     exit 0
 fi
