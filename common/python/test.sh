@@ -7,6 +7,7 @@
 result=$1 patch=$2 folder=$3
 name=$(basename "$result") log=$result.log
 export PYTHONDONTWRITEBYTECODE=1
+export OMP_WAIT_POLICY=passive  # as in run_tests.sh
 . common/python/find.sh
 mkdir -p "$(dirname "$result")"
 rm -f "$result"
