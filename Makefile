@@ -167,8 +167,8 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 # To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
 # `make test-03`, these are skipped; for the course itself they have failed.
 
-SUITES ?= tests witness mutants pages
-ONLY   ?= common cuda $(CHAPTERS)
+SUITES ?= tests witness mutants pages python
+ONLY   ?= common cuda python $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
@@ -377,8 +377,64 @@ racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
 	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
 
+# ---- Python (common/python/README.md) ----------------------------------------------------------
+#
+# build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
+# same names, so the objects of each become one, of which only the door is seen; Darwin's linker hides
+# the rest by itself.
+
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden
+DOORS   := $(patsubst 0%/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/python/door.c))
+DARWIN  := $(filter Darwin,$(shell uname -s))
+OBJCOPY ?= objcopy
+
+$(OBJ)/doors/%.o:
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
+	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=door_$(firstword $(subst _, ,$*)) $@)
+define door
+$(OBJ)/doors/$1.o: $(OBJ)/$1/python/door.o $(OBJ)/common/python/door.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+endef
+$(foreach d,$(DOORS),$(eval $(call door,$(basename $(notdir $d)))))
+
+$(OBJ)/common/python/door.o: FLAGS += $(OPENMP)
+$(BUILD)/libflash.so: $(DOORS)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: library python python-check minilm test-python
+library:
+	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
+	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
+	@cmp -s $(BUILD)/library/libflash.so $(BUILD)/libflash.so || \
+	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
+python: setup-run library
+	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
+python-check: python
+	@sh common/python/check.sh
+minilm: python
+	@sh common/python/minilm.sh $(STEP)
+test-python: setup-test
+	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
+	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
+
+# Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
+PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
+HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
+PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
+RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
+.PHONY: $(RESULTS_python) library-for-tests
+library-for-tests:
+	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
+$(RESULTS)/python: library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+	$(PYTHON_TEST)
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
+
 .PHONY: build-tests
-build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness))
+build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
+    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
@@ -482,6 +538,12 @@ help:
 #? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
+#?
+#? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
+#? make python-check it against PyTorch's attention, values and gradients; fetches PyTorch into build/
+#?                   test-python: its tests and wrong versions
+#? make minilm       a real model of sentences with the course's attention in it, fetched into build/;
+#?                   STEP=05/split_kv: by another step
 #?
 #? make compare      all stages on one input: who differs from whom, and where
 #?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them

@@ -1,0 +1,131 @@
+"""Holds every step against PyTorch's attention, values and gradients; without PyTorch against NumPy.
+
+The rule is the course's (common/tolerance.h): the textbook computation in float32 has an error too, and a
+step's may be at most some times as large. What PyTorch's own errors are under that rule is said beside it.
+"""
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import flash
+import reference
+
+try:
+    import torch
+    import flash_torch
+except ImportError:
+    torch = None
+
+CASES = {
+    "plain": {},
+    "scale": {"scale": 0.3},
+    "causal": {"causal": "top-left"},
+    "bottom-right": {"causal": "bottom-right"},
+    "window": {"window": (30, 4)},
+    "key mask": {"key_mask": True},
+    "block mask": {"block_mask": True, "mask_block": (32, 16)},
+    "grouped heads": {"Hkv": 2},
+    "dropout": {"dropout": 0.2, "dropout_seed": 17},
+    "all": {"causal": "bottom-right", "window": (60, -1), "key_mask": True, "block_mask": True,
+            "mask_block": (16, 64), "Hkv": 1, "scale": 0.2, "dropout": 0.1, "dropout_seed": 3},
+}
+B, H, NQ, NK, D = 2, 4, 100, 129, 64
+
+
+def problem(case: dict) -> tuple[list[np.ndarray], dict]:
+    numbers, options = np.random.default_rng(5), dict(case)
+    Hkv = options.pop("Hkv", H)
+    shapes = (B, H, NQ, D), (B, Hkv, NK, D), (B, Hkv, NK, D), (B, H, NQ, D)
+    arrays = [numbers.standard_normal(shape).astype(np.float32) for shape in shapes]
+    if "key_mask" in options:
+        options["key_mask"] = numbers.random((B, NK)) < 0.8
+    if "block_mask" in options:
+        rows, cols = options["mask_block"]
+        options["block_mask"] = numbers.random((-(-NQ // rows), -(-NK // cols))) < 0.7
+    return arrays, options
+
+
+def ratio(got, right, plain) -> float:
+    """The largest error, as a multiple of the textbook's."""
+    finite = np.isfinite(right)
+    return float(np.abs(got - right)[finite].max() / np.abs(plain - right)[finite].max())
+
+
+def pytorch(arrays, options) -> list[np.ndarray] | None:
+    """O, dQ, dK and dV of scaled_dot_product_attention; None where it has no such option."""
+    if torch is None or options.get("dropout"):
+        return None  # whose dropout draws other numbers
+    q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in arrays[:3])
+    masks = {name: options[name] for name in ("causal", "window", "key_mask", "block_mask", "mask_block")
+             if name in options}
+    seen = torch.from_numpy(reference.visible(B, NQ, NK, **masks))
+    group = H // k.shape[1]
+    O = torch.nn.functional.scaled_dot_product_attention(
+        q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1),
+        attn_mask=seen if masks else None, scale=options.get("scale"))
+    O.backward(torch.from_numpy(arrays[3]))
+    return [x.detach().numpy() for x in (O, q.grad, k.grad, v.grad)]
+
+
+def through_autograd(arrays, options, step, backward) -> list[np.ndarray]:
+    q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in arrays[:3])
+    O = flash_torch.attention(q, k, v, step=step, backward=backward, **options)
+    O.backward(torch.from_numpy(arrays[3]))
+    return [x.detach().numpy() for x in (O, q.grad, k.grad, v.grad)]
+
+
+def course(arrays, options, step, backward) -> list[np.ndarray] | None:
+    """O, dQ, dK and dV; None where a step lacks an option."""
+    try:
+        if torch is not None:
+            return through_autograd(arrays, options, step, backward)
+        *inputs, dO = arrays
+        O, lse = flash.forward(*inputs, step=step, **options)
+        return [O, *flash.backward(*inputs, O, lse, dO, step=backward, **options)]
+    except ValueError as error:
+        if "this step lacks" not in str(error):
+            raise
+        return None
+
+
+def main() -> int:
+    steps, bad = flash.steps().values(), 0
+    pairs = [("05/complete", "07/complete")]
+    pairs += [(s.name, "07/complete") for s in steps if s.lse and s.name != "05/complete"]
+    pairs += [("05/complete", s.name) for s in steps if s.backward and s.name != "07/complete"]
+    print(f"B {B}, H {H}, Nq {NQ}, Nk {NK}, d {D}: largest error as a multiple of the textbook's in float32")
+    print(f"against {'PyTorch ' + torch.__version__ if torch else 'NumPy (PyTorch is not there)'}\n")
+    print(f"{'options':15}{'O':>8}{'dQ':>8}{'dK':>8}{'dV':>8}   {'largest difference from PyTorch':33}steps")
+    for name, case in CASES.items():
+        arrays, options = problem(case)
+        right, plain = (reference.Attention(*arrays[:3], dtype, **options) for dtype in (np.float64, np.float32))
+        right, plain = ([a.O, *a.gradients(arrays[3])] for a in (right, plain))
+        torchs, worst, away, ran = pytorch(arrays, options), np.zeros(4), 0.0, 0
+        for step, backward in pairs:
+            got = course(arrays, options, step, backward)
+            if got is None:
+                continue
+            ran += 1
+            for k, what in enumerate(("O", "dQ", "dK", "dV")):
+                wrong = reference.disagreement(got[k], right[k], plain[k], k > 0)
+                if wrong:
+                    print(f"{step}, {backward}, {name}: {what}: {wrong}")
+                    bad += 1
+                worst[k] = max(worst[k], ratio(got[k], right[k], plain[k]))
+                if torchs is None:
+                    continue
+                wrong = reference.disagreement(torchs[k], right[k], plain[k], k > 0)
+                if wrong and step == pairs[0][0]:
+                    print(f"PyTorch, {name}: {what}: {wrong}")
+                    bad += 1
+                away = max(away, float(np.abs(got[k] - torchs[k]).max()))
+        peer = f"{away:.2e}" if torchs else "it has none that is the same" if torch else "-"
+        print(f"{name:15}{''.join(f'{x:8.2f}' for x in worst)}   {peer:33}{ran}")
+    print(f"\n{'all agree' if bad == 0 else f'{bad} disagree'}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

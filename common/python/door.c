@@ -1,0 +1,51 @@
+/*
+ * What every door does before and after a step.
+ *
+ * A program that finds no memory says so and exits. In somebody else's process that must not happen, and
+ * there is no way back out of a step, least of all from its threads. So there is an upper bound for what each
+ * step takes, and it is asked for as one piece first. tests.py holds the bounds against what steps took.
+ */
+#include "door.h"
+
+#include "threads.h"
+#include "traffic.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static bool is_there(double bytes)
+{
+    if (bytes >= (double)PTRDIFF_MAX)
+        return false;
+    void *volatile const room = malloc((size_t)bytes + 1);  // or clang takes success for granted
+    free(room);
+    return room != NULL;
+}
+
+const char *door_call(const struct door *door, size_t n, const struct attention *p,
+                      const struct door_call *call, size_t *extra)
+{
+    const size_t usual = threads_in_use(), threads = call->threads ? call->threads : usual;
+    if (!is_there(door->room(n, p, call, threads)))
+        return "out of memory";
+    traffic_reset();
+    threads_use(threads);
+    door->run(n, p, call);
+    threads_use(usual);
+    *extra = extra_slow_peak() + extra_fast_peak();
+    return NULL;
+}
+
+void door_prepare(struct attention *p)
+{
+    attention_set_dropout(p, p->dropout, p->dropout_seed);
+}
+
+double door_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
+{
+    const double group = 64.0;  // queries or keys are rounded up to groups, of fewer than these
+    const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;
+    const double cols = (double)(Bc < p->Nk ? Bc : p->Nk) + group;
+    const double d = (double)p->d + group;
+    return sizeof(float) * (8.0 * (rows + cols) * d + 2.0 * rows * cols);
+}

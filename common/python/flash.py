@@ -1,0 +1,282 @@
+"""Attention of chapters 04 to 07 from Python: any step, on NumPy arrays, in place.
+
+    O, lse = flash.forward(Q, K, V, causal=True)                     # 05/complete
+    dQ, dK, dV = flash.backward(Q, K, V, O, lse, dO, causal=True)    # 07/complete
+
+Arrays are (N, d), (H, N, d) or (B, H, N, d), as for the programs. A float32 array that is contiguous is used
+where it lies; float16, float64 and other layouts are converted to a copy. Whatever does not fit raises
+ValueError, TypeError or MemoryError before anything is written. Options are the fields of Options.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import operator
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+size_t, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
+MAX_D = 256
+DTYPES = ("f32", "bf16", "f16")
+
+
+class Attention(ctypes.Structure):  # struct attention of common/attention.h
+    _fields_ = [(name, size_t) for name in ("B", "H", "Hkv", "Nq", "Nk", "d")] + [
+        ("dtype", ctypes.c_int), ("scale", ctypes.c_float),
+        ("causal", ctypes.c_bool), ("top_left", ctypes.c_bool),
+        ("window_left", ctypes.c_ssize_t), ("window_right", ctypes.c_ssize_t),
+        ("key_mask", pointer), ("block_mask", pointer),
+        ("mask_rows", size_t), ("mask_cols", size_t),
+        ("dropout", ctypes.c_double), ("dropout_threshold", ctypes.c_uint32),
+        ("dropout_seed", ctypes.c_uint64)]
+
+
+class Call(ctypes.Structure):  # struct door_call of common/python/door.h
+    _fields_ = [(name, size_t) for name in ("br", "bc", "threads")] + [
+        (name, pointer) for name in ("Q", "K", "V", "dO", "O", "lse", "dQ", "dK", "dV")]
+
+
+class DoorStep(ctypes.Structure):
+    _fields_ = [("name", text), ("idea", text), ("backward", ctypes.c_bool), ("lse", ctypes.c_bool)]
+
+
+problem_p, call_p = ctypes.POINTER(Attention), ctypes.POINTER(Call)
+
+
+class Door(ctypes.Structure):
+    _fields_ = [
+        ("steps", size_t), ("attention_bytes", size_t), ("call_bytes", size_t),
+        ("step", ctypes.CFUNCTYPE(DoorStep, size_t)),
+        ("lacks", ctypes.CFUNCTYPE(text, size_t, problem_p)),
+        ("room", ctypes.CFUNCTYPE(ctypes.c_double, size_t, problem_p, call_p, size_t)),
+        ("run", ctypes.CFUNCTYPE(None, size_t, problem_p, call_p)),
+        ("call", ctypes.CFUNCTYPE(text, pointer, size_t, problem_p, call_p, ctypes.POINTER(size_t))),
+        ("prepare", ctypes.CFUNCTYPE(None, problem_p))]
+
+
+class Step(NamedTuple):
+    """A step: "05/fa2" is number 3 of chapter 05's door."""
+    name: str
+    idea: str
+    backward: bool
+    lse: bool
+    door: Door
+    number: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """What attention may be asked for, as on the programs' command lines."""
+    scale: float | None = None  # 1/sqrt(d)
+    causal: bool | str = False  # True and "bottom-right", or "top-left"
+    window: tuple[int, int] = (-1, -1)  # keys before and after a query's place; -1: all of them
+    key_mask: np.ndarray | None = None  # (B, Nk) of bool or uint8, 0 hides
+    block_mask: np.ndarray | None = None  # a number for each block of mask_block, 0 hides
+    mask_block: tuple[int, int] = (64, 64)
+    dropout: float = 0.0
+    dropout_seed: int = 0
+    dtype: str = "f32"  # what chapter 06's kernels round Q, K and V to
+    tile: tuple[int, int] | None = None  # Br, Bc; None: as suits the step
+    threads: int | None = None  # None: as OpenMP is set
+
+
+def library() -> Path:
+    """Where libflash.so is: FLASH_LIBRARY, or where `make python` leaves it."""
+    usual = Path(__file__).resolve().parents[2] / "build" / "libflash.so"
+    return Path(os.environ.get("FLASH_LIBRARY", usual))
+
+
+@functools.lru_cache(maxsize=None)
+def steps() -> dict[str, Step]:
+    """All steps by name."""
+    if not library().exists():
+        raise ImportError(f"{library()}: expected the library, which make python builds")
+    lib, found = ctypes.CDLL(str(library())), {}
+    for chapter in ("04", "05", "06", "07"):
+        door = Door.in_dll(lib, "door_" + chapter)
+        if (door.attention_bytes, door.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
+            raise ImportError(f"{library()}: expected the structures of flash.py; make python builds it anew")
+        for n in range(door.steps):
+            s = door.step(n)
+            name = f"{chapter}/{s.name.decode()}"
+            found[name] = Step(name, s.idea.decode(), s.backward, s.lse, door, n)
+    return found
+
+
+# ---- looking at what is given -------------------------------------------------------------------
+
+
+def _whole(name: str, value, low: int, high: int = 2**62) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name}: expected {'at least ' + str(low) if high == 2**62 else f'{low} to {high}'}, "
+                         f"found {number}")
+    return number
+
+
+def _pair(name: str, value, low: int) -> tuple[int, int]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ValueError(f"{name}: expected two numbers, found {value!r}")
+    return _whole(name, value[0], low), _whole(name, value[1], low)
+
+
+def floats(name: str, x) -> np.ndarray:
+    """x as contiguous float32: itself, or where it is something else a copy."""
+    x = np.asarray(x)
+    if x.dtype.type not in (np.float16, np.float32, np.float64):
+        raise TypeError(f"{name}: expected float32, float16 or float64 numbers, found {x.dtype}")
+    return np.require(x, np.float32, ["C", "A"])
+
+
+def _mask(name: str, x, shape: tuple[int, int], meaning: str) -> np.ndarray:
+    x = np.asarray(x)
+    if x.dtype.type not in (np.bool_, np.uint8):
+        raise TypeError(f"{name}: expected a mask of bool or uint8, found {x.dtype}")
+    if x.shape != shape:
+        raise ValueError(f"{name}: expected shape {meaning} = {shape}, found {x.shape}")
+    return np.ascontiguousarray(x)
+
+
+def _same_shape(name: str, x: np.ndarray, shape: tuple[int, ...], of: str) -> np.ndarray:
+    if x.shape != shape:
+        raise ValueError(f"{name}: expected {of}, {shape}, found {x.shape}")
+    return x
+
+
+def _output(name: str, x, shape: tuple[int, ...], inputs) -> np.ndarray:
+    """An array for a result: the caller's own, or a new one."""
+    if x is None:
+        return np.empty(shape, np.float32)
+    if not isinstance(x, np.ndarray) or x.dtype != np.float32 or x.dtype.byteorder not in "=|":
+        raise TypeError(f"{name}: expected an array of float32 to write to, found {getattr(x, 'dtype', type(x))}")
+    if not (x.flags.c_contiguous and x.flags.aligned and x.flags.writeable):
+        raise ValueError(f"{name}: expected a contiguous array that can be written to")
+    if any(np.may_share_memory(x, other) for other in inputs if other is not None):
+        raise ValueError(f"{name}: expected memory of its own, found that of another array")
+    return _same_shape(name, x, shape, "shape")
+
+
+def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[Attention, list]:
+    """The C structure, and the arrays that it points to."""
+    if not 2 <= Q.ndim <= 4:
+        raise ValueError(f"Q: expected shape (N, d), (H, N, d) or (B, H, N, d), found {Q.shape}")
+    if K.ndim != Q.ndim:
+        raise ValueError(f"K: expected as many dimensions as Q, {Q.ndim}, found {K.ndim}")
+    B, H, Nq, d = (1,) * (4 - Q.ndim) + Q.shape
+    _, Hkv, Nk, _ = (1,) * (4 - K.ndim) + K.shape
+    for name, x in (("Q", Q), ("K", K)):
+        if x.size == 0:
+            raise ValueError(f"{name}: expected at least one element in each dimension, found {x.shape}")
+    if Q.ndim == 4 and K.shape[0] != B:
+        raise ValueError(f"K: expected the batch size of Q, {B}, found {K.shape[0]}")
+    if K.shape[-1] != d:
+        raise ValueError(f"K: expected the row length of Q, {d}, found {K.shape[-1]}")
+    if H % Hkv:
+        raise ValueError(f"K: expected a number of heads that divides the {H} of Q, found {Hkv}")
+    _same_shape("V", V, K.shape, "the shape of K")
+    if d > MAX_D:
+        raise ValueError(f"Q: expected rows of at most {MAX_D} elements, found {d}")
+
+    scale = 1.0 / math.sqrt(d) if o.scale is None else float(o.scale)
+    if not abs(scale) <= float(np.finfo(np.float32).max):
+        raise ValueError(f"scale: expected a finite float32, found {scale}")
+    if o.causal not in (False, True, "bottom-right", "top-left"):
+        raise ValueError(f"causal: expected True, False, 'bottom-right' or 'top-left', found {o.causal!r}")
+    if not 0.0 <= o.dropout < 1.0:
+        raise ValueError(f"dropout: expected 0 <= P < 1, found {o.dropout}")
+    if o.dtype not in DTYPES:
+        raise ValueError(f"dtype: expected {', '.join(DTYPES)}, found {o.dtype!r}")
+    left, right = _pair("window", o.window, -1)
+    rows, cols = _pair("mask_block", o.mask_block, 1)
+    masks = []
+    if o.key_mask is not None:
+        masks.append(_mask("key_mask", o.key_mask, (B, Nk), "(B, Nk)"))
+    if o.block_mask is not None:
+        blocks = (-(-Nq // rows), -(-Nk // cols))
+        masks.append(_mask("block_mask", o.block_mask, blocks, f"(ceil(Nq / {rows}), ceil(Nk / {cols}))"))
+    return Attention(
+        B=B, H=H, Hkv=Hkv, Nq=Nq, Nk=Nk, d=d, dtype=DTYPES.index(o.dtype), scale=scale,
+        causal=bool(o.causal), top_left=o.causal == "top-left", window_left=left, window_right=right,
+        key_mask=masks[0].ctypes.data if o.key_mask is not None else None,
+        block_mask=masks[-1].ctypes.data if o.block_mask is not None else None,
+        mask_rows=rows, mask_cols=cols, dropout=o.dropout,
+        dropout_seed=_whole("dropout_seed", o.dropout_seed, 0, 2**64 - 1)), masks
+
+
+def _step(name: str, backward: bool) -> Step:
+    step = steps().get(name)
+    if step is None or step.backward != backward:
+        names = ", ".join(s.name for s in steps().values() if s.backward == backward)
+        raise ValueError(f"step: expected one of {names}; found {name!r}")
+    return step
+
+
+# ---- calling ------------------------------------------------------------------------------------
+
+_one_at_a_time = threading.Lock()  # the course's record of extra memory is one for all threads
+_extra = size_t(0)
+
+
+def extra_bytes() -> int:
+    """The most bytes that the last call held besides the arrays that it was given and returned."""
+    return _extra.value
+
+
+def _call(step: Step, p: Attention, o: Options, **arrays) -> None:
+    call = Call(threads=0 if o.threads is None else _whole("threads", o.threads, 1, 1024),
+                **{name: None if x is None else x.ctypes.data for name, x in arrays.items()})
+    if o.tile is not None:
+        call.br, call.bc = _pair("tile", o.tile, 1)
+    step.door.prepare(p)
+    lacks = step.door.lacks(step.number, p)
+    if lacks:
+        raise ValueError(f"{step.name}: expected a problem without what this step lacks: "
+                         f"{lacks.decode().lstrip('-').replace('-', '_')}")
+    with _one_at_a_time:
+        wrong = step.door.call(ctypes.addressof(step.door), step.number, p, call, _extra)
+    if wrong:
+        raise MemoryError(f"{step.name}: {wrong.decode()}: it needs up to "
+                          f"{step.door.room(step.number, p, call, call.threads or 1) / 1e9:.3g} GB of its own")
+
+
+def forward(Q, K, V, *, step: str = "05/complete", out=None, lse=None,
+            **options) -> tuple[np.ndarray, np.ndarray | None]:
+    """O in the shape of Q, and lse in that shape without d; None of steps that do not write it.
+
+    `out` and `lse` may be arrays of float32 to write to.
+    """
+    o, chosen = Options(**options), _step(step, backward=False)
+    Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
+    p, masks = _problem(Q, K, V, o)
+    O = _output("out", out, Q.shape, (Q, K, V, lse, *masks))
+    L = _output("lse", lse, Q.shape[:-1], (Q, K, V, *masks)) if chosen.lse else None
+    _call(chosen, p, o, Q=Q, K=K, V=V, O=O, lse=L)
+    return O, L
+
+
+def backward(Q, K, V, O, lse, dO, *, step: str = "07/complete", out=(None, None, None),
+             **options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """dQ, dK and dV of a forward call with the same options, which returned O and lse."""
+    o, chosen = Options(**options), _step(step, backward=True)
+    Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
+    p, masks = _problem(Q, K, V, o)
+    O = _same_shape("O", floats("O", O), Q.shape, "the shape of Q")
+    dO = _same_shape("dO", floats("dO", dO), Q.shape, "the shape of Q")
+    lse = _same_shape("lse", floats("lse", lse), Q.shape[:-1], "the shape of Q without d")
+    if len(out) != 3:
+        raise ValueError(f"out: expected three arrays, found {len(out)}")
+    given = [x for x in (Q, K, V, O, lse, dO, *masks)]
+    results = []
+    for name, x, like in zip(("dQ", "dK", "dV"), out, (Q, K, V)):
+        results.append(_output(name, x, like.shape, given + results))
+    _call(chosen, p, o, Q=Q, K=K, V=V, O=O, lse=lse, dO=dO, dQ=results[0], dK=results[1], dV=results[2])
+    return tuple(results)

