@@ -1,0 +1,35 @@
+# The commands of the classroom (README.md beside this file).
+
+define starter
+.PHONY: starter-$2
+starter-$2:
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
+
+
+# ---- tests: every starter that can be asked for ------------------------------------------------
+
+# Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
+STARTERS = $(RESULTS)/starters
+parts_of = $(shell points=$1/exercise.points; . common/classroom/exercise.sh; \
+             for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)
+define starters
+STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))
+$$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness)
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/tests/starter.sh $1 \
+	    '$$(patsubst $2-%,%,$$(filter $2-%,$$(@F)))' $(BUILD)/starters/$$(@F)
+.PHONY: $$(STARTERS_OF_$2) test-starters-$2
+test-starters-$2: $$(STARTERS_OF_$2)
+endef
+ifneq ($(filter test-classroom test-starters% $(STARTERS)%,$(MAKECMDGOALS)),)
+$(foreach c,$(CHAPTERS),$(eval $(call starters,$c,$(firstword $(subst _, ,$c)))))
+endif
+.PHONY: test-starters test-classroom
+test-starters: $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
+test-classroom: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
+
+#?
+#? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
+#?                   PART=merge: one part of it; SEED=7: other figures in the questions
