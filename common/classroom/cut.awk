@@ -1,12 +1,25 @@
-# awk -v gaps='1 3' -f cut.awk FILE - FILE with these gaps cut out: what stands between BEGIN SOLUTION and
-# END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1.
+# awk -v gaps='1 3' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: what stands between BEGIN
+# SOLUTION and END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1. What stands
+# between BEGIN LATER PART and END LATER says the same once more in a later step, and goes with that part.
 
-/\/\/ BEGIN SOLUTION/ {
-    cut = index(" " gaps " ", " " ++n " ") > 0
+/\/\/ BEGIN LATER/ {
+    later = index(" " parts " ", " " $NF " ") > 0
+    if (later) next
+}
+/\/\/ END LATER/ && later { later = 0; seam = 1; next }
+seam {
+    sub(/\/\/ STUB: /, "")
     print
-    inside = 1
+    seam = 0
     next
 }
+/\/\/ BEGIN SOLUTION/ {
+    cut = index(" " gaps " ", " " ++n " ") > 0
+    inside = 1
+    if (!later) print
+    next
+}
+later { next }
 /\/\/ END SOLUTION/ {
     inside = 0
     if (!cut) { print; next }

@@ -77,10 +77,13 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
 [ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_witness.* \
     "$work"/common/tests/softmax_program.* "$work/common/tests/witness.c"
 
-# The gaps.
-for file in $(for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done | sort -u); do
+# The gaps, and what later steps say once more.
+for file in $({
+    for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
+    grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"
+} | sort -u); do
     numbers=$(for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p"; done | tr '\n' ' ')
-    awk -v gaps="$numbers" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
+    awk -v gaps="$numbers" -v parts="$parts" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
 done
 
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.

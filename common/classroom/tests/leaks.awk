@@ -1,5 +1,5 @@
-# awk -v gaps='1 2' -f leaks.awk SOURCE FILE… - where a FILE has two lines in a row of a solution that SOURCE has in these gaps.
-# Lines of few signs say nothing and do not count.
+# awk -v gaps='1 2' -f leaks.awk SOURCE FILE… - where a FILE has four lines in a row of a solution that SOURCE has in these
+# gaps. Lines of few signs say nothing and do not count.
 
 function bare(line) {
     sub(/\/\/.*/, "", line)
@@ -14,8 +14,9 @@ NR == FNR {
     else if (inside && (text = bare($0)) != "") { follows[before, text] = 1; before = text }
     next
 }
-FNR == 1 { above = "" }
+FNR == 1 { above = ""; run = 1 }
 (text = bare($0)) != "" {
-    if ((above, text) in follows) print FILENAME ":" FNR ": " text
+    run = (above, text) in follows ? run + 1 : 1
+    if (run >= 4) print FILENAME ":" FNR ": " text
     above = text
 }

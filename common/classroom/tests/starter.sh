@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 # The course's objects, with their times.
-seed() { mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
+seed() { rm -rf "$folder/build" && mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
 run() { (cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
 
 rm -rf "$folder" "$folder.log"
@@ -26,14 +26,19 @@ parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
 gapped=$(for part in $parts; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
 
-# No solution: not in its gap, and no two lines of it in a row anywhere.
+# No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
+# `shown PART FILES` names.
 for gap in $gapped; do
     awk -f common/classroom/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
 done
-leaks=$(for file in $files; do
-    numbers=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|^$file:||p" | tr '\n' ' ')
-    find "$folder" -path "$folder/build" -prune -o -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' \) -print |
-        xargs awk -v gaps="$numbers" -f common/classroom/tests/leaks.awk "$chapter/$file"
+leaks=$(for part in $parts; do
+    shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')
+    for file in $(exercise_gaps "$part" | tr ' ' '\n' | sed -n 's|:.*||p' | sort -u); do
+        numbers=$(exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p" | tr '\n' ' ')
+        find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' \) |
+            grep -vE "$chapter/(${shown:-none})\$" |
+            xargs awk -v gaps="$numbers" -f common/classroom/tests/leaks.awk "$chapter/$file"
+    done
 done)
 [ -z "$leaks" ] || { echo "$leaks" >"$folder.log"; fail 'shows the solution'; }
 
@@ -52,8 +57,12 @@ grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/fa
     { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
 
 # With the solution.
-for file in $files; do cp -p "$chapter/$file" "$folder/$chapter/$file"; done
+for file in $files $(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"); do
+    cp -p "$chapter/$file" "$folder/$chapter/$file"
+done
 seed
+find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"
+[ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
 for part in $parts; do
     [ -n "$(exercise_tests "$part")" ] || continue
     run test PART="$part" || fail "$part fails with its solution"
