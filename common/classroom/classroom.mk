@@ -8,6 +8,22 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 
 
+# The students' tests, linked as the course's own are, with wrong versions in the place of the right one.
+define grade_tests
+.PHONY: grade-tests-$2
+grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+	@BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
+	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
+	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
+	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh common/classroom/grade_tests.sh $1 '$$(MINE)'
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
+.PHONY: grade-tests
+grade-tests: setup-test
+	+@found=`BUILD=$(BUILD) sh common/classroom/grade_tests.sh find '$(SUBMISSION)'` && set -- $$found && \
+	    $(MAKE) -s --no-print-directory $(JOBS) QUIET=1 grade-tests-$${1%%_*} MINE=$$2
+
 # ---- tests: every starter that can be asked for ------------------------------------------------
 
 # Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
@@ -33,3 +49,4 @@ test-classroom: setup-test
 #?
 #? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
+#? make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
