@@ -41,8 +41,12 @@ endef
 ifneq ($(filter test-classroom test-starters% $(STARTERS)%,$(MAKECMDGOALS)),)
 $(foreach c,$(CHAPTERS),$(eval $(call starters,$c,$(firstword $(subst _, ,$c)))))
 endif
-.PHONY: test-starters test-classroom
-test-starters: $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
+.PHONY: test-starters test-classroom $(RESULTS)/classroom
+test-starters: $(RESULTS)/classroom $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
+$(RESULTS)/classroom: $(CHAPTERS:%=$(BUILD)/%)
+	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' \
+	    $(foreach c,$(CHAPTERS),EARLIER_$(firstword $(subst _, ,$c))='$(EARLIER_$(firstword $(subst _, ,$c)))') \
+	    sh common/classroom/tests/classroom.sh $(BUILD)/classroom $(CHAPTERS)
 test-classroom: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
 
@@ -50,3 +54,4 @@ test-classroom: setup-test
 #? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
 #? make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
+#? make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back
