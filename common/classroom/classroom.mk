@@ -21,8 +21,7 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests
 grade-tests: setup-test
-	+@found=`BUILD=$(BUILD) sh common/classroom/grade_tests.sh find '$(SUBMISSION)'` && set -- $$found && \
-	    $(MAKE) -s --no-print-directory $(JOBS) QUIET=1 grade-tests-$${1%%_*} MINE=$$2
+	@BUILD='$(BUILD)' sh common/classroom/grade_tests.sh submission '$(SUBMISSION)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

@@ -1,15 +1,15 @@
 #!/bin/sh
-# grade_tests.sh find SUBMISSION              - "CHAPTER FILE": whose tests these are, and a copy of them in build/
+# grade_tests.sh submission SUBMISSION        - finds the tests in it, and asks make for what follows
 # grade_tests.sh CHAPTER FILE                 - how many of the chapter's wrong versions the tests in FILE reject
 # grade_tests.sh one CHAPTER FILE NAME        - for that: builds version NAME ("right": as it should be) and runs them
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c. Wrong versions that only the watched build can
 # tell from the right one are left out. The tests run as whoever calls this: grade what you do not trust in a container.
-# The environment is that of common/tools/mutant.sh, from the Makefile.
+# For the latter two the environment is that of common/tools/mutant.sh, from the Makefile.
 build=${BUILD:-build}
 work=$build/grade-tests
 
-if [ "$1" = find ]; then
+if [ "$1" = submission ]; then
     submission=$2
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
@@ -23,8 +23,7 @@ if [ "$1" = find ]; then
         *) if [ -f "$submission/$file" ] && [ ! -L "$submission/$file" ]; then cat "$submission/$file"; fi ;;
         esac >"$work/$chapter.c" 2>/dev/null
         if [ -s "$work/$chapter.c" ]; then
-            echo "$chapter $work/$chapter.c"
-            exit 0
+            exec make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$work/$chapter.c"
         fi
         rm -f "$work/$chapter.c"
     done
