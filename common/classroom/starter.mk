@@ -5,7 +5,7 @@ CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 COURSE  := +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
 STUDENT := @sh common/classroom/student.sh
 
-.PHONY: all run test hint progress submit racecheck help clean
+.PHONY: all run test hint progress submit racecheck-06 help clean
 all:
 	@sh common/setup.sh run
 	$(COURSE) build/$(CHAPTER)
@@ -17,7 +17,7 @@ test:
 	$(STUDENT) test $(PART)
 hint progress submit:
 	$(STUDENT) $@ $(PART)
-racecheck:
+racecheck-06:
 	$(COURSE) build/racecheck-06
 	@build/racecheck-06
 build/%: FORCE

@@ -101,7 +101,12 @@ case " $parts " in *' tests '*)
     mkdir -p "$work/$chapter/tests"
     cp "$chapter/tests/mine.c" "$work/$chapter/tests/test_mine.c" || exit 2 ;;
 esac
-case " $parts " in *' questions '* | *' bugs '*)
+case $parts in bugs)
+    for bug in 1 2 3; do
+        printf '# Bug %s: the report; which two threads do what to which memory; an order that goes wrong; the repair\n\n' $bug
+    done >"$work/$chapter/answers.txt" ;;
+esac
+case " $parts " in *' questions '*)
     awk -f $here/form.awk "$work/numbers" "$work/exercise.md" >"$work/$chapter/answers.txt" || exit 2 ;;
 esac
 rm "$work/numbers" "$work/exercise.md"

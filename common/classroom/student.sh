@@ -52,6 +52,7 @@ test_part() {
     questions | bugs)
         asked=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *=' "$chapter/answers.txt")
         given=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *= *[^ ]' "$chapter/answers.txt")
+        [ "$part" = questions ] || { say "$part" there "a person reads $chapter/answers.txt"; return 0; }
         say "$part" "$given of $asked" "numbers are in $chapter/answers.txt; text is for a person to read"
         note "$part written $given of $asked"
         return 0 ;;

@@ -63,6 +63,8 @@ done
 seed
 find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
+# That much is the course itself, whose tests the course runs; a whole exercise runs them here once more.
+[ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash"; exit 0; }
 for part in $parts; do
     [ -n "$(exercise_tests "$part")" ] || continue
     run test PART="$part" || fail "$part fails with its solution"
