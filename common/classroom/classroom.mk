@@ -40,12 +40,15 @@ endef
 ifneq ($(filter test-classroom test-starters% $(STARTERS)%,$(MAKECMDGOALS)),)
 $(foreach c,$(CHAPTERS),$(eval $(call starters,$c,$(firstword $(subst _, ,$c)))))
 endif
-.PHONY: test-starters test-classroom $(RESULTS)/classroom
-test-starters: $(RESULTS)/classroom $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
+.PHONY: test-starters test-classroom $(RESULTS)/classroom $(RESULTS)/classroom-wrong
+test-starters: $(RESULTS)/classroom $(RESULTS)/classroom-wrong \
+    $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
 $(RESULTS)/classroom: $(CHAPTERS:%=$(BUILD)/%)
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' \
 	    $(foreach c,$(CHAPTERS),EARLIER_$(firstword $(subst _, ,$c))='$(EARLIER_$(firstword $(subst _, ,$c)))') \
-	    sh common/classroom/tests/classroom.sh $(BUILD)/classroom $(CHAPTERS)
+	    sh common/classroom/tests/classroom.sh $(BUILD)/classroom-tests $(CHAPTERS)
+$(RESULTS)/classroom-wrong: $(BUILD)/tests/01_standard_softmax $(BUILD)/01_standard_softmax
+	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' sh common/classroom/tests/wrong.sh $(CURDIR)/$(BUILD)/classroom-wrong
 test-classroom: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
 

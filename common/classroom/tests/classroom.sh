@@ -99,7 +99,7 @@ refused 'expected letters, digits' 03_online_softmax "$work/new one"
 starter=$work/merge
 EARLIER=$EARLIER_03 sh $here/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
 mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
-in_starter() { (cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
+in_starter() { (unset BUILD; cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
 grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise.md" && complain 'exercise.md of a starter has what it should not'
 grep -q 'scores 1, 3, 2 and 4' "$starter/03_online_softmax/exercise.md" && complain 'SEED=5 does not change the figures'
 for level in 1 2 3 3; do

@@ -17,7 +17,7 @@ fail() {
 }
 # The course's objects, with their times.
 seed() { rm -rf "$folder/build" && mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
-run() { (cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
+run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
 
 rm -rf "$folder" "$folder.log"
 mkdir -p "$(dirname "$folder")"
