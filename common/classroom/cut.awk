@@ -15,12 +15,13 @@ seam {
 }
 /\/\/ BEGIN SOLUTION/ {
     cut = index(" " gaps " ", " " ++n " ") > 0
+    if (later && !cut) next
+    print
     inside = 1
-    if (!later) print
     next
 }
-later { next }
 /\/\/ END SOLUTION/ {
+    if (later && !cut) next
     inside = 0
     if (!cut) { print; next }
     end = $0  # the STUB comes behind it
@@ -36,4 +37,5 @@ end != "" {
     end = ""
     if (is_stub) next
 }
+later { next }
 { print }
