@@ -35,7 +35,7 @@ leaks=$(for part in $parts; do
     shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')
     for file in $(exercise_gaps "$part" | tr ' ' '\n' | sed -n 's|:.*||p' | sort -u); do
         numbers=$(exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p" | tr '\n' ' ')
-        find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' \) |
+        find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' -o -name '*.html' \) |
             grep -vE "$chapter/(${shown:-none})\$" |
             xargs awk -v gaps="$numbers" -f common/classroom/tests/leaks.awk "$chapter/$file"
     done
