@@ -49,7 +49,17 @@ static bool is_graded(const struct assignment *a, const char *part)
     return false;
 }
 
-static void load_points(struct assignment *a, const char *course)
+/* Is `part` one of `parts`, which has commas between them? */
+static bool is_among(const char *part, const char *parts)
+{
+    const size_t length = strlen(part);
+    for (const char *at = parts; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, part, length) == 0)
+            return true;
+    return false;
+}
+
+static void load_points(struct assignment *a, const char *course, const char *parts)
 {
     static const char *const kinds[] = { "output", "counts", "sanitizer" };
     char path[4096], line[400];
@@ -60,6 +70,8 @@ static void load_points(struct assignment *a, const char *course)
         char points[20], *end;
         if (sscanf(line, "%31s %19s %31s", c.part, points, c.word) != 3 || c.part[0] == '#' ||
             strcmp(c.part, "part") == 0)
+            continue;
+        if (parts && *parts && !is_among(c.part, parts))
             continue;
         const long n = strtol(points, &end, 10);
         if (*end || n < 0 || n > 1000)
@@ -76,15 +88,15 @@ static void load_points(struct assignment *a, const char *course)
     }
     fclose(file);
     if (a->criterion_count == 0)
-        options_fail(path, "expected points, found none");
+        options_fail(path, "expected points of %s, found none", parts && *parts ? parts : "any part");
 }
 
-struct assignment assignment_load(const char *course, const char *chapter)
+struct assignment assignment_load(const char *course, const char *chapter, const char *parts)
 {
     struct assignment a = { .program_count = 0 };
     snprintf(a.chapter, sizeof a.chapter, "%s", chapter);
     snprintf(a.number, sizeof a.number, "%.2s", chapter);
     load_programs(&a, course);
-    load_points(&a, course);
+    load_points(&a, course, parts);
     return a;
 }

@@ -6,7 +6,7 @@
  * counted, and what they are linked with. WORK/said/PROGRAM has what the compiler said where there is none. The
  * programs run as USER, or as whoever we are if that is "-". REPORTS gets report.txt, report.json,
  * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grade.sh
- * calls it.
+ * calls it. PART in the environment names the parts that are graded, unless it is all of them.
  */
 #define _XOPEN_SOURCE 700  // realpath
 #include "grade.h"
@@ -258,6 +258,9 @@ static void describe(struct trial *t, const struct finding *f)
 {
     if (f->unlike[0])
         snprintf(t->text, sizeof t->text, "%s", f->unlike);
+    else if (f->missing)
+        snprintf(t->text, sizeof t->text, "%s at %s: never written, expected %.9g", f->array, f->place,
+                 f->expected);
     else if (isnan(f->error))
         snprintf(t->text, sizeof t->text, "%s at %s: got %.6g, expected %.6g", f->array, f->place, f->got,
                  f->expected);
@@ -527,7 +530,7 @@ int main(int argc, char **argv)
     given.user = argv[7];
     if (*end || end == argv[6])
         options_fail("SEED", "expected a whole number, found '%s'", argv[6]);
-    struct assignment a = assignment_load(given.course, argv[3]);
+    struct assignment a = assignment_load(given.course, argv[3], getenv("PART"));
     report.assignment = &a;
     report.seed = given.seed;
     snprintf(report.name, sizeof report.name, "%s", argv[8]);

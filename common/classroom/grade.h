@@ -41,8 +41,11 @@ struct assignment {
     size_t criterion_count;
 };
 
-/* Reads common/classroom/programs and the chapter's exercise.points; ends the program if they are bad. */
-struct assignment assignment_load(const char *course, const char *chapter);
+/*
+ * Reads common/classroom/programs and the chapter's exercise.points; ends the program if they are bad. `parts`
+ * names those that are graded, with commas between; NULL or "": all of them.
+ */
+struct assignment assignment_load(const char *course, const char *chapter, const char *parts);
 
 // ---- one case ------------------------------------------------------------------------------------
 
@@ -91,7 +94,8 @@ struct finding {
     bool right;
     const char *array;        // "O"
     char place[100];          // "b, h, i, c = 0, 1, 3, 2"
-    double got, expected;     // there
+    double got, expected;     // there …
+    bool missing;             // … where nothing was written
     double error;             // the largest
     double before;            // the largest difference from the stage before …
     bool has_before;          // … if there is one that can do the case

@@ -82,7 +82,7 @@ esac
 if [ -d "$submission" ]; then
     kind=folder
 elif [ -z "$kind" ]; then
-    die "$submission" 'expected a folder, .tar.gz, .tar or .zip'
+    refuse 'expected a folder, .tar.gz, .tar or .zip'
 elif [ "$(wc -c <"$submission")" -gt $MOST_BYTES ]; then
     refuse "the archive is larger than $MOST_BYTES bytes"
 fi
@@ -109,7 +109,7 @@ folder=''
 for there in 0[1-7]_*; do
     case $chapter in "$there" | "${there%%_*}") folder=$there ;; esac
 done
-[ -n "$folder" ] || die CHAPTER "expected the chapter that $submission is of, as in CHAPTER=03"
+[ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 
 # Which name is file $1 of the chapter: with the chapter's folder, without, or without any.

@@ -61,7 +61,7 @@ grader: $(GRADER)/confine $(GRADER)/grade $(CHAPTERS:%=$(BUILD)/%)
 	$(SUBMAKE) student-archives student-models BUILD=$(GRADER)/counted QUIET=1 CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
 	@CC='$(CC)' sh $(CLASSROOM)/prepare.sh $(BUILD)
 
-GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
+GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1

@@ -57,6 +57,7 @@ static void blame(struct finding *f, const char *array, const struct difference 
     f->array = array;
     f->got = d->got;
     f->expected = d->expected;
+    f->missing = d->mismatch == NEVER_WRITTEN;
     snprintf(f->place, sizeof f->place, "%s = %s", axes,
              place_of(first + d->worst, dims, shape, place, sizeof place));
 }
