@@ -53,15 +53,31 @@ $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM)/%.o,grade grade_report assignm
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
+# What outputs are held against besides the reference.
+BEFORE := $(patsubst %,$(BUILD)/%,$(filter 01_% 02_% 04_% 05_% 07_%,$(CHAPTERS)))
+
 # The grader, and all that students' files are linked with.
 .PHONY: grader
-grader: $(GRADER)/confine $(GRADER)/grade $(CHAPTERS:%=$(BUILD)/%)
+grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE)
 	$(SUBMAKE) student-archives BUILD=$(GRADER)/plain QUIET=1
 	$(SUBMAKE) student-archives BUILD=$(GRADER)/sanitized QUIET=1 CFLAGS='$(SANITIZED)'
 	$(SUBMAKE) student-archives student-models BUILD=$(GRADER)/counted QUIET=1 CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
 	@CC='$(CC)' sh $(CLASSROOM)/prepare.sh $(BUILD)
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
+# Tests of it, and wrong versions of it that they must reject.
+$(GRADER)/valid: $(OBJ)/$(CLASSROOM)/tests/valid.o
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+.PHONY: $(RESULTS)/grading test-grading
+$(RESULTS)/grading: grader $(GRADER)/valid
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
+.PHONY: $(RESULTS)/grading.mutants
+$(RESULTS)/grading.mutants: $(RESULTS)/grading
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/tests/mutants.sh $(BUILD) $@
+test-grading: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
+
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
