@@ -3,12 +3,12 @@
 # A student's file is compiled three times, by the grader: plain, with sanitizers, and counting accesses. What it
 # is linked with is made here, an archive for each program of common/classroom/programs and each of the three.
 
-CLASSROOM := common/classroom
+CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/classroom
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # All of common but what knows the right answer.
-STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM)/student/student $(filter-out \
+STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM_DIR)/student/student $(filter-out \
     $(addprefix common/,reference plain attention_check gradient_check softmax_chapter softmax_bench peak), \
     $(basename $(wildcard common/*.c))))
 STUDENT_ARCHIVES :=
@@ -16,7 +16,7 @@ STUDENT_MODELS   :=
 
 # $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the chapter's other files, $5 the student's.
 define student_program
-$(OBJ)/student/$1.o: $(CLASSROOM)/student/$2.c
+$(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
 $(BUILD)/$1.a: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/%.o,$4) $(STUDENT_COMMON)
@@ -46,10 +46,10 @@ $(foreach s,standard recompute fa1 fa2,$(eval $(call student_program,07-$s,backw
 student-archives: $(STUDENT_ARCHIVES)
 student-models: $(STUDENT_MODELS)
 
-$(GRADER)/confine: $(OBJ)/$(CLASSROOM)/confine.o
+$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM)/%.o,grade grade_report assignment cases judge) $(COMMON)
+$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,grade grade_report assignment cases judge) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
@@ -62,26 +62,31 @@ grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE)
 	$(SUBMAKE) student-archives BUILD=$(GRADER)/plain QUIET=1
 	$(SUBMAKE) student-archives BUILD=$(GRADER)/sanitized QUIET=1 CFLAGS='$(SANITIZED)'
 	$(SUBMAKE) student-archives student-models BUILD=$(GRADER)/counted QUIET=1 CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
-	@CC='$(CC)' sh $(CLASSROOM)/prepare.sh $(BUILD)
+	@CC='$(CC)' sh $(CLASSROOM_DIR)/prepare.sh $(BUILD)
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
 # Tests of it, and wrong versions of it that they must reject.
-$(GRADER)/valid: $(OBJ)/$(CLASSROOM)/tests/valid.o
+$(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: $(RESULTS)/grading test-grading
 $(RESULTS)/grading: grader $(GRADER)/valid
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/tests/mutants.sh $(BUILD) $@
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@
 test-grading: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
 
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+
+# The autograder in the forms that Gradescope and Classroom 50 take.
+.PHONY: gradescope classroom50
+gradescope classroom50:
+	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ '$(CHAPTER)' '$(OUT)' '$(PART)' '$(SEED)'

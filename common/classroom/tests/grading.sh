@@ -13,6 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 course=$PWD
+unset MAKEFLAGS MFLAGS  # those of the make that runs this
 root=$([ "$(id -u)" -eq 0 ] && echo yes)
 
 pass() { passed=$((passed + 1)); }
@@ -458,6 +459,44 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
     if grep -q '^"ann",3,1,1,' "$work/rows" && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
+fi
+# The course of a bundle, with what is built here, so that it need not be built again.
+with_build() {
+    cp -Rp "$build" "$1/build"
+}
+if is_wanted gradescope_takes_it; then
+    if command -v zip >/dev/null && command -v unzip >/dev/null && [ -z "$GRADING" ]; then
+        make -s gradescope CHAPTER=01 OUT="$work/in/a.zip" SEED=4 >/dev/null
+        mkdir -p "$work/in/autograder/source" "$work/in/autograder/submission"
+        unzip -q "$work/in/a.zip" -d "$work/in/autograder/source"
+        with_build "$work/in/autograder/source/course"
+        cp $lesson "$work/in/autograder/submission/"
+        AUTOGRADER=$work/in/autograder bash "$work/in/autograder/source/setup.sh" >"$work/said" 2>&1
+        AUTOGRADER=$work/in/autograder "$work/in/autograder/source/run_autograder" >>"$work/said" 2>&1
+        results=$work/in/autograder/results/results.json
+        if "$build/classroom/valid" common/classroom/schemas/gradescope.json "$results" >>"$work/said" &&
+            grep -q '"score": 5' "$results" && unzip -Z1 "$work/in/a.zip" | grep -q '^setup.sh$' &&
+            unzip -Z1 "$work/in/a.zip" | grep -q '^run_autograder$'; then pass; else fail "$(tail -n 5 "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+if is_wanted classroom50_takes_it; then
+    if command -v python3 >/dev/null && [ -z "$GRADING" ]; then
+        make -s classroom50 CHAPTER=01 OUT="$work/in/bundle" SEED=4 >/dev/null
+        with_build "$work/in/bundle/course"
+        mkdir -p "$work/in/checkout/01_standard_softmax"
+        cp $lesson "$work/in/checkout/01_standard_softmax/"
+        (cd "$work/in/checkout" && CLASSROOM=cs1 ASSIGNMENT=one ASSIGNMENT_TYPE=individual OWNER=ann \
+            SUBMISSION_TAG=submit/2026-06-01T14-32-05Z-a1b2c3d COMMIT_URL=https://host/commit/1 \
+            RELEASE_URL=https://host/release REVIEW_URL=https://host/review python3 "$work/in/bundle/autograder.py") >"$work/said" 2>&1
+        made=$work/in/checkout/result.json
+        if "$build/classroom/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" &&
+            grep -q '"score": 5' "$made" && grep -q '"owner": "ann"' "$made" && grep -q '"classroom": "cs1"' "$made" &&
+            grep -q "submit/2026-06-01T14-32-05Z-a1b2c3d" "$made"; then pass; else fail "$(tail -n 5 "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
 fi
 if is_wanted bad_arguments; then
     wrong=''
