@@ -65,6 +65,15 @@ grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE)
 	@CC='$(CC)' sh $(CLASSROOM_DIR)/prepare.sh $(BUILD)
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
+# Anybody's outputs against a stage.
+$(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/against.o $(COMMON)
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+.PHONY: check-against
+check-against: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
+	@sh $(CLASSROOM_DIR)/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
+
 # Tests of it, and wrong versions of it that they must reject.
 $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
 	@mkdir -p $(@D)
