@@ -43,6 +43,6 @@ status=$?
 [ $status -le 1 ] || exit 2
 echo "$mine against $chapter"
 case $chapter in
-0[123]*) "$build/classroom/against" "${chapter%%_*}" "$mine" "$theirs" ;;
-*) "$build/classroom/against" "${chapter%%_*}" "$mine" "$theirs" "$@" ;;
+0[123]*) "$build/grader/against" "${chapter%%_*}" "$mine" "$theirs" ;;
+*) "$build/grader/against" "${chapter%%_*}" "$mine" "$theirs" "$@" ;;
 esac

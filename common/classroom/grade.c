@@ -111,7 +111,7 @@ static void run_student(const char *program, const char *variant, const char *op
     const bool sanitized = strcmp(variant, "sanitized") == 0;
     if (!realpath(given.course, hide))
         options_fail(given.course, "expected the course's folder");
-    path_of(given.build, "classroom/confine", confine);
+    path_of(given.build, "grader/confine", confine);
     path_of(given.work, "root", root);
     path_of(given.work, "errors", errors);
     path_of(given.work, "verdict", ended);

@@ -3,13 +3,13 @@
 #
 # SUBMISSION is a folder, .tar.gz, .tar or .zip. Of it only the files of the exercise are taken, one by one, and
 # read as text. They are compiled by a user who owns nothing, in a folder of its own that holds the course's headers
-# and none of its sources, and linked with what build/classroom has. Then build/classroom/grade runs them. What it
+# and none of its sources, and linked with what build/grader has. Then build/grader/grade runs them. What it
 # writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is printed.
 #
 # In the environment: CC, FLAGS and SANITIZED, and with QUIET nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
-grader=$build/classroom
+grader=$build/grader
 MOST_BYTES=5000000  # of an archive
 MOST_SOURCE=200000  # of a source file
 

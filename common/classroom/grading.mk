@@ -4,7 +4,7 @@
 # is linked with is made here, an archive for each program of common/classroom/programs and each of the three.
 
 CLASSROOM_DIR := common/classroom
-GRADER    := $(BUILD)/classroom
+GRADER    := $(BUILD)/grader
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # All of common but what knows the right answer.

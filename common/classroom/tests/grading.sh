@@ -434,16 +434,16 @@ if is_wanted reports_are_as_published; then
     grade "$work/\"quoted\" \\ name"
     wrong=''
     for kind in report gradescope classroom50; do
-        "$build/classroom/valid" "common/classroom/schemas/$kind.json" "$work/reports/$kind.json" >"$work/said" || wrong="$wrong $kind: $(cat "$work/said")"
+        "$build/grader/valid" "common/classroom/schemas/$kind.json" "$work/reports/$kind.json" >"$work/said" || wrong="$wrong $kind: $(cat "$work/said")"
     done
     # a validator that finds nothing is none
     for spoilt in 's/"score": 0/"score": -1/' 's/"max-score"/"max_score"/' 's/"datetime": "2/"datetime": "x/' 's/"submit\/none"/"none"/' 's/"tests": \[/"tests": 1, "others": [/'; do
         sed "$spoilt" "$work/reports/classroom50.json" >"$work/spoilt.json"
-        "$build/classroom/valid" common/classroom/schemas/classroom50.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
+        "$build/grader/valid" common/classroom/schemas/classroom50.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
     done
     for spoilt in 's/"status": "failed"/"status": "bad"/' 's/"visible"/"seen"/' 's/"score"/"scores"/'; do
         sed "$spoilt" "$work/reports/gradescope.json" >"$work/spoilt.json"
-        "$build/classroom/valid" common/classroom/schemas/gradescope.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
+        "$build/grader/valid" common/classroom/schemas/gradescope.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
     done
     if [ -z "$wrong" ] && grep -q '"got": "NaN"' "$work/reports/report.json"; then pass; else fail "$wrong"; fi
     rm -rf "$work/\"quoted\" \\ name"
@@ -474,7 +474,7 @@ if is_wanted gradescope_takes_it; then
         AUTOGRADER=$work/in/autograder bash "$work/in/autograder/source/setup.sh" >"$work/said" 2>&1
         AUTOGRADER=$work/in/autograder "$work/in/autograder/source/run_autograder" >>"$work/said" 2>&1
         results=$work/in/autograder/results/results.json
-        if "$build/classroom/valid" common/classroom/schemas/gradescope.json "$results" >>"$work/said" &&
+        if "$build/grader/valid" common/classroom/schemas/gradescope.json "$results" >>"$work/said" &&
             grep -q '"score": 5' "$results" && unzip -Z1 "$work/in/a.zip" | grep -q '^setup.sh$' &&
             unzip -Z1 "$work/in/a.zip" | grep -q '^run_autograder$'; then pass; else fail "$(tail -n 5 "$work/said")"; fi
     else
@@ -491,7 +491,7 @@ if is_wanted classroom50_takes_it; then
             SUBMISSION_TAG=submit/2026-06-01T14-32-05Z-a1b2c3d COMMIT_URL=https://host/commit/1 \
             RELEASE_URL=https://host/release REVIEW_URL=https://host/review python3 "$work/in/bundle/autograder.py") >"$work/said" 2>&1
         made=$work/in/checkout/result.json
-        if "$build/classroom/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" &&
+        if "$build/grader/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" &&
             grep -q '"score": 5' "$made" && grep -q '"owner": "ann"' "$made" && grep -q '"classroom": "cs1"' "$made" &&
             grep -q "submit/2026-06-01T14-32-05Z-a1b2c3d" "$made"; then pass; else fail "$(tail -n 5 "$work/said")"; fi
     else

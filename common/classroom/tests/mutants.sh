@@ -12,11 +12,11 @@ root=$([ "$(id -u)" -eq 0 ] && echo yes)
 # A build folder that is the course's but for its grader.
 copy_build() {
     rm -rf "$work/build"
-    mkdir -p "$work/build/classroom"
+    mkdir -p "$work/build/grader"
     for file in "$build"/*; do ln -s "$PWD/$file" "$work/build/"; done 2>/dev/null
-    rm "$work/build/classroom" 2>/dev/null
-    mkdir -p "$work/build/classroom"
-    for file in "$build"/classroom/*; do ln -s "$PWD/$file" "$work/build/classroom/"; done
+    rm "$work/build/grader" 2>/dev/null
+    mkdir -p "$work/build/grader"
+    for file in "$build"/grader/*; do ln -s "$PWD/$file" "$work/build/grader/"; done
 }
 
 mutant() {  # needs, test, file, sed command
@@ -37,16 +37,16 @@ mutant() {  # needs, test, file, sed command
     fi
     case $3 in
     confine.c)
-        rm "$work/build/classroom/confine"
+        rm "$work/build/grader/confine"
         # shellcheck disable=SC2086
-        $CC $FLAGS -w "$work/scripts/confine.c" -o "$work/build/classroom/confine" || failed=$((failed + 1))
+        $CC $FLAGS -w "$work/scripts/confine.c" -o "$work/build/grader/confine" || failed=$((failed + 1))
         ;;
     *.c)
-        rm "$work/build/classroom/grade"
+        rm "$work/build/grader/grade"
         # shellcheck disable=SC2086
         $CC $FLAGS -w -Icommon "$work/scripts/$3" $(ls "$build"/obj/common/classroom/grade.o "$build"/obj/common/classroom/grade_report.o \
             "$build"/obj/common/classroom/assignment.o "$build"/obj/common/classroom/cases.o "$build"/obj/common/classroom/judge.o |
-            grep -v "/${3%.c}\.o") "$build/common.a" -lm -o "$work/build/classroom/grade" || failed=$((failed + 1))
+            grep -v "/${3%.c}\.o") "$build/common.a" -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
         ;;
     esac
     if GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then
