@@ -35,6 +35,7 @@ static const struct test_case softmax_cases[] = {
 static const struct test_case safe_cases[] = {
     SOFTMAX("scores about 1000", of_shift, 6, 40, .shift = 1000.0f),
     SOFTMAX("scores about -1000", of_shift, 6, 40, .shift = -1000.0f),
+    SOFTMAX("scores about -1e30", of_shift, 3, 30, .shift = -1e30f),
     SOFTMAX("scores far apart", of_online, 8, 100, .spread = 40.0f),
     SOFTMAX("a row of -inf", of_infinity, 4, 20, .special = ONLY_MINUS_INF),
     SOFTMAX("a row with NaN", of_infinity, 4, 20, .special = WITH_NAN),

@@ -79,7 +79,7 @@ $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: $(RESULTS)/grading test-grading
-$(RESULTS)/grading: grader $(GRADER)/valid
+$(RESULTS)/grading: grader $(GRADER)/valid $(GRADER)/against
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
@@ -99,3 +99,6 @@ grade-all: setup-run
 .PHONY: gradescope classroom50
 gradescope classroom50:
 	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ '$(CHAPTER)' '$(OUT)' '$(PART)' '$(SEED)'
+
+# Their pages show what these say.
+docs docs-check: grader $(GRADER)/against

@@ -518,6 +518,61 @@ if is_wanted bad_arguments; then
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 
+# ---- wrong versions and other people's outputs -----------------------------------------------------
+
+# The course's wrong versions of chapter 03, as far as their outputs or their counts are wrong.
+if is_wanted wrong_versions_lose_points; then
+    wrong='' tried=0
+    for patch in 03_online_softmax/mutants/*.patch; do
+        # one that only the witness sees is right, and counts right; a header is not a student's
+        sed -n 's/^Caught by: *//p' "$patch" | tr ',' '\n' | grep -qv ' *witness' || continue
+        grep -q '^+++ .*\.c$' "$patch" || continue
+        rm -rf "$work/in/03_online_softmax"
+        cp -R 03_online_softmax "$work/in/"
+        patch -s -p1 -d "$work/in" <"$patch"
+        PART=passes,merge,share grade "$work/in" 03
+        [ "$(column earned)" -lt "$(column points)" ] || wrong="$wrong $(basename "$patch")"
+        tried=$((tried + 1))
+    done
+    if [ -z "$wrong" ] && [ "$tried" -gt 8 ]; then pass; else fail "of $tried these earn all points:$wrong"; fi
+fi
+
+if is_wanted check_against; then
+    wrong=''
+    against() {  # status, words, stage
+        sh "$scripts/check_against.sh" "$build" "$work/in" "$3" >"$work/said" 2>&1
+        status=$?
+        [ $status -eq "$1" ] || wrong="$wrong; stage $3: status $status, expected $1: $(cat "$work/said")"
+        grep -q -- "$2" "$work/said" || wrong="$wrong; stage $3: expected '$2' in: $(cat "$work/said")"
+    }
+    against 2 'x.npy: expected the input' 03
+    against 2 'STAGE: expected 01 to 07' 8
+    cp common/data/scores.npy "$work/in/x.npy"
+    against 2 'expected an output: y.npy' 03
+    "$build/01_standard_softmax" --quiet --input "$work/in/x.npy" --output "$work/in/y.npy" >/dev/null
+    against 0 '^y .* ok' 01
+    cp "$work/in/x.npy" "$work/in/y.npy"
+    against 1 'the first is at row, column = 0, 0: yours' 01
+    cp common/data/key_mask.npy "$work/in/y.npy"
+    against 2 'y.npy: expected numbers of shape (164, 164), found (2, 164)' 01
+    for name in q k v; do cp "common/data/$name.npy" "$work/in/"; done
+    "$build/04_flash_no_tiling" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --causal --quiet \
+        --output "$work/in/o.npy" --lse "$work/in/lse.npy" >/dev/null
+    against 1 '^lse .*WRONG' 04
+    echo '--causal' >"$work/in/options.txt"
+    against 0 '^lse .* ok' 04
+    echo '--scale x' >"$work/in/options.txt"
+    against 2 'scale' 04
+    echo '--causal' >"$work/in/options.txt"
+    cp "$work/in/q.npy" "$work/in/do.npy"
+    "$build/07_backward" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --do "$work/in/do.npy" --causal --quiet \
+        --dq "$work/in/dq.npy" --dk "$work/in/dk.npy" --dv "$work/in/dv.npy" >/dev/null
+    against 0 '^dv .* ok' 07
+    cp "$work/in/dq.npy" "$work/in/dk.npy"
+    against 1 '^dk .*WRONG' 07
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
+
 # ---- without root --------------------------------------------------------------------------------
 
 # The same by somebody who is not root: an honest solution, and one that only ends.
