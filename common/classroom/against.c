@@ -82,7 +82,8 @@ static void tell_first(const struct output *o, const float *x, const float *stag
             off++;
         }
     if (off == 0) {
-        printf("    no element is off by more, but all together are: rms over %.2e\n", o->allowed.rms);
+        printf("    no element is off by more, but all together are: rms over %.2e\n",
+               o->allowed.rms);
         return;
     }
     printf("    %zu of %zu elements are off by more than %.2e\n", off, n, o->allowed.max_abs);
@@ -111,7 +112,8 @@ static void compare(const struct output *o)
     }
     if (!d.mismatched)
         snprintf(error, sizeof error, "%.2e", d.max_abs);
-    printf("%-6s %16s %12.2e %16s   %s\n", o->name, error, o->allowed.max_abs, step, right ? "ok" : "WRONG");
+    printf("%-6s %16s %12.2e %16s   %s\n", o->name, error, o->allowed.max_abs, step,
+           right ? "ok" : "WRONG");
     if (!right)
         tell_first(o, x, stage);
     compared++;
@@ -134,8 +136,9 @@ static void softmax(const struct options *options)
     reference_softmax(scores.x, right, scores.rows, scores.cols);
     plain_softmax(scores.x, plain, scores.rows, scores.cols);
     const struct output y = {
-        "y", "row, column", 2, scores.shape, right,
-        allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0),
+        "y",   "row, column",
+        2,     scores.shape,
+        right, allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0),
     };
     heading(scores.origin);
     compare(&y);
@@ -156,10 +159,16 @@ static void attention(const struct options *options, bool backward)
         most = isfinite(check.lse[k]) ? fmax(most, fabs(check.lse[k])) : most;
     for (size_t k = 0; k < p->B * p->H; k++)
         size = fmax(size, check.values[k]);
-    const struct output O = { "o", "b, h, i, c", 4, check.shape, check.right,
-                              allowance_for_output(check.plain, check.right, n, p->Nk, rows, size, most) };
-    const struct output lse = { "lse", "b, h, i", 3, check.shape, check.lse,
-                                allowance_for_sums(check.plain_lse, check.lse, rows, p->Nk, rows, 1.0) };
+    const struct output O = {
+        "o",         "b, h, i, c",
+        4,           check.shape,
+        check.right, allowance_for_output(check.plain, check.right, n, p->Nk, rows, size, most)
+    };
+    const struct output lse = {
+        "lse",     "b, h, i",
+        3,         check.shape,
+        check.lse, allowance_for_sums(check.plain_lse, check.lse, rows, p->Nk, rows, 1.0)
+    };
     heading(in.origin);
     compare(&O);
     compare(&lse);
@@ -170,7 +179,11 @@ static void attention(const struct options *options, bool backward)
         for (size_t g = 0; g < GRADIENTS; g++) {
             const size_t elements = gradients.count[g] * p->d;
             const struct output dX = {
-                names[g], "b, h, row, c", 4, gradients.shape[g], gradients.right[g],
+                names[g],
+                "b, h, row, c",
+                4,
+                gradients.shape[g],
+                gradients.right[g],
                 allowance_for_gradient(gradients.plain[g], gradients.right[g], elements,
                                        gradients.terms.size[g], gradients.terms.lse),
             };

@@ -14,11 +14,14 @@ static FILE *open_file(const char *path)
 
 static enum kind kind_of(const char *path, const char *word)
 {
-    static const char *const names[] = { "rows", "merge", "share", "forward", "product", "backward" };
+    static const char *const names[] = {
+        "rows", "merge", "share", "forward", "product", "backward"
+    };
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (strcmp(word, names[k]) == 0)
             return (enum kind)k;
-    options_fail(path, "expected rows, merge, share, forward, product or backward, found '%s'", word);
+    options_fail(path, "expected rows, merge, share, forward, product or backward, found '%s'",
+                 word);
 }
 
 static void load_programs(struct assignment *a, const char *course)
@@ -69,7 +72,7 @@ static void load_points(struct assignment *a, const char *course, const char *pa
         struct criterion c = { .kind = ELSEWHERE };
         char points[20], *end;
         if (sscanf(line, "%31s %19s %31s", c.part, points, c.word) != 3 || c.part[0] == '#' ||
-            strcmp(c.part, "part") == 0)
+            strcmp(c.part, "part") == 0 || strcmp(c.part, "shown") == 0)
             continue;
         if (parts && *parts && !is_among(c.part, parts))
             continue;
@@ -88,7 +91,8 @@ static void load_points(struct assignment *a, const char *course, const char *pa
     }
     fclose(file);
     if (a->criterion_count == 0)
-        options_fail(path, "expected points of %s, found none", parts && *parts ? parts : "any part");
+        options_fail(path, "expected points of %s, found none",
+                     parts && *parts ? parts : "any part");
 }
 
 struct assignment assignment_load(const char *course, const char *chapter, const char *parts)

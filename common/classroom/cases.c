@@ -3,6 +3,8 @@
  * seed that nobody knows beforehand.
  */
 #include "grade.h"
+
+#include "block_mask.h"
 #include "memory.h"
 #include "npy.h"
 #include "reference.h"
@@ -13,13 +15,20 @@
 
 // ---- the cases -----------------------------------------------------------------------------------
 
-#define SOFTMAX(title, again, r, c, ...) { .name = title, .reread = again, .rows = r, .cols = c, __VA_ARGS__ }
+#define SOFTMAX(title, again, r, c, ...)                                  \
+    {                                                                     \
+        .name = title, .reread = again, .rows = r, .cols = c, __VA_ARGS__ \
+    }
 
-static const char of_sum[] = "chapter 01, The code: no weight can be written before the whole sum is known";
+static const char of_sum[] =
+    "chapter 01, The code: no weight can be written before the whole sum is known";
 static const char of_shift[] = "chapter 02, The idea: subtract the row's maximum from every score";
-static const char of_infinity[] = "chapter 02, Where it breaks and chapter 03, The idea: -inf has weight 0; a row of nothing else is NaN";
-static const char of_online[] = "chapter 03, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)";
-static const char of_rows[] = "chapter 01, The code: a row is on its own, nothing is left over from the one before";
+static const char of_infinity[] = "chapter 02, Where it breaks and chapter 03, The idea: -inf has "
+                                  "weight 0; a row of nothing else is NaN";
+static const char of_online[] =
+    "chapter 03, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)";
+static const char of_rows[] =
+    "chapter 01, The code: a row is on its own, nothing is left over from the one before";
 
 /* The first two are counted, and run with the sanitizers. */
 static const struct test_case softmax_cases[] = {
@@ -47,52 +56,115 @@ static const char of_empty[] = "chapter 03, Merge: an empty block changes nothin
 static const struct test_case state_cases[] = {
     { .name = "ordinary blocks", .reread = of_merge, .rows = 200 },
     { .name = "maxima far apart", .reread = of_merge, .rows = 200, .spread = 60.0f },
-    { .name = "empty blocks", .reread = of_empty, .rows = 40, .special = ONLY_MINUS_INF, .spread = 3.0f },
+    { .name = "empty blocks",
+      .reread = of_empty,
+      .rows = 40,
+      .special = ONLY_MINUS_INF,
+      .spread = 3.0f },
 };
 
-#define ATTENTION(title, again, b, h, hkv, nq, nk, columns, br, bc, ...)                            \
-    {                                                                                              \
-        .name = title, .reread = again, .Br = br, .Bc = bc, .p = {                                 \
-            .B = b, .H = h, .Hkv = hkv, .Nq = nq, .Nk = nk, .d = columns,                          \
-            .window_left = -1, .window_right = -1, __VA_ARGS__                                     \
-        }                                                                                          \
+#define ATTENTION(title, again, b, h, hkv, nq, nk, columns, br, bc, ...) \
+    {                                                                    \
+        .name = title, .reread = again, .Br = br, .Bc = bc, .p = {       \
+            .B = b,                                                      \
+            .H = h,                                                      \
+            .Hkv = hkv,                                                  \
+            .Nq = nq,                                                    \
+            .Nk = nk,                                                    \
+            .d = columns,                                                \
+            .window_left = -1,                                           \
+            .window_right = -1,                                          \
+            __VA_ARGS__                                                  \
+        }                                                                \
     }
 
-static const char of_recurrence[] = "chapter 04, The idea: what share of the total weight the old keys keep, and the new one gets";
-static const char of_tiles[] = "chapter 05, The idea: tiles: the last tile of each direction may be smaller";
+static const char of_recurrence[] =
+    "chapter 04, The idea: what share of the total weight the old keys keep, and the new one gets";
+static const char of_tiles[] =
+    "chapter 05, The idea: tiles: the last tile of each direction may be smaller";
 static const char of_scale[] = "chapter 04, The problem: scores are scaled before their softmax";
-static const char of_masks[] = "chapter 04, Heads, texts, masks: what a query does not see has weight exactly 0, and is not read";
+static const char of_masks[] = "chapter 04, Heads, texts, masks: what a query does not see has "
+                               "weight exactly 0, and is not read";
 static const struct test_case attention_cases[] = {
-    ATTENTION("one head, 24 queries and keys", of_recurrence, 1, 1, 1, 24, 24, 8, 8, 8, .causal = false),
-    ATTENTION("tiles that do not divide the problem", of_tiles, 1, 2, 2, 37, 53, 16, 8, 12, .causal = false),
+    ATTENTION("one head, 24 queries and keys", of_recurrence, 1, 1, 1, 24, 24, 8, 8, 8,
+              .causal = false),
+    ATTENTION("tiles that do not divide the problem", of_tiles, 1, 2, 2, 37, 53, 16, 8, 12,
+              .causal = false),
     ATTENTION("one query, many keys", of_tiles, 1, 1, 1, 1, 203, 32, 16, 16, .causal = false),
     ATTENTION("many queries, one key", of_tiles, 1, 1, 1, 113, 1, 5, 16, 16, .causal = false),
-    ATTENTION("tiles of one query and of one key", of_tiles, 1, 1, 1, 21, 30, 3, 1, 1, .causal = false),
-    ATTENTION("a tile larger than the problem", of_tiles, 2, 2, 2, 19, 23, 8, 64, 64, .causal = false),
+    ATTENTION("tiles of one query and of one key", of_tiles, 1, 1, 1, 21, 30, 3, 1, 1,
+              .causal = false),
+    ATTENTION("a tile larger than the problem", of_tiles, 2, 2, 2, 19, 23, 8, 64, 64,
+              .causal = false),
     ATTENTION("another scale", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = 1.5f),
     ATTENTION("a scale below 0", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = -0.5f),
-    ATTENTION("2 texts, 3 heads, 129 queries", of_recurrence, 2, 3, 3, 129, 65, 64, 32, 16, .causal = false),
+    ATTENTION("2 texts, 3 heads, 129 queries", of_recurrence, 2, 3, 3, 129, 65, 64, 32, 16,
+              .causal = false),
 };
 static const struct test_case mask_cases[] = {
     ATTENTION("causal", of_masks, 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
-    ATTENTION("causal, queries that see no key", of_masks, 1, 1, 1, 50, 31, 8, 8, 8, .causal = true),
+    ATTENTION("causal, queries that see no key", of_masks, 1, 1, 1, 50, 31, 8, 8, 8,
+              .causal = true),
     ATTENTION("causal from the first key on", of_masks, 1, 1, 1, 31, 50, 8, 8, 8, .causal = true,
               .top_left = true),
-    { .name = "a window", .reread = of_masks, .Br = 8, .Bc = 8,
-      .p = { .B = 1, .H = 1, .Hkv = 1, .Nq = 70, .Nk = 90, .d = 16, .window_left = 9, .window_right = 4 } },
-    { .name = "hidden keys that hold NaN", .reread = of_masks, .Br = 8, .Bc = 8, .key_mask = true,
+    { .name = "a window",
+      .reread = of_masks,
+      .Br = 8,
+      .Bc = 8,
+      .p = { .B = 1,
+             .H = 1,
+             .Hkv = 1,
+             .Nq = 70,
+             .Nk = 90,
+             .d = 16,
+             .window_left = 9,
+             .window_right = 4 } },
+    { .name = "hidden keys that hold NaN",
+      .reread = of_masks,
+      .Br = 8,
+      .Bc = 8,
+      .key_mask = true,
       .hidden_nan = true,
-      .p = { .B = 2, .H = 2, .Hkv = 2, .Nq = 30, .Nk = 64, .d = 16, .window_left = -1, .window_right = -1 } },
+      .p = { .B = 2,
+             .H = 2,
+             .Hkv = 2,
+             .Nq = 30,
+             .Nk = 64,
+             .d = 16,
+             .window_left = -1,
+             .window_right = -1 } },
 };
 static const struct test_case group_cases[] = {
     ATTENTION("grouped heads", of_masks, 2, 4, 2, 33, 45, 16, 8, 8, .causal = false),
 };
-static const char of_dropout[] = "chapter 07, The steps: P before dropout goes into dS, P after it into dV";
+static const char of_minus_inf[] =
+    "chapter 03, The idea: a score of -inf has weight 0, also when it is the first";
+static const struct test_case infinity_cases[] = {
+    { .name = "scores of -inf, the first among them",
+      .reread = of_minus_inf,
+      .Br = 4,
+      .Bc = 4,
+      .special = WITH_MINUS_INF,
+      .p = { .B = 1,
+             .H = 1,
+             .Hkv = 1,
+             .Nq = 9,
+             .Nk = 12,
+             .d = 1,
+             .window_left = -1,
+             .window_right = -1 } },
+};
+static const struct test_case block_cases[] = {
+    ATTENTION("a block mask", of_masks, 1, 2, 2, 60, 48, 8, 8, 8, .mask_rows = 12, .mask_cols = 5),
+};
+static const char of_dropout[] =
+    "chapter 07, The steps: P before dropout goes into dS, P after it into dV";
 static const struct test_case dropout_cases[] = {
     ATTENTION("dropout", of_dropout, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
 };
 
-static const char of_fusing[] = "chapter 04, The idea: fuse: what share of the weight the old keys keep, and the new one gets";
+static const char of_fusing[] =
+    "chapter 04, The idea: fuse: what share of the weight the old keys keep, and the new one gets";
 static const char of_gradients[] = "chapter 07, The derivation: which of the five products is it?";
 
 static size_t add(struct test_case *to, size_t n, const struct test_case *from, size_t count)
@@ -101,7 +173,7 @@ static size_t add(struct test_case *to, size_t n, const struct test_case *from, 
         to[n++] = from[k];
     return n;
 }
-#define ADD(to, n, from) add(to, n, from, sizeof from / sizeof from[0])
+#define ADD(to, n, from) add(to, n, from, sizeof(from) / sizeof((from)[0]))
 
 size_t cases_of(const struct assignment *a, const struct graded_program *program,
                 struct test_case cases[MOST_CASES])
@@ -127,8 +199,12 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
                 cases[k].reread = of_fusing;
         if (has_masks)
             n = ADD(cases, n, mask_cases);
+        if (program->kind == OF_FORWARD)
+            n = ADD(cases, n, infinity_cases);
         if (program->kind == OF_FORWARD && has_masks)
             n = ADD(cases, n, group_cases);
+        if (strcmp(program->name, "masks") == 0)
+            n = ADD(cases, n, block_cases);
         if (program->kind == OF_BACKWARD && strcmp(program->name, "fa1") == 0)
             n = ADD(cases, n, dropout_cases);
         return n;
@@ -138,7 +214,14 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
 
 // ---- their input ---------------------------------------------------------------------------------
 
-enum { DROPOUT_SEED = 41, STREAM_X = 30, STREAM_DO = 31, STREAM_MASK = 32, STREAM_PLACE = 33 };
+enum {
+    DROPOUT_SEED = 41,
+    BAND = 7,
+    STREAM_X = 30,
+    STREAM_DO = 31,
+    STREAM_MASK = 32,
+    STREAM_PLACE = 33
+};
 
 /* How far normal numbers are spread; 1 unless the case says otherwise. */
 static float spread_of(const struct test_case *c)
@@ -180,8 +263,10 @@ static float *states_of(const struct test_case *c, enum kind kind, uint64_t seed
     for (size_t i = 0; i < c->rows; i++) {
         double m[2], l[2];
         for (size_t k = 0; k < 2; k++) {
-            const bool empty = c->special == ONLY_MINUS_INF && i % 4 != 3 && (i % 4 == 2 || i % 2 == k);
-            m[k] = empty ? -(double)INFINITY : (double)spread_of(c) * random_normal(seed, STREAM_X, 2 * i + k);
+            const bool empty =
+                c->special == ONLY_MINUS_INF && i % 4 != 3 && (i % 4 == 2 || i % 2 == k);
+            m[k] = empty ? -(double)INFINITY
+                         : (double)spread_of(c) * random_normal(seed, STREAM_X, 2 * i + k);
             m[k] = (double)(float)m[k];
             l[k] = empty ? 0.0 : 1.0 + 30.0 * random_uniform(seed, STREAM_PLACE, 2 * i + k);
             l[k] = (double)(float)l[k];
@@ -276,6 +361,21 @@ struct case_input case_input_new(const struct graded_program *program, const str
     in.attention = attention_input_random(p, seed);
     if (c->key_mask)
         hide_keys(&in.attention, seed, c->hidden_nan);
+    if (c->p.mask_rows > 0) {
+        struct attention *const of = &in.attention.p;
+        of->mask_rows = c->p.mask_rows;
+        of->mask_cols = c->p.mask_cols;
+        in.attention.block_mask = allocate((p.Nq - 1) / of->mask_rows + 1,
+                                           (p.Nk - 1) / of->mask_cols + 1, "the block mask");
+        block_mask_band(in.attention.block_mask, of, BAND);
+        of->block_mask = in.attention.block_mask;
+    }
+    // q k is -inf where q > 0: the first key's, its tile's, and one among others
+    for (size_t n = 0; c->special == WITH_MINUS_INF && n < p.Nq; n++)
+        in.attention.Q[n] = 0.5f + fabsf(in.attention.Q[n]);
+    for (size_t j = 0; c->special == WITH_MINUS_INF && j < p.Nk; j++)
+        if (j < 5 || j == 7)
+            in.attention.K[j] = -INFINITY;
     if (program->kind == OF_BACKWARD) {
         in.dO = allocate(attention_query_elements(&p), sizeof(float), "dO");
         random_normals(in.dO, attention_query_elements(&p), seed, STREAM_DO);
@@ -334,7 +434,7 @@ char *case_options(const struct graded_program *program, const struct test_case 
                    size_t size)
 {
     const struct attention *p = &c->p;
-    char scale[40] = "", window[60] = "", dropout[60] = "", tiles[60] = "";
+    char scale[40] = "", window[60] = "", blocks[80] = "", dropout[60] = "", tiles[60] = "";
     text[0] = '\0';
     if (program->kind == OF_ROWS || program->kind == OF_MERGE || program->kind == OF_SHARE)
         return text;
@@ -345,11 +445,14 @@ char *case_options(const struct graded_program *program, const struct test_case 
     if (p->dropout > 0.0)
         snprintf(dropout, sizeof dropout, " --dropout=%.17g --dropout-seed=%d", p->dropout,
                  DROPOUT_SEED);
+    if (p->mask_rows > 0)
+        snprintf(blocks, sizeof blocks, " --block-mask=band:%d --mask-block=%zu,%zu", BAND,
+                 p->mask_rows, p->mask_cols);
     snprintf(tiles, sizeof tiles, " --br=%zu --bc=%zu", c->Br, c->Bc);
-    snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s",
+    snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s%s",
              program->kind == OF_BACKWARD ? " --do=in/do.npy" : "",
              c->key_mask ? " --key-mask=in/mask.npy" : "",
-             p->causal ? (p->top_left ? " --causal=top-left" : " --causal") : "", scale, window, dropout,
-             tiles);
+             p->causal ? (p->top_left ? " --causal=top-left" : " --causal") : "", scale, window,
+             dropout, blocks, tiles);
     return text;
 }

@@ -76,11 +76,11 @@ static int read_options(int argc, char **argv)
             const char **text;
             long *number;
         } options[] = {
-            { "--root", &wanted.root, NULL },       { "--hide", &wanted.hide, NULL },
-            { "--errors", &wanted.errors, NULL },   { "--verdict", &wanted.verdict, NULL },
-            { "--user", NULL, &wanted.user },       { "--seconds", NULL, &wanted.seconds },
-            { "--memory", NULL, &wanted.memory },   { "--resident", NULL, &wanted.resident },
-            { "--file", NULL, &wanted.file },       { "--tasks", NULL, &wanted.tasks },
+            { "--root", &wanted.root, NULL },     { "--hide", &wanted.hide, NULL },
+            { "--errors", &wanted.errors, NULL }, { "--verdict", &wanted.verdict, NULL },
+            { "--user", NULL, &wanted.user },     { "--seconds", NULL, &wanted.seconds },
+            { "--memory", NULL, &wanted.memory }, { "--resident", NULL, &wanted.resident },
+            { "--file", NULL, &wanted.file },     { "--tasks", NULL, &wanted.tasks },
         };
         const size_t n = sizeof options / sizeof options[0];
         size_t o = 0;
@@ -209,15 +209,14 @@ static double now(void)
 /* Memory that the process has in use, in MB; 0 where that cannot be known. */
 static long resident(pid_t process)
 {
-    char path[60];
-    long pages = 0;
+    char path[60], text[200];
     snprintf(path, sizeof path, "/proc/%ld/statm", (long)process);
     FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%*s %ld", &pages) != 1)
-        pages = 0;
-    fclose(file);
+    const char *const read = file ? fgets(text, sizeof text, file) : NULL;
+    if (file)
+        fclose(file);
+    const char *const second = read ? strchr(text, ' ') : NULL;  // the first is its address space
+    const long pages = second ? strtol(second, NULL, 10) : 0;
     return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
 }
 
@@ -250,7 +249,8 @@ static const char *watch(pid_t process, int *status)
             waitpid(process, status, 0);
             return NULL;
         }
-        const bool late = now() > end, large = wanted.resident && resident(process) > wanted.resident;
+        const bool late = now() > end,
+                   large = wanted.resident && resident(process) > wanted.resident;
         if (late || large) {
             end_all(process);
             waitpid(process, status, 0);

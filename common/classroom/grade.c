@@ -103,7 +103,8 @@ static int run(char **words)
 }
 
 /* How a student's program ended: confine's verdict. */
-static void run_student(const char *program, const char *variant, const char *options, char verdict[300])
+static void run_student(const char *program, const char *variant, const char *options,
+                        char verdict[300])
 {
     char confine[PATH_ROOM], root[PATH_ROOM], errors[PATH_ROOM], ended[PATH_ROOM], text[3000],
         rest[1200], hide[PATH_ROOM];
@@ -118,10 +119,12 @@ static void run_student(const char *program, const char *variant, const char *op
     unlink(errors);
     unlink(ended);
     words[0] = confine;
-    char *const fixed[] = { "--root", root, "--hide", hide, "--errors", errors, "--verdict", ended };
+    char *const fixed[] = {
+        "--root", root, "--hide", hide, "--errors", errors, "--verdict", ended
+    };
     memcpy(words + 1, fixed, sizeof fixed);
-    snprintf(text, sizeof text, "--seconds %d --file %d --tasks 1 --resident %d", SECONDS * (sanitized ? 3 : 1),
-             FILE_SIZE, MEMORY);
+    snprintf(text, sizeof text, "--seconds %d --file %d --tasks 1 --resident %d",
+             SECONDS * (sanitized ? 3 : 1), FILE_SIZE, MEMORY);
     size_t n = add_words(words, 1 + sizeof fixed / sizeof fixed[0], text);
     char user[60], memory[60];
     snprintf(user, sizeof user, "--user %.40s", given.user);
@@ -130,8 +133,7 @@ static void run_student(const char *program, const char *variant, const char *op
         n = add_words(words, n, user);
     if (!sanitized)  // its shadow takes more than there is, and is not used
         n = add_words(words, n, memory);
-    snprintf(rest, sizeof rest,
-"-- bin/%s-%s %s", program, variant, options);
+    snprintf(rest, sizeof rest, "-- bin/%s-%s %s", program, variant, options);
     add_words(words, n, rest);
     run(words);
     read_text(ended, verdict, 300);
@@ -158,7 +160,8 @@ static const char *run_before(const struct graded_program *program, const char *
     if (strcmp(program->before, "-") == 0)
         return NULL;
     path_of(given.work, "before", folder);
-    snprintf(binary, sizeof binary, "%.*s", colon ? (int)(colon - program->before) : 59, program->before);
+    snprintf(binary, sizeof binary, "%.*s", colon ? (int)(colon - program->before) : 59,
+             program->before);
     if (colon)
         snprintf(name, sizeof name, " --kernel=%s", colon + 1);
     words[0] = (char *)path_of(given.build, binary, path);
@@ -180,10 +183,12 @@ static const char *run_before(const struct graded_program *program, const char *
     words_text[used] = '\0';
     char outputs[PATH_ROOM * 2];
     if (program->kind == OF_ROWS)
-        snprintf(outputs, sizeof outputs, "--input=%.1000s/x.npy --output=%.1000s/y.npy", in, folder);
+        snprintf(outputs, sizeof outputs, "--input=%.1000s/x.npy --output=%.1000s/y.npy", in,
+                 folder);
     else if (program->kind == OF_BACKWARD)
-        snprintf(outputs, sizeof outputs, "--dq=%.1000s/dq.npy --dk=%.1000s/dk.npy --dv=%.1000s/dv.npy",
-                 folder, folder, folder);
+        snprintf(outputs, sizeof outputs,
+                 "--dq=%.1000s/dq.npy --dk=%.1000s/dk.npy --dv=%.1000s/dv.npy", folder, folder,
+                 folder);
     else
         snprintf(outputs, sizeof outputs, "--output=%.1000s/o.npy", folder);
     char quiet[] = "--quiet";
@@ -197,8 +202,8 @@ static const char *run_before(const struct graded_program *program, const char *
 
 // ---- one trial -----------------------------------------------------------------------------------
 
-static struct trial *trial_new(struct report *r, size_t criterion, const char *program, const char *name,
-                               const char *reread)
+static struct trial *trial_new(struct report *r, size_t criterion, const char *program,
+                               const char *name, const char *reread)
 {
     if (r->trial_count == MOST_TRIALS)
         options_fail("trials", "expected at most %d", MOST_TRIALS);
@@ -215,9 +220,11 @@ static const char *signal_text(const char *verdict, char *text, size_t size)
     static const struct {
         int number;
         const char *name;
-    } names[] = { { 4, "an illegal instruction" }, { 6, "abort()" }, { 7, "a bus error" },
-                  { 8, "a division by zero" },     { 9, "a kill" },  { 11, "a segmentation fault" },
-                  { 25, "a file that grew too large" } };
+    } names[] = {
+        { 4, "an illegal instruction" },     { 6, "abort()" }, { 7, "a bus error" },
+        { 8, "a division by zero" },         { 9, "a kill" },  { 11, "a segmentation fault" },
+        { 25, "a file that grew too large" }
+    };
     const long n = strncmp(verdict, "signal ", 7) == 0 ? strtol(verdict + 7, NULL, 10) : 0;
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (names[k].number == n) {
@@ -239,11 +246,13 @@ static bool ended_badly(struct trial *t, const char *verdict)
     t->outcome = CRASHED;
     if (strcmp(verdict, "time") == 0) {
         t->outcome = TIMED_OUT;
-        snprintf(t->text, sizeof t->text, "it had not ended after %d seconds of the processor's time", SECONDS);
+        snprintf(t->text, sizeof t->text,
+                 "it had not ended after %d seconds of the processor's time", SECONDS);
     } else if (strcmp(verdict, "memory") == 0) {
         snprintf(t->text, sizeof t->text, "it took more than %d MB of memory", MEMORY);
     } else if (strncmp(verdict, "signal", 6) == 0) {
-        snprintf(t->text, sizeof t->text, "it was ended by %s", signal_text(verdict, text, sizeof text));
+        snprintf(t->text, sizeof t->text, "it was ended by %s",
+                 signal_text(verdict, text, sizeof text));
     } else if (strncmp(verdict, "exited", 6) == 0) {
         snprintf(t->text, sizeof t->text, "it ended with status %s%s%s", verdict + 7,
                  errors[0] ? ": " : "", errors);
@@ -259,13 +268,14 @@ static void describe(struct trial *t, const struct finding *f)
     if (f->unlike[0])
         snprintf(t->text, sizeof t->text, "%s", f->unlike);
     else if (f->missing)
-        snprintf(t->text, sizeof t->text, "%s at %s: never written, expected %.9g", f->array, f->place,
-                 f->expected);
+        snprintf(t->text, sizeof t->text, "%s at %s: never written, expected %.9g", f->array,
+                 f->place, f->expected);
     else if (isnan(f->error))
-        snprintf(t->text, sizeof t->text, "%s at %s: got %.6g, expected %.6g", f->array, f->place, f->got,
-                 f->expected);
+        snprintf(t->text, sizeof t->text, "%s at %s: got %.6g, expected %.6g", f->array, f->place,
+                 f->got, f->expected);
     else
-        snprintf(t->text, sizeof t->text, "%s at %s: got %.9g, expected %.9g; the largest error is %.2e",
+        snprintf(t->text, sizeof t->text,
+                 "%s at %s: got %.9g, expected %.9g; the largest error is %.2e",
                  f->array ? f->array : "-", f->place, f->got, f->expected, f->error);
 }
 
@@ -274,7 +284,8 @@ static void run_case(const struct graded_program *program, const struct test_cas
                      const struct case_input *in, const char *variant, char *options, size_t size,
                      char verdict[300])
 {
-    static const char *const inputs[] = { "x", "states", "q", "k", "v", "mask", "do", "o", "lse", "m", "l", NULL };
+    static const char *const inputs[] = { "x",  "states", "q",   "k", "v", "mask",
+                                          "do", "o",      "lse", "m", "l", NULL };
     static const char *const outputs[] = { "y", "o", "lse", "dq", "dk", "dv", "counts", NULL };
     char folder[PATH_ROOM];
     fresh_folder("in", inputs, false);
@@ -335,7 +346,8 @@ static void try_output(struct report *r, size_t criterion, const struct graded_p
             if (cases[k].in_place)
                 options[0] = '\0';
             const char *before = run_before(program, options, folder);
-            t->finding = judge(program, &cases[k], &in, path_of(given.work, "root/out", out), before);
+            t->finding =
+                judge(program, &cases[k], &in, path_of(given.work, "root/out", out), before);
             t->outcome = t->finding.right ? PASSED : WRONG;
             describe(t, &t->finding);
         }
@@ -429,11 +441,12 @@ static void try_counts(struct report *r, size_t criterion, const struct graded_p
     run_case(program, c, &in, "counted", options, sizeof options, verdict);
     if (!ended_badly(t, verdict)) {
         const bool there = counts_of(counted);
-        t->outcome = !there                                            ? NO_OUTPUT
+        t->outcome = !there                                             ? NO_OUTPUT
                      : counted[0] == right[0] && counted[1] == right[1] ? PASSED
-                                                                       : WRONG;
+                                                                        : WRONG;
         snprintf(t->text, sizeof t->text,
-                 there ? "%.0f loads and %.0f stores, expected %.0f and %.0f" : "it ended without counts",
+                 there ? "%.0f loads and %.0f stores, expected %.0f and %.0f"
+                       : "it ended without counts",
                  counted[0], counted[1], right[0], right[1]);
     }
     case_input_free(&in);
@@ -445,7 +458,8 @@ static void try_numbers(struct report *r, size_t criterion)
     char path[PATH_ROOM], line[300], verdict[10], name[80], got[60];
     FILE *file = fopen(path_of(given.work, "answers", path), "r");
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%9s %79s %59s", verdict, name, got) != 3 || strchr("rwm", verdict[0]) == NULL)
+        if (sscanf(line, "%9s %79s %59s", verdict, name, got) != 3 ||
+            strchr("rwm", verdict[0]) == NULL)
             continue;
         struct trial *t = trial_new(r, criterion, "answers.txt", name, "");
         t->outcome = verdict[0] == 'r' ? PASSED : verdict[0] == 'w' ? WRONG : NO_OUTPUT;
@@ -453,7 +467,8 @@ static void try_numbers(struct report *r, size_t criterion)
         if (verdict[0] == 'w')
             snprintf(t->text, sizeof t->text, "got %s", got);
         else
-            snprintf(t->text, sizeof t->text, "%s", verdict[0] == 'r' ? "right" : "there is no such line");
+            snprintf(t->text, sizeof t->text, "%s",
+                     verdict[0] == 'r' ? "right" : "there is no such line");
     }
     if (file)
         fclose(file);
@@ -491,7 +506,8 @@ static void give_points(struct report *r, struct assignment *a)
         output_of_part(r, c->part, &passed, &tried);
         if ((c->kind == OUTPUT || c->kind == NUMBERS) && c->cases > 0)
             c->earned = (int)((size_t)c->points * c->passed / c->cases);
-        else if (c->kind != ELSEWHERE && c->cases > 0 && c->passed == c->cases && 2 * passed > tried)
+        else if (c->kind != ELSEWHERE && c->cases > 0 && c->passed == c->cases &&
+                 2 * passed > tried)
             c->earned = c->points;
     }
 }

@@ -92,14 +92,14 @@ char *case_options(const struct graded_program *program, const struct test_case 
 /* How an output compares, with the worst element of the first array that is wrong. */
 struct finding {
     bool right;
-    const char *array;        // "O"
-    char place[100];          // "b, h, i, c = 0, 1, 3, 2"
-    double got, expected;     // there …
-    bool missing;             // … where nothing was written
-    double error;             // the largest
-    double before;            // the largest difference from the stage before …
-    bool has_before;          // … if there is one that can do the case
-    char unlike[240];         // why there is nothing to compare, or ""
+    const char *array;     // "O"
+    char place[100];       // "b, h, i, c = 0, 1, 3, 2"
+    double got, expected;  // there …
+    bool missing;          // … where nothing was written
+    double error;          // the largest
+    double before;         // the largest difference from the stage before …
+    bool has_before;       // … if there is one that can do the case
+    char unlike[240];      // why there is nothing to compare, or ""
 };
 
 /* The outputs that a program writes to out/: names of files that end with NULL, `before` those of the stage. */
@@ -118,7 +118,7 @@ struct trial {
     size_t criterion;  // of the assignment
     char program[40], name[100], reread[160];
     enum outcome outcome;
-    char text[600];    // lines
+    char text[600];  // lines
     struct finding finding;
 };
 

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const outcomes[] = { "right", "wrong", "crashed", "too slow", "no output", "not run" };
+static const char *const outcomes[] = { "right",    "wrong",     "crashed",
+                                        "too slow", "no output", "not run" };
 
 int grade_points(const struct report *r, bool earned)
 {
@@ -30,9 +31,9 @@ static bool is_full(const struct criterion *c)
 /* What is said of a criterion that somebody or something else looks at. */
 static const char *elsewhere(const struct criterion *c)
 {
-    return strcmp(c->word, "mutants") == 0   ? "make grade-tests says"
-           : strcmp(c->word, "hand") == 0    ? "a person marks it"
-                                             : "not by this program";
+    return strcmp(c->word, "mutants") == 0 ? "make grade-tests says"
+           : strcmp(c->word, "hand") == 0  ? "a person marks it"
+                                           : "not by this program";
 }
 
 // ---- for a reader --------------------------------------------------------------------------------
@@ -61,8 +62,8 @@ static void text_of_trial(const struct trial *t, FILE *file)
 void grade_text(const struct report *r, FILE *file)
 {
     fprintf(file, "%s: %s\n", r->assignment->chapter, r->name);
-    fprintf(file, "%d of %d points, seed %llu\n", grade_points(r, true),
-            grade_points(r, false), (unsigned long long)r->seed);
+    fprintf(file, "%d of %d points, seed %llu\n", grade_points(r, true), grade_points(r, false),
+            (unsigned long long)r->seed);
     if (r->refused[0])
         fprintf(file, "\nNothing was graded: %s\n", r->refused);
     for (size_t k = 0; k < r->assignment->criterion_count; k++) {
@@ -178,8 +179,8 @@ static void quoted_trials(const struct report *r, size_t criterion, FILE *file)
         const struct trial *t = &r->trials[k];
         if (t->criterion != criterion)
             continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s, %s: %s%s%s%s%s\n", t->program, t->name,
-                              outcomes[t->outcome], t->outcome == PASSED ? "" : ": ",
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s, %s: %s%s%s%s%s\n", t->program,
+                              t->name, outcomes[t->outcome], t->outcome == PASSED ? "" : ": ",
                               t->outcome == PASSED ? "" : t->text,
                               t->outcome == WRONG && t->reread[0] ? "; read again: " : "",
                               t->outcome == WRONG ? t->reread : "");
@@ -191,8 +192,9 @@ void grade_gradescope(const struct report *r, FILE *file)
 {
     const struct assignment *a = r->assignment;
     bool first = true;
-    fprintf(file, "{\n  \"score\": %d,\n  \"visibility\": \"visible\",\n"
-                  "  \"stdout_visibility\": \"hidden\",\n  ",
+    fprintf(file,
+            "{\n  \"score\": %d,\n  \"visibility\": \"visible\",\n"
+            "  \"stdout_visibility\": \"hidden\",\n  ",
             grade_points(r, true));
     member(file, "output", r->refused, ",\n  \"tests\": [\n");
     for (size_t k = 0; k < a->criterion_count; k++) {

@@ -22,7 +22,7 @@ const char *const *outputs_of(enum kind kind)
     return kind == OF_FORWARD    ? attention
            : kind == OF_PRODUCT  ? product
            : kind == OF_BACKWARD ? gradients
-                              : softmax;
+                                 : softmax;
 }
 
 /* The array FOLDER/NAME.npy of this shape, or NULL, and why in `why` (240 bytes); free() it. */
@@ -91,8 +91,7 @@ static void judge_rows(struct finding *f, const struct test_case *c, const float
         const size_t first = i * c->cols;
         reference_softmax(x + first, right, 1, c->cols);
         plain_softmax(x + first, plain, 1, c->cols);
-        const struct allowance allowed =
-            allowance_for_sums(plain, right, c->cols, c->cols, 1, 0.0);
+        const struct allowance allowed = allowance_for_sums(plain, right, c->cols, c->cols, 1, 0.0);
         add(f, "y", difference_between(y + first, right, c->cols), allowed, first, 2, shape,
             "row, column");
         if (!before)
@@ -113,8 +112,8 @@ static void judge_rows(struct finding *f, const struct test_case *c, const float
 }
 
 /* Two states into one, or a share: a few roundings are allowed, of numbers that are some ulp off themselves. */
-static void judge_states(struct finding *f, const struct test_case *c, enum kind kind, const float *x,
-                         const float *y)
+static void judge_states(struct finding *f, const struct test_case *c, enum kind kind,
+                         const float *x, const float *y)
 {
     const size_t width = kind == OF_MERGE ? 2 : 1, shape[2] = { c->rows, width };
     for (size_t i = 0; i < c->rows; i++) {
@@ -193,8 +192,8 @@ static void judge_product(struct finding *f, const struct case_input *in, const 
     free(plain);
 }
 
-static void judge_backward(struct finding *f, const struct case_input *in, float *const got[GRADIENTS],
-                           float *const before[GRADIENTS])
+static void judge_backward(struct finding *f, const struct case_input *in,
+                           float *const got[GRADIENTS], float *const before[GRADIENTS])
 {
     static const char *const names[] = { "dQ", "dK", "dV" };
     struct gradient_check check = gradient_check_begin(&in->attention, in->dO, true);
@@ -259,7 +258,8 @@ struct finding judge(const struct graded_program *program, const struct test_cas
     struct finding f = { .right = true };
     const size_t shape[2] = { c->rows, program->kind == OF_MERGE ? 2 : c->cols };
     char ignored[240];
-    if (program->kind == OF_FORWARD || program->kind == OF_PRODUCT || program->kind == OF_BACKWARD) {
+    if (program->kind == OF_FORWARD || program->kind == OF_PRODUCT ||
+        program->kind == OF_BACKWARD) {
         f.right = judge_attention(&f, program, in, out, before) && f.right;
         return f;
     }

@@ -35,7 +35,8 @@ int main(int argc, char **argv)
     struct attention_input in = attention_input_load(&o);
     const struct attention *p = &in.p;
     const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
-    const size_t queries[4] = { p->B, p->H, p->Nq, p->d }, others[4] = { p->B, p->Hkv, p->Nk, p->d };
+    const size_t queries[4] = { p->B, p->H, p->Nq, p->d },
+                 others[4] = { p->B, p->Hkv, p->Nk, p->d };
     const float *dO = attention_input_dO(&in, &o);
     traffic_reset();
     traffic_watch("Q", in.Q, n);

@@ -12,7 +12,8 @@ int main(void)
     const float *x = npy_floats(&states);
     float *y = student_output(2 * n);
     for (size_t i = 0; i < n; i++) {
-        const struct softmax_state a = { x[4 * i], x[4 * i + 1] }, b = { x[4 * i + 2], x[4 * i + 3] };
+        const struct softmax_state a = { x[4 * i], x[4 * i + 1] },
+                                   b = { x[4 * i + 2], x[4 * i + 3] };
 #ifdef SHARE
         y[i] = softmax_share(a, b);
 #else

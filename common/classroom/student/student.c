@@ -37,7 +37,15 @@ void student_write(const char *name, int dims, const size_t *shape, const float 
 {
     char path[100], header[NPY_HEADER_ROOM];
     const size_t length = npy_header_format(NPY_F4, dims, shape, header);
-    const unsigned char start[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(length % 256),
+    const unsigned char start[10] = { 0x93,
+                                      'N',
+                                      'U',
+                                      'M',
+                                      'P',
+                                      'Y',
+                                      1,
+                                      0,
+                                      (unsigned char)(length % 256),
                                       (unsigned char)(length / 256) };
     size_t count = 1;
     for (int k = 0; k < dims; k++)
@@ -45,8 +53,8 @@ void student_write(const char *name, int dims, const size_t *shape, const float 
     snprintf(path, sizeof path, "out/%s", name);
     FILE *file = fopen(path, "r+b");
     if (!file || fwrite(start, 1, sizeof start, file) != sizeof start ||
-        fwrite(header, 1, length, file) != length ||
-        fwrite(x, sizeof *x, count, file) != count || fclose(file) != 0)
+        fwrite(header, 1, length, file) != length || fwrite(x, sizeof *x, count, file) != count ||
+        fclose(file) != 0)
         options_fail(path, "expected a file that may be written");
 }
 

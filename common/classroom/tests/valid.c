@@ -186,9 +186,19 @@ static void fault(const char *where, const char *what, const char *name)
 
 static void check(const struct value *schema, const struct value *v, const char *where)
 {
-    static const char *const known[] = { "type",  "const",     "enum",    "required",    "properties",
-                                         "items", "minimum",   "pattern", "description", "title",
-                                         "$schema", "minLength", "additionalProperties" };
+    static const char *const known[] = { "type",
+                                         "const",
+                                         "enum",
+                                         "required",
+                                         "properties",
+                                         "items",
+                                         "minimum",
+                                         "pattern",
+                                         "description",
+                                         "title",
+                                         "$schema",
+                                         "minLength",
+                                         "additionalProperties" };
     for (size_t k = 0; k < schema->count; k++) {
         size_t n = 0;
         while (n < sizeof known / sizeof known[0] && strcmp(known[n], schema->names[k]) != 0)
@@ -216,11 +226,14 @@ static void check(const struct value *schema, const struct value *v, const char 
     if (find(schema, "minLength") && v->type == STRING &&
         strlen(v->text) < (size_t)find(schema, "minLength")->number)
         fault(where, "too short", "");
-    if (find(schema, "pattern") && v->type == STRING && !matches(find(schema, "pattern")->text, v->text))
+    if (find(schema, "pattern") && v->type == STRING &&
+        !matches(find(schema, "pattern")->text, v->text))
         fault(where, "not of the pattern ", find(schema, "pattern")->text);
 
-    const struct value *required = find(schema, "required"), *properties = find(schema, "properties");
-    const struct value *others = find(schema, "additionalProperties"), *items = find(schema, "items");
+    const struct value *required = find(schema, "required"),
+                       *properties = find(schema, "properties");
+    const struct value *others = find(schema, "additionalProperties"),
+                       *items = find(schema, "items");
     char below[400];
     for (size_t k = 0; required && v->type == OBJECT && k < required->count; k++)
         if (!find(v, required->parts[k].text))
@@ -245,7 +258,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "valid: usage: valid SCHEMA.json FILE.json\n");
         return 2;
     }
-    const struct value schema = load(argv[1]), file = load(argv[2]);
+    static struct value schema, file;
+    schema = load(argv[1]);
+    file = load(argv[2]);
     check(&schema, &file, "$");
     return faults > 0;
 }
