@@ -263,20 +263,28 @@ static bool ended_badly(struct trial *t, const char *verdict)
     return true;
 }
 
+/* printf would give NaN a sign that means nothing. */
+static const char *number_text(double x, char text[40])
+{
+    if (isnan(x))
+        snprintf(text, 40, "NaN");
+    else
+        snprintf(text, 40, "%.9g", x);
+    return text;
+}
+
 static void describe(struct trial *t, const struct finding *f)
 {
-    if (f->unlike[0])
+    char got[40], expected[40], error[60] = "";
+    if (f->unlike[0]) {
         snprintf(t->text, sizeof t->text, "%s", f->unlike);
-    else if (f->missing)
-        snprintf(t->text, sizeof t->text, "%s at %s: never written, expected %.9g", f->array,
-                 f->place, f->expected);
-    else if (isnan(f->error))
-        snprintf(t->text, sizeof t->text, "%s at %s: got %.6g, expected %.6g", f->array, f->place,
-                 f->got, f->expected);
-    else
-        snprintf(t->text, sizeof t->text,
-                 "%s at %s: got %.9g, expected %.9g; the largest error is %.2e",
-                 f->array ? f->array : "-", f->place, f->got, f->expected, f->error);
+        return;
+    }
+    if (!f->missing && !isnan(f->error))
+        snprintf(error, sizeof error, "; the largest error is %.2e", f->error);
+    snprintf(t->text, sizeof t->text, "%s at %s: %s%s, expected %s%s", f->array ? f->array : "-",
+             f->place, f->missing ? "never written" : "got ",
+             f->missing ? "" : number_text(f->got, got), number_text(f->expected, expected), error);
 }
 
 /* Prepares in/ and out/, runs the program and returns how it ended. */
