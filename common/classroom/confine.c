@@ -4,7 +4,7 @@
  *     --root DIR       it sees DIR as the whole file system, if this system lets us (else it starts in DIR)
  *     --hide DIR       it sees nothing in DIR, if this system lets us
  *     --user N         it runs as user N, which nobody else is; only root can do that
- *     --seconds S      of the processor's time, and twice as much by the clock
+ *     --seconds S      of the processor's time, and five times as much by the clock
  *     --memory MB      it may ask for; --resident MB: it may have in use
  *     --file MB        the largest file that it may write
  *     --tasks N        processes and threads, itself included
@@ -240,7 +240,7 @@ static void end_all(pid_t process)
 /* Waits for the process, with an eye on the clock and on its memory. What ended it, or NULL. */
 static const char *watch(pid_t process, int *status)
 {
-    const double end = now() + 2.0 * (double)wanted.seconds;
+    const double end = now() + 5.0 * (double)wanted.seconds;
     long pause = 200000;  // nanoseconds
     for (;;) {
         siginfo_t info = { 0 };
