@@ -121,8 +121,10 @@ static struct rlimit at_most(long most, long unit)
 
 static void set_limits(int pipe)
 {
-    const struct rlimit seconds = at_most(wanted.seconds, 1), file = at_most(wanted.file, 1L << 20);
+    struct rlimit seconds = at_most(wanted.seconds, 1);
+    const struct rlimit file = at_most(wanted.file, 1L << 20);
     const struct rlimit none = at_most(0, 1), memory = at_most(wanted.memory, 1L << 20);
+    seconds.rlim_max++;  // at the one it is told so, at the other killed
     if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0 ||
         setrlimit(RLIMIT_FSIZE, &file) != 0 ||
         (wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0))
