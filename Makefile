@@ -172,8 +172,8 @@ ONLY   ?= common cuda python $(CHAPTERS)
 
 TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %,$(OBJ)/common/tests/%.o,problems climbed command command_line \
-               forward backward golden softmax_rows softmax_program) $(COMMON)
+TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems climbed \
+               command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)sh common/tools/run_tests.sh
@@ -436,6 +436,9 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
     $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
 
+# What a class needs; a starter, which is handed out to one, has a copy of this file and none of these.
+include $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
+
 # ---- the course as a whole ---------------------------------------------------------------------
 
 .PHONY: run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
@@ -518,7 +521,7 @@ setup-run setup-test:
 	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 
 help:
-	@sed -n 's/^#? //p' Makefile
+	@sed -n 's/^#? //p' Makefile common/classroom/*.mk
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 

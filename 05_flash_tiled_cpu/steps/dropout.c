@@ -32,6 +32,7 @@ void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t 
     const size_t d = a.p->d;
     for (t.j0 = begin; t.j0 < end; t.j0 += Bc) {
         t.cols = smaller(Bc, end - t.j0);
+        // BEGIN LATER masks
         const enum tile_kind kind =
             tile_kind(a.p, a.b, a.h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);
         if (kind == TILE_SKIPPED)
@@ -53,6 +54,8 @@ void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t 
         else
             tile_add_product(fast, t, d);
         observe(DONE, &a, t, fast);
+        // END LATER
+        // STUB: (void)drop, (void)fast, (void)d;  // what masks.c wants written comes here too
     }
 }
 

@@ -169,6 +169,7 @@ template <int D> __device__ static inline void softmax(lane<D> *me)
             me->O[r][c] *= rescale;
         me->m[r] = m_new;
         // END SOLUTION
+        // STUB: (void)me;
     }
 }
 

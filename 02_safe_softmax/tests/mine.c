@@ -1,0 +1,15 @@
+/*
+ * Tests of safe_softmax, to begin with: write more. Each should fail for some way of being wrong.
+ */
+#include "../safe_softmax.h"
+#include "test.h"
+
+#include <math.h>
+
+TEST(mine, two_equal_scores_share_the_weight)
+{
+    float y[2];
+    safe_softmax((const float[]){ 1, 1 }, y, 2);
+    cr_assert(y[0] == 0.5f && y[1] == 0.5f, "got %g and %g, expected 0.5 twice", (double)y[0],
+              (double)y[1]);
+}

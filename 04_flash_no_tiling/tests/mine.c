@@ -1,0 +1,32 @@
+/*
+ * Tests of attention in one pass, to begin with: write more. Each should fail for some way of being
+ * wrong.
+ */
+#include "../flash_no_tiling.h"
+#include "../flash_row.h"
+#include "problems.h"
+#include "test.h"
+
+#include <math.h>
+
+TEST(mine, two_equal_keys_give_the_average_of_their_values)
+{
+    const float q = 1, K[2] = { 3, 3 }, V[2] = { 10, 20 };
+    float o;
+    flash_row(&q, K, V, &o, 2, 1, 1.0f);
+    cr_assert(o == 15.0f, "got %g, expected 15", (double)o);
+}
+
+/* problems.h makes problems of any options from a seed, and says what the reference makes of them. */
+TEST(mine, a_small_problem_agrees_with_the_reference)
+{
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 3, 5, 2), 0, 1);
+    struct reference_results right = reference_results_of(&t);
+    float O[6];
+    flash_no_tiling(&t.p, t.Q, t.K, t.V, O, NULL);
+    for (size_t e = 0; e < 6; e++)
+        cr_assert(fabs((double)O[e] - right.O[e]) <= 1e-5, "element %zu: got %g, expected %g", e,
+                  (double)O[e], right.O[e]);
+    reference_results_free(&right);
+    problem_free(&t);
+}

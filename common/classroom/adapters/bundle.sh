@@ -1,0 +1,39 @@
+#!/bin/sh
+# bundle.sh gradescope|classroom50 CHAPTER OUT [PART [SEED]] - what those take for an autograder.
+#
+# gradescope: OUT is a .zip to be uploaded, with setup.sh and run_autograder at its root. classroom50: OUT is a folder
+# to be put into autograders/ASSIGNMENT/ of the classroom, with autograder.py. Both hold the course without chapter 06,
+# as folder course. Without a SEED every submission is graded with numbers of its own. Nothing is written if OUT exists.
+kind=$1 chapter=$2 out=$3 part=$4 seed=$5
+here=common/classroom/adapters
+
+die() {
+    echo "$kind: $1: $2" >&2
+    exit 2
+}
+folder=''
+for there in 0[1-7]_*; do
+    case $chapter in "$there" | "${there%%_*}") folder=$there ;; esac
+done
+[ -n "$folder" ] && grep -q "^${folder%%_*} " common/classroom/programs ||
+    die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
+[ -n "$out" ] || die OUT 'expected a name for what is made'
+[ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'
+case $part in *[!a-z0-9,]*) die PART "expected parts of exercise.points, found '$part'" ;; esac
+case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac
+[ "$kind" = classroom50 ] || command -v zip >/dev/null || die zip 'expected it to be installed: Gradescope wants a .zip'
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/$kind/course"
+tar -cf - --exclude=06_flash_tiled_cuda --exclude='*.svg' --exclude=results --exclude=golden --exclude=mutants \
+    Makefile LICENSE common 0[1-7]_* | (cd "$work/$kind/course" && tar -xf -)
+for file in "$here/$kind"/*; do
+    sed "s/@CHAPTER@/$folder/; s/@PART@/$part/; s/@SEED@/$seed/" "$file" >"$work/$kind/$(basename "$file")"
+    chmod 755 "$work/$kind/$(basename "$file")"
+done
+if [ "$kind" = gradescope ]; then
+    (cd "$work/gradescope" && zip -qr "$work/out.zip" .) && mv "$work/out.zip" "$out"
+else
+    mkdir -p "$(dirname "$out")" && mv "$work/classroom50" "$out"
+fi && echo "$out"

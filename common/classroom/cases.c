@@ -1,0 +1,458 @@
+/*
+ * What a student's program is tried on: sizes and kinds of input, the same for everybody, with numbers from a
+ * seed that nobody knows beforehand.
+ */
+#include "grade.h"
+
+#include "block_mask.h"
+#include "memory.h"
+#include "npy.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the cases -----------------------------------------------------------------------------------
+
+#define SOFTMAX(title, again, r, c, ...)                                  \
+    {                                                                     \
+        .name = title, .reread = again, .rows = r, .cols = c, __VA_ARGS__ \
+    }
+
+static const char of_sum[] =
+    "chapter 01, The code: no weight can be written before the whole sum is known";
+static const char of_shift[] = "chapter 02, The idea: subtract the row's maximum from every score";
+static const char of_infinity[] = "chapter 02, Where it breaks and chapter 03, The idea: -inf has "
+                                  "weight 0; a row of nothing else is NaN";
+static const char of_online[] =
+    "chapter 03, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)";
+static const char of_rows[] =
+    "chapter 01, The code: a row is on its own, nothing is left over from the one before";
+
+/* The first two are counted, and run with the sanitizers. */
+static const struct test_case softmax_cases[] = {
+    SOFTMAX("3 rows of 7", of_sum, 3, 7, .special = ORDINARY),
+    SOFTMAX("20 rows of 64", of_rows, 20, 64, .special = ORDINARY),
+    SOFTMAX("rows of one score", of_sum, 5, 1, .special = ORDINARY),
+    SOFTMAX("a row of 20 011", of_sum, 1, 20011, .special = ORDINARY),
+    SOFTMAX("written over the input", of_rows, 4, 130, .in_place = true),
+    SOFTMAX("weights that are 0", of_sum, 6, 50, .special = TINY_WEIGHTS),
+    SOFTMAX("some scores of -inf", of_infinity, 9, 33, .special = WITH_MINUS_INF),
+};
+
+static const struct test_case safe_cases[] = {
+    SOFTMAX("scores about 1000", of_shift, 6, 40, .shift = 1000.0f),
+    SOFTMAX("scores about -1000", of_shift, 6, 40, .shift = -1000.0f),
+    SOFTMAX("scores about -1e30", of_shift, 3, 30, .shift = -1e30f),
+    SOFTMAX("scores far apart", of_online, 8, 100, .spread = 40.0f),
+    SOFTMAX("a row of -inf", of_infinity, 4, 20, .special = ONLY_MINUS_INF),
+    SOFTMAX("a row with NaN", of_infinity, 4, 20, .special = WITH_NAN),
+    SOFTMAX("a row with +inf", of_infinity, 4, 20, .special = WITH_PLUS_INF),
+};
+
+static const char of_merge[] = "chapter 03, Merge: both sums have to be about the same maximum";
+static const char of_empty[] = "chapter 03, Merge: an empty block changes nothing and has no share";
+static const struct test_case state_cases[] = {
+    { .name = "ordinary blocks", .reread = of_merge, .rows = 200 },
+    { .name = "maxima far apart", .reread = of_merge, .rows = 200, .spread = 60.0f },
+    { .name = "empty blocks",
+      .reread = of_empty,
+      .rows = 40,
+      .special = ONLY_MINUS_INF,
+      .spread = 3.0f },
+};
+
+#define ATTENTION(title, again, b, h, hkv, nq, nk, columns, br, bc, ...) \
+    {                                                                    \
+        .name = title, .reread = again, .Br = br, .Bc = bc, .p = {       \
+            .B = b,                                                      \
+            .H = h,                                                      \
+            .Hkv = hkv,                                                  \
+            .Nq = nq,                                                    \
+            .Nk = nk,                                                    \
+            .d = columns,                                                \
+            .window_left = -1,                                           \
+            .window_right = -1,                                          \
+            __VA_ARGS__                                                  \
+        }                                                                \
+    }
+
+static const char of_recurrence[] =
+    "chapter 04, The idea: what share of the total weight the old keys keep, and the new one gets";
+static const char of_tiles[] =
+    "chapter 05, The idea: tiles: the last tile of each direction may be smaller";
+static const char of_scale[] = "chapter 04, The problem: scores are scaled before their softmax";
+static const char of_masks[] = "chapter 04, Heads, texts, masks: what a query does not see has "
+                               "weight exactly 0, and is not read";
+static const struct test_case attention_cases[] = {
+    ATTENTION("one head, 24 queries and keys", of_recurrence, 1, 1, 1, 24, 24, 8, 8, 8,
+              .causal = false),
+    ATTENTION("tiles that do not divide the problem", of_tiles, 1, 2, 2, 37, 53, 16, 8, 12,
+              .causal = false),
+    ATTENTION("one query, many keys", of_tiles, 1, 1, 1, 1, 203, 32, 16, 16, .causal = false),
+    ATTENTION("many queries, one key", of_tiles, 1, 1, 1, 113, 1, 5, 16, 16, .causal = false),
+    ATTENTION("tiles of one query and of one key", of_tiles, 1, 1, 1, 21, 30, 3, 1, 1,
+              .causal = false),
+    ATTENTION("a tile larger than the problem", of_tiles, 2, 2, 2, 19, 23, 8, 64, 64,
+              .causal = false),
+    ATTENTION("another scale", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = 1.5f),
+    ATTENTION("a scale below 0", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = -0.5f),
+    ATTENTION("2 texts, 3 heads, 129 queries", of_recurrence, 2, 3, 3, 129, 65, 64, 32, 16,
+              .causal = false),
+};
+static const struct test_case mask_cases[] = {
+    ATTENTION("causal", of_masks, 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
+    ATTENTION("causal, queries that see no key", of_masks, 1, 1, 1, 50, 31, 8, 8, 8,
+              .causal = true),
+    ATTENTION("causal from the first key on", of_masks, 1, 1, 1, 31, 50, 8, 8, 8, .causal = true,
+              .top_left = true),
+    { .name = "a window",
+      .reread = of_masks,
+      .Br = 8,
+      .Bc = 8,
+      .p = { .B = 1,
+             .H = 1,
+             .Hkv = 1,
+             .Nq = 70,
+             .Nk = 90,
+             .d = 16,
+             .window_left = 9,
+             .window_right = 4 } },
+    { .name = "hidden keys that hold NaN",
+      .reread = of_masks,
+      .Br = 8,
+      .Bc = 8,
+      .key_mask = true,
+      .hidden_nan = true,
+      .p = { .B = 2,
+             .H = 2,
+             .Hkv = 2,
+             .Nq = 30,
+             .Nk = 64,
+             .d = 16,
+             .window_left = -1,
+             .window_right = -1 } },
+};
+static const struct test_case group_cases[] = {
+    ATTENTION("grouped heads", of_masks, 2, 4, 2, 33, 45, 16, 8, 8, .causal = false),
+};
+static const char of_minus_inf[] =
+    "chapter 03, The idea: a score of -inf has weight 0, also when it is the first";
+static const struct test_case infinity_cases[] = {
+    { .name = "scores of -inf, the first among them",
+      .reread = of_minus_inf,
+      .Br = 4,
+      .Bc = 4,
+      .special = WITH_MINUS_INF,
+      .p = { .B = 1,
+             .H = 1,
+             .Hkv = 1,
+             .Nq = 9,
+             .Nk = 12,
+             .d = 1,
+             .window_left = -1,
+             .window_right = -1 } },
+};
+static const struct test_case block_cases[] = {
+    ATTENTION("a block mask", of_masks, 1, 2, 2, 60, 48, 8, 8, 8, .mask_rows = 12, .mask_cols = 5),
+};
+static const char of_dropout[] =
+    "chapter 07, The steps: P before dropout goes into dS, P after it into dV";
+static const struct test_case dropout_cases[] = {
+    ATTENTION("dropout", of_dropout, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
+};
+
+static const char of_fusing[] =
+    "chapter 04, The idea: fuse: what share of the weight the old keys keep, and the new one gets";
+static const char of_gradients[] = "chapter 07, The derivation: which of the five products is it?";
+
+static size_t add(struct test_case *to, size_t n, const struct test_case *from, size_t count)
+{
+    for (size_t k = 0; k < count && n < MOST_CASES; k++)
+        to[n++] = from[k];
+    return n;
+}
+#define ADD(to, n, from) add(to, n, from, sizeof(from) / sizeof((from)[0]))
+
+size_t cases_of(const struct assignment *a, const struct graded_program *program,
+                struct test_case cases[MOST_CASES])
+{
+    const bool has_masks = strcmp(program->name, "flash_row") == 0 ||
+                           strcmp(program->name, "masks") == 0 || program->kind == OF_BACKWARD;
+    size_t n = 0;
+    switch (program->kind) {
+    case OF_ROWS:
+        n = ADD(cases, n, softmax_cases);
+        return strcmp(a->number, "01") == 0 ? n : ADD(cases, n, safe_cases);
+    case OF_MERGE:
+    case OF_SHARE:
+        return ADD(cases, n, state_cases);
+    case OF_FORWARD:
+    case OF_PRODUCT:
+    case OF_BACKWARD:
+        n = ADD(cases, n, attention_cases);
+        for (size_t k = 0; k < n; k++)
+            if (program->kind == OF_BACKWARD)
+                cases[k].reread = of_gradients;
+            else if (strcmp(a->number, "04") == 0 && cases[k].reread != of_scale)
+                cases[k].reread = of_fusing;
+        if (has_masks)
+            n = ADD(cases, n, mask_cases);
+        if (program->kind == OF_FORWARD)
+            n = ADD(cases, n, infinity_cases);
+        if (program->kind == OF_FORWARD && has_masks)
+            n = ADD(cases, n, group_cases);
+        if (strcmp(program->name, "masks") == 0)
+            n = ADD(cases, n, block_cases);
+        if (program->kind == OF_BACKWARD && strcmp(program->name, "fa1") == 0)
+            n = ADD(cases, n, dropout_cases);
+        return n;
+    }
+    return 0;
+}
+
+// ---- their input ---------------------------------------------------------------------------------
+
+enum {
+    DROPOUT_SEED = 41,
+    BAND = 7,
+    STREAM_X = 30,
+    STREAM_DO = 31,
+    STREAM_MASK = 32,
+    STREAM_PLACE = 33
+};
+
+/* How far normal numbers are spread; 1 unless the case says otherwise. */
+static float spread_of(const struct test_case *c)
+{
+    return c->spread != 0.0f ? c->spread : 1.0f;
+}
+
+static float *scores_of(const struct test_case *c, uint64_t seed)
+{
+    const size_t n = c->rows * c->cols;
+    float *x = allocate(n, sizeof *x, "the input");
+    random_normals(x, n, seed, STREAM_X);
+    for (size_t k = 0; k < n; k++)
+        x[k] = x[k] * spread_of(c) + c->shift;
+    for (size_t i = 0; i < c->rows; i++) {
+        float *row = x + i * c->cols;
+        const size_t j = random_between(seed, STREAM_PLACE, i, 0, c->cols - 1);
+        const bool odd = i % 2;  // the others stay as they are: a bad row must not spoil the next
+        if (c->special == WITH_NAN && odd)
+            row[j] = NAN;
+        if (c->special == WITH_PLUS_INF && odd)
+            row[j] = INFINITY;
+        if (c->special == WITH_MINUS_INF && c->cols > 2)
+            row[j] = row[i % 3 == 0 ? 0 : j] = -INFINITY;
+        for (size_t k = 0; k < c->cols; k++) {
+            if (c->special == ONLY_MINUS_INF && odd)
+                row[k] = -INFINITY;
+            if (c->special == TINY_WEIGHTS && k % 3 == 0)
+                row[k] = -120.0f;  // below the range of expf
+        }
+    }
+    return x;
+}
+
+/* Pairs of states: some of blocks of normal scores; for OF_SHARE the second is the merge of both. */
+static float *states_of(const struct test_case *c, enum kind kind, uint64_t seed)
+{
+    float *x = allocate(c->rows * 4, sizeof *x, "the input");
+    for (size_t i = 0; i < c->rows; i++) {
+        double m[2], l[2];
+        for (size_t k = 0; k < 2; k++) {
+            const bool empty =
+                c->special == ONLY_MINUS_INF && i % 4 != 3 && (i % 4 == 2 || i % 2 == k);
+            m[k] = empty ? -(double)INFINITY
+                         : (double)spread_of(c) * random_normal(seed, STREAM_X, 2 * i + k);
+            m[k] = (double)(float)m[k];
+            l[k] = empty ? 0.0 : 1.0 + 30.0 * random_uniform(seed, STREAM_PLACE, 2 * i + k);
+            l[k] = (double)(float)l[k];
+        }
+        if (kind == OF_SHARE && (l[0] > 0.0 || l[1] > 0.0)) {
+            const double most = fmax(m[0], m[1]);
+            l[1] = (l[0] > 0.0 ? l[0] * exp(m[0] - most) : 0.0) +
+                   (l[1] > 0.0 ? l[1] * exp(m[1] - most) : 0.0);
+            m[1] = most;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            x[4 * i + 2 * k] = (float)m[k];
+            x[4 * i + 2 * k + 1] = (float)l[k];
+        }
+    }
+    return x;
+}
+
+/* Hides about a third of the keys of each text, never the first; with `nan` nobody may read them. */
+static void hide_keys(struct attention_input *in, uint64_t seed, bool nan)
+{
+    const struct attention *p = &in->p;
+    in->key_mask = allocate(p->B * p->Nk, 1, "the key mask");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t j = 0; j < p->Nk; j++) {
+            const bool seen = j == 0 || random_uniform(seed, STREAM_MASK, b * p->Nk + j) > 0.35;
+            in->key_mask[b * p->Nk + j] = seen;
+            for (size_t h = 0; h < p->Hkv && nan && !seen; h++)
+                for (size_t k = 0; k < p->d; k++) {
+                    const size_t n = ((b * p->Hkv + h) * p->Nk + j) * p->d + k;
+                    in->K[n] = in->V[n] = NAN;
+                }
+        }
+    in->p.key_mask = in->key_mask;
+}
+
+/* What the forward pass leaves for the backward pass, from the reference: O, lse, and m and l for fa1. */
+static void forward_pass(struct case_input *in)
+{
+    const struct attention *p = &in->attention.p;
+    const size_t n = attention_query_elements(p), rows = attention_rows(p);
+    double *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
+    reference_forward(p, in->attention.Q, in->attention.K, in->attention.V, O, lse);
+    in->O = allocate(n, sizeof(float), "O");
+    in->lse = allocate(rows, sizeof(float), "lse");
+    in->m = allocate(rows, sizeof(float), "m");
+    in->l = allocate(rows, sizeof(float), "l");
+    for (size_t k = 0; k < n; k++)
+        in->O[k] = (float)O[k];
+    for (size_t row = 0; row < rows; row++) {
+        const size_t i = row % p->Nq, h = row / p->Nq % p->H, b = row / p->Nq / p->H;
+        const float *Q = in->attention.Q + row * p->d;
+        const float *K = in->attention.K + (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
+        float m = -INFINITY;
+        for (size_t j = 0; j < p->Nk; j++) {
+            float x = 0.0f;
+            if (!visible(p, b, h, i, j))
+                continue;
+            for (size_t k = 0; k < p->d; k++)
+                x += Q[k] * K[j * p->d + k];
+            m = fmaxf(m, p->scale * x);
+        }
+        in->lse[row] = (float)lse[row];
+        in->m[row] = m;
+        in->l[row] = m == -INFINITY ? 0.0f : (float)exp(lse[row] - (double)m);
+    }
+    free(O);
+    free(lse);
+}
+
+struct case_input case_input_new(const struct graded_program *program, const struct test_case *c,
+                                 uint64_t seed)
+{
+    struct case_input in = { .x = NULL };
+    if (program->kind == OF_ROWS) {
+        in.x = scores_of(c, seed);
+        return in;
+    }
+    if (program->kind == OF_MERGE || program->kind == OF_SHARE) {
+        in.x = states_of(c, program->kind, seed);
+        return in;
+    }
+    struct attention p = attention_of(c->p.B, c->p.H, c->p.Hkv, c->p.Nq, c->p.Nk, c->p.d);
+    if (c->p.scale != 0.0f)
+        p.scale = c->p.scale;
+    p.causal = c->p.causal;
+    p.top_left = c->p.top_left;
+    p.window_left = c->p.window_left;
+    p.window_right = c->p.window_right;
+    if (c->p.dropout > 0.0)
+        attention_set_dropout(&p, c->p.dropout, DROPOUT_SEED);
+    in.attention = attention_input_random(p, seed);
+    if (c->key_mask)
+        hide_keys(&in.attention, seed, c->hidden_nan);
+    if (c->p.mask_rows > 0) {
+        struct attention *const of = &in.attention.p;
+        of->mask_rows = c->p.mask_rows;
+        of->mask_cols = c->p.mask_cols;
+        in.attention.block_mask = allocate((p.Nq - 1) / of->mask_rows + 1,
+                                           (p.Nk - 1) / of->mask_cols + 1, "the block mask");
+        block_mask_band(in.attention.block_mask, of, BAND);
+        of->block_mask = in.attention.block_mask;
+    }
+    // q k is -inf where q > 0: the first key's, its tile's, and one among others
+    for (size_t n = 0; c->special == WITH_MINUS_INF && n < p.Nq; n++)
+        in.attention.Q[n] = 0.5f + fabsf(in.attention.Q[n]);
+    for (size_t j = 0; c->special == WITH_MINUS_INF && j < p.Nk; j++)
+        if (j < 5 || j == 7)
+            in.attention.K[j] = -INFINITY;
+    if (program->kind == OF_BACKWARD) {
+        in.dO = allocate(attention_query_elements(&p), sizeof(float), "dO");
+        random_normals(in.dO, attention_query_elements(&p), seed, STREAM_DO);
+        forward_pass(&in);
+    }
+    return in;
+}
+
+void case_input_free(struct case_input *in)
+{
+    float *const arrays[] = { in->x, in->dO, in->O, in->lse, in->m, in->l };
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        free(arrays[k]);
+    attention_input_free(&in->attention);
+    *in = (struct case_input){ .x = NULL };
+}
+
+static void put(const char *folder, const char *name, enum npy_type type, int dims,
+                const size_t *shape, const void *data)
+{
+    char path[4096];
+    struct file_error error;
+    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
+    if (!npy_write(path, type, dims, shape, data, &error))
+        options_fail(path, "%s", error.text);
+}
+
+void case_input_write(const struct graded_program *program, const struct test_case *c,
+                      const struct case_input *in, const char *folder)
+{
+    if (program->kind == OF_ROWS) {
+        put(folder, "x", NPY_F4, 2, (const size_t[]){ c->rows, c->cols }, in->x);
+        return;
+    }
+    if (program->kind == OF_MERGE || program->kind == OF_SHARE) {
+        put(folder, "states", NPY_F4, 2, (const size_t[]){ c->rows, 4 }, in->x);
+        return;
+    }
+    const struct attention *p = &in->attention.p;
+    const size_t queries[4] = { p->B, p->H, p->Nq, p->d }, keys[4] = { p->B, p->Hkv, p->Nk, p->d };
+    put(folder, "q", NPY_F4, 4, queries, in->attention.Q);
+    put(folder, "k", NPY_F4, 4, keys, in->attention.K);
+    put(folder, "v", NPY_F4, 4, keys, in->attention.V);
+    if (c->key_mask)
+        put(folder, "mask", NPY_B1, 2, (const size_t[]){ p->B, p->Nk }, in->attention.key_mask);
+    if (program->kind == OF_BACKWARD) {
+        put(folder, "do", NPY_F4, 4, queries, in->dO);
+        put(folder, "o", NPY_F4, 4, queries, in->O);
+        put(folder, "lse", NPY_F4, 3, queries, in->lse);
+        put(folder, "m", NPY_F4, 3, queries, in->m);
+        put(folder, "l", NPY_F4, 3, queries, in->l);
+    }
+}
+
+char *case_options(const struct graded_program *program, const struct test_case *c, char *text,
+                   size_t size)
+{
+    const struct attention *p = &c->p;
+    char scale[40] = "", window[60] = "", blocks[80] = "", dropout[60] = "", tiles[60] = "";
+    text[0] = '\0';
+    if (program->kind == OF_ROWS || program->kind == OF_MERGE || program->kind == OF_SHARE)
+        return text;
+    if (p->scale != 0.0f)
+        snprintf(scale, sizeof scale, " --scale=%.9g", (double)p->scale);
+    if (p->window_left >= 0)
+        snprintf(window, sizeof window, " --window=%td,%td", p->window_left, p->window_right);
+    if (p->dropout > 0.0)
+        snprintf(dropout, sizeof dropout, " --dropout=%.17g --dropout-seed=%d", p->dropout,
+                 DROPOUT_SEED);
+    if (p->mask_rows > 0)
+        snprintf(blocks, sizeof blocks, " --block-mask=band:%d --mask-block=%zu,%zu", BAND,
+                 p->mask_rows, p->mask_cols);
+    snprintf(tiles, sizeof tiles, " --br=%zu --bc=%zu", c->Br, c->Bc);
+    snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s%s",
+             program->kind == OF_BACKWARD ? " --do=in/do.npy" : "",
+             c->key_mask ? " --key-mask=in/mask.npy" : "",
+             p->causal ? (p->top_left ? " --causal=top-left" : " --causal") : "", scale, window,
+             dropout, blocks, tiles);
+    return text;
+}

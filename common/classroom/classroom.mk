@@ -1,0 +1,59 @@
+# The commands of the classroom (README.md beside this file).
+
+define starter
+.PHONY: starter-$2
+starter-$2:
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
+
+
+# The students' tests, linked as the course's own are, with wrong versions in the place of the right one.
+define grade_tests
+.PHONY: grade-tests-$2
+grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+	@BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
+	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
+	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
+	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh common/classroom/grade_tests.sh $1 '$$(MINE)'
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
+.PHONY: grade-tests
+grade-tests: setup-test
+	@BUILD='$(BUILD)' sh common/classroom/grade_tests.sh submission '$(SUBMISSION)'
+
+# ---- tests: every starter that can be asked for ------------------------------------------------
+
+# Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
+STARTERS = $(RESULTS)/starters
+parts_of = $(shell points=$1/exercise.points; . common/classroom/exercise.sh; \
+             for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)
+define starters
+STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))
+$$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness)
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/tests/starter.sh $1 \
+	    '$$(patsubst $2-%,%,$$(filter $2-%,$$(@F)))' $(BUILD)/starters/$$(@F)
+.PHONY: $$(STARTERS_OF_$2) test-starters-$2
+test-starters-$2: $$(STARTERS_OF_$2)
+endef
+ifneq ($(filter test-classroom test-starters% $(STARTERS)%,$(MAKECMDGOALS)),)
+$(foreach c,$(CHAPTERS),$(eval $(call starters,$c,$(firstword $(subst _, ,$c)))))
+endif
+.PHONY: test-starters test-classroom $(RESULTS)/classroom $(RESULTS)/classroom-wrong
+test-starters: $(RESULTS)/classroom $(RESULTS)/classroom-wrong \
+    $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
+$(RESULTS)/classroom: $(CHAPTERS:%=$(BUILD)/%)
+	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' \
+	    $(foreach c,$(CHAPTERS),EARLIER_$(firstword $(subst _, ,$c))='$(EARLIER_$(firstword $(subst _, ,$c)))') \
+	    sh common/classroom/tests/classroom.sh $(BUILD)/classroom-tests $(CHAPTERS)
+$(RESULTS)/classroom-wrong: $(BUILD)/tests/01_standard_softmax $(BUILD)/01_standard_softmax
+	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' sh common/classroom/tests/wrong.sh $(CURDIR)/$(BUILD)/classroom-wrong
+test-classroom: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
+
+#?
+#? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
+#?                   PART=merge: one part of it; SEED=7: other figures in the questions
+#? make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
+#? make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back

@@ -1,0 +1,307 @@
+/*
+ * confine [option…] -- PROGRAM [ARGUMENT…]: runs a program that nobody trusts, where it can do little.
+ *
+ *     --root DIR       it sees DIR as the whole file system, if this system lets us (else it starts in DIR)
+ *     --hide DIR       it sees nothing in DIR, if this system lets us
+ *     --user N         it runs as user N, which nobody else is; only root can do that
+ *     --seconds S      of the processor's time, and five times as much by the clock
+ *     --memory MB      it may ask for; --resident MB: it may have in use
+ *     --file MB        the largest file that it may write
+ *     --tasks N        processes and threads, itself included
+ *     --errors FILE    what it says on standard error; it reads nothing, and its output is thrown away
+ *     --verdict FILE   how it ended: one line, "exited 0", "signal 11", "time", "memory" or "not started: why"
+ *     --set NAME=VALUE in its environment, which is empty otherwise
+ *
+ * No network where this system lets us cut it. Every limit is in force before the program starts, and
+ * whatever it has started is ended with it. Exit status: 0 if the program exited with 0, 1 if it ended in
+ * any other way, 2 if it could not be started.
+ */
+#define _GNU_SOURCE  // unshare
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#endif
+
+enum { MOST_SETTINGS = 20, REFUSED = 2 };
+
+static struct {
+    const char *root, *hide, *errors, *verdict;
+    long user, seconds, memory, resident, file, tasks;
+    char *settings[MOST_SETTINGS + 1];
+    int count;
+} wanted = { .user = -1, .seconds = 10, .file = 16, .tasks = 1 };
+
+_Noreturn static void refuse(const char *what, const char *expected)
+{
+    fprintf(stderr, "confine: %s: %s\n", what, expected);
+    exit(REFUSED);
+}
+
+static long number(const char *option, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long n = strtol(text, &end, 10);
+    if (errno || *end || end == text || n < 0 || n > INT_MAX / 2)
+        refuse(option, "expected a whole number");
+    return n;
+}
+
+/* Reads the options; returns where the program's own words begin. */
+static int read_options(int argc, char **argv)
+{
+    int k = 1;
+    for (; k + 1 < argc && strcmp(argv[k], "--") != 0; k += 2) {
+        const char *const option = argv[k];
+        char *const value = argv[k + 1];
+        const struct {
+            const char *name;
+            const char **text;
+            long *number;
+        } options[] = {
+            { "--root", &wanted.root, NULL },     { "--hide", &wanted.hide, NULL },
+            { "--errors", &wanted.errors, NULL }, { "--verdict", &wanted.verdict, NULL },
+            { "--user", NULL, &wanted.user },     { "--seconds", NULL, &wanted.seconds },
+            { "--memory", NULL, &wanted.memory }, { "--resident", NULL, &wanted.resident },
+            { "--file", NULL, &wanted.file },     { "--tasks", NULL, &wanted.tasks },
+        };
+        const size_t n = sizeof options / sizeof options[0];
+        size_t o = 0;
+        while (o < n && strcmp(option, options[o].name) != 0)
+            o++;
+        if (o < n && options[o].text)
+            *options[o].text = value;
+        else if (o < n)
+            *options[o].number = number(option, value);
+        else if (strcmp(option, "--set") == 0 && wanted.count < MOST_SETTINGS)
+            wanted.settings[wanted.count++] = value;
+        else
+            refuse(option, "expected an option; they are listed in confine.c");
+    }
+    if (k >= argc - 1)
+        refuse("--", "expected a program after it");
+    return k + 1;
+}
+
+// ---- in the child, before the program starts -----------------------------------------------------
+
+/* Says through `pipe` why the program does not start. */
+_Noreturn static void give_up(int pipe, const char *what)
+{
+    char text[200];
+    const int length = snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    if (write(pipe, text, (size_t)length) < 0)
+        _exit(REFUSED + 1);
+    _exit(REFUSED);
+}
+
+/* So many units at most; nobody may raise it again. */
+static struct rlimit at_most(long most, long unit)
+{
+    const rlim_t n = (rlim_t)most * (rlim_t)unit;
+    return (struct rlimit){ n, n };
+}
+
+static void set_limits(int pipe)
+{
+    struct rlimit seconds = at_most(wanted.seconds, 1);
+    const struct rlimit file = at_most(wanted.file, 1L << 20);
+    const struct rlimit none = at_most(0, 1), memory = at_most(wanted.memory, 1L << 20);
+    seconds.rlim_max++;  // at the one it is told so, at the other killed
+    if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0 ||
+        setrlimit(RLIMIT_FSIZE, &file) != 0 ||
+        (wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0))
+        give_up(pipe, "a limit");
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    const int file = open(path, O_WRONLY);
+    if (file < 0)
+        return false;
+    const bool written = write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    close(file);
+    return written;
+}
+
+/* A file system, a network and message queues of its own, as far as this system lets us. */
+static void separate(void)
+{
+#ifdef __linux__
+    const uid_t user = getuid();
+    const gid_t group = getgid();
+    if (user != 0 && unshare(CLONE_NEWUSER) == 0) {
+        char map[60];
+        snprintf(map, sizeof map, "%u %u 1\n", (unsigned)user, (unsigned)user);
+        write_text("/proc/self/setgroups", "deny");
+        write_text("/proc/self/uid_map", map);
+        snprintf(map, sizeof map, "%u %u 1\n", (unsigned)group, (unsigned)group);
+        write_text("/proc/self/gid_map", map);
+    }
+    (void)!unshare(CLONE_NEWNET);
+    (void)!unshare(CLONE_NEWIPC);
+    if (wanted.hide && unshare(CLONE_NEWNS) == 0 &&
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+        (void)!mount("none", wanted.hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=555");
+#endif
+}
+
+static void redirect(int pipe, const char *path, int flags, int to)
+{
+    const int file = open(path, flags, 0600);
+    if (file < 0 || dup2(file, to) < 0)
+        give_up(pipe, path);
+    close(file);
+}
+
+_Noreturn static void become(int pipe, char **words)
+{
+    setsid();
+    redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
+    redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
+    redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
+             STDERR_FILENO);
+    separate();
+    if (wanted.root && chdir(wanted.root) != 0)
+        give_up(pipe, wanted.root);
+    if (wanted.root && chroot(wanted.root) != 0 && geteuid() == 0)
+        give_up(pipe, "chroot");
+    set_limits(pipe);
+    const struct rlimit tasks = at_most(wanted.tasks, 1);
+    if (wanted.user >= 0 && (setgroups(0, NULL) != 0 || setgid((gid_t)wanted.user) != 0))
+        give_up(pipe, "another group");
+    if (setrlimit(RLIMIT_NPROC, &tasks) != 0)  // it does not hold for root
+        give_up(pipe, "a limit");
+    if (wanted.user >= 0 && setuid((uid_t)wanted.user) != 0)
+        give_up(pipe, "another user");
+#ifdef __linux__
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+#endif
+    execve(words[0], words, wanted.settings);
+    give_up(pipe, words[0]);
+}
+
+// ---- in the parent -------------------------------------------------------------------------------
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Memory that the process has in use, in MB; 0 where that cannot be known. */
+static long resident(pid_t process)
+{
+    char path[60], text[200];
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)process);
+    FILE *file = fopen(path, "r");
+    const char *const read = file ? fgets(text, sizeof text, file) : NULL;
+    if (file)
+        fclose(file);
+    const char *const second = read ? strchr(text, ' ') : NULL;  // the first is its address space
+    const long pages = second ? strtol(second, NULL, 10) : 0;
+    return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
+}
+
+/* Ends the process and all that it started. */
+static void end_all(pid_t process)
+{
+    kill(-process, SIGKILL);
+    kill(process, SIGKILL);
+    if (wanted.user < 0)
+        return;
+    const pid_t sweeper = fork();
+    if (sweeper == 0) {  // the user is nobody else's, so everything that is its own goes
+        if (setgid((gid_t)wanted.user) == 0 && setuid((uid_t)wanted.user) == 0)
+            kill(-1, SIGKILL);
+        _exit(0);
+    }
+    if (sweeper > 0)
+        waitpid(sweeper, NULL, 0);
+}
+
+/* Waits for the process, with an eye on the clock and on its memory. What ended it, or NULL. */
+static const char *watch(pid_t process, int *status)
+{
+    const double end = now() + 5.0 * (double)wanted.seconds;
+    long pause = 200000;  // nanoseconds
+    for (;;) {
+        siginfo_t info = { 0 };
+        if (waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid) {
+            end_all(process);
+            waitpid(process, status, 0);
+            return NULL;
+        }
+        const bool late = now() > end,
+                   large = wanted.resident && resident(process) > wanted.resident;
+        if (late || large) {
+            end_all(process);
+            waitpid(process, status, 0);
+            return late ? "time" : "memory";
+        }
+        nanosleep(&(struct timespec){ 0, pause }, NULL);
+        pause = pause < 10000000 ? 2 * pause : pause;
+    }
+}
+
+static void say(const char *verdict)
+{
+    FILE *file = wanted.verdict ? fopen(wanted.verdict, "w") : stdout;
+    if (!file)
+        refuse(wanted.verdict, "expected a file to write");
+    fprintf(file, "%s\n", verdict);
+    if (file != stdout)
+        fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    const int first = read_options(argc, argv);
+    int pipes[2], status = 0;
+    char reason[200] = "", verdict[260];
+    if (pipe(pipes) != 0)
+        refuse("pipe", strerror(errno));
+    fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
+    const pid_t process = fork();
+    if (process < 0)
+        refuse("fork", strerror(errno));
+    if (process == 0) {
+        close(pipes[0]);
+        become(pipes[1], argv + first);
+    }
+    close(pipes[1]);
+    const ssize_t length = read(pipes[0], reason, sizeof reason - 1);
+    close(pipes[0]);
+    const char *const ended = watch(process, &status);
+    if (length > 0)
+        snprintf(verdict, sizeof verdict, "not started: %s", reason);
+    else if (ended)
+        snprintf(verdict, sizeof verdict, "%s", ended);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        snprintf(verdict, sizeof verdict, "time");
+    else if (WIFSIGNALED(status))
+        snprintf(verdict, sizeof verdict, "signal %d", WTERMSIG(status));
+    else
+        snprintf(verdict, sizeof verdict, "exited %d", WEXITSTATUS(status));
+    say(verdict);
+    return length > 0 ? REFUSED : strcmp(verdict, "exited 0") != 0;
+}

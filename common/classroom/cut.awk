@@ -1,0 +1,41 @@
+# awk -v gaps='1 3' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: what stands between BEGIN
+# SOLUTION and END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1. What stands
+# between BEGIN LATER PART and END LATER says the same once more in a later step, and goes with that part.
+
+/\/\/ BEGIN LATER/ {
+    later = index(" " parts " ", " " $NF " ") > 0
+    if (later) next
+}
+/\/\/ END LATER/ && later { later = 0; seam = 1; next }
+seam {
+    sub(/\/\/ STUB: /, "")
+    print
+    seam = 0
+    next
+}
+/\/\/ BEGIN SOLUTION/ {
+    cut = index(" " gaps " ", " " ++n " ") > 0
+    if (later && !cut) next
+    print
+    inside = 1
+    next
+}
+/\/\/ END SOLUTION/ {
+    if (later && !cut) next
+    inside = 0
+    if (!cut) { print; next }
+    end = $0  # the STUB comes behind it
+    next
+}
+inside && cut { next }
+end != "" {
+    indent = end
+    sub(/\/\/.*/, "", indent)
+    is_stub = sub(/^ *\/\/ STUB: /, "")
+    print indent (is_stub ? $0 "  " : "") "// STUB: write here, and delete this line"
+    print end
+    end = ""
+    if (is_stub) next
+}
+later { next }
+{ print }

@@ -1,0 +1,9 @@
+#!/bin/sh
+# example_against.sh - what check-against says of an output that is not what options.txt asks for.
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cp common/data/[qkv].npy "$work/"
+cp common/data/key_mask.npy "$work/mask.npy"
+build/04_flash_no_tiling --quiet --output "$work/o.npy" >/dev/null
+echo '--causal' >"$work/options.txt"
+sh common/classroom/check_against.sh build "$work" 04 | sed "s|$work|mine|g"

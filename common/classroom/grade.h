@@ -1,0 +1,142 @@
+/*
+ * Grading by outputs: a student's program gets fresh input, and what it writes is held against the reference
+ * and the stage before. common/classroom/grading.md tells it whole.
+ */
+#ifndef CLASSROOM_GRADE_H
+#define CLASSROOM_GRADE_H
+
+#include "attention_input.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// ---- what is graded ------------------------------------------------------------------------------
+
+enum kind { OF_ROWS, OF_MERGE, OF_SHARE, OF_FORWARD, OF_PRODUCT, OF_BACKWARD };
+
+/* A line of common/classroom/programs. */
+struct graded_program {
+    char part[32], name[40], file[80], before[60];
+    enum kind kind;
+};
+
+enum criterion_kind { OUTPUT, COUNTS, SANITIZER, NUMBERS, ELSEWHERE };
+
+/* A line of exercise.points with points, and what came of it. */
+struct criterion {
+    char part[32], word[32];
+    enum criterion_kind kind;
+    int points, earned;
+    size_t passed, cases;
+};
+
+enum { MOST_PROGRAMS = 8, MOST_CRITERIA = 60 };
+struct assignment {
+    char chapter[80], number[4];  // "03_online_softmax", "03"
+    struct graded_program programs[MOST_PROGRAMS];
+    size_t program_count;
+    struct criterion criteria[MOST_CRITERIA];
+    size_t criterion_count;
+};
+
+/*
+ * Reads common/classroom/programs and the chapter's exercise.points; ends the program if they are bad. `parts`
+ * names those that are graded, with commas between; NULL or "": all of them.
+ */
+struct assignment assignment_load(const char *course, const char *chapter, const char *parts);
+
+// ---- one case ------------------------------------------------------------------------------------
+
+/* What numbers a case of OF_ROWS has besides normal ones. */
+enum special { ORDINARY, WITH_MINUS_INF, ONLY_MINUS_INF, WITH_NAN, WITH_PLUS_INF, TINY_WEIGHTS };
+
+struct test_case {
+    const char *name, *reread;  // what is tried, and where to read again if it fails
+    size_t rows, cols;          // OF_ROWS, OF_MERGE, OF_SHARE: rows alone
+    float spread, shift;
+    enum special special;
+    bool in_place;
+    struct attention p;  // OF_FORWARD, OF_PRODUCT, OF_BACKWARD: shape and options
+    size_t Br, Bc;
+    bool key_mask, hidden_nan;
+};
+
+enum { MOST_CASES = 24 };
+
+/* The cases of a program; how many. */
+size_t cases_of(const struct assignment *a, const struct graded_program *program,
+                struct test_case cases[MOST_CASES]);
+
+/* The input of a case in memory. */
+struct case_input {
+    struct attention_input attention;
+    float *x, *dO;
+    float *O, *lse, *m, *l;  // OF_BACKWARD: of the forward pass
+};
+struct case_input case_input_new(const struct graded_program *program, const struct test_case *c,
+                                 uint64_t seed);
+void case_input_free(struct case_input *in);
+
+/* Writes it to the folder as .npy files. */
+void case_input_write(const struct graded_program *program, const struct test_case *c,
+                      const struct case_input *in, const char *folder);
+
+/* The options that a chapter's program wants for it besides the files; returns `text`. */
+char *case_options(const struct graded_program *program, const struct test_case *c, char *text,
+                   size_t size);
+
+// ---- the verdict ---------------------------------------------------------------------------------
+
+/* How an output compares, with the worst element of the first array that is wrong. */
+struct finding {
+    bool right;
+    const char *array;     // "O"
+    char place[100];       // "b, h, i, c = 0, 1, 3, 2"
+    double got, expected;  // there …
+    bool missing;          // … where nothing was written
+    double error;          // the largest
+    double before;         // the largest difference from the stage before …
+    bool has_before;       // … if there is one that can do the case
+    char unlike[240];      // why there is nothing to compare, or ""
+};
+
+/* The outputs that a program writes to out/: names of files that end with NULL, `before` those of the stage. */
+const char *const *outputs_of(enum kind kind);
+
+/* Judges what is in the folder `out`; the stage before has left its outputs in `before`, or that is NULL. */
+struct finding judge(const struct graded_program *program, const struct test_case *c,
+                     const struct case_input *in, const char *out, const char *before);
+
+// ---- the report ----------------------------------------------------------------------------------
+
+enum outcome { PASSED, WRONG, CRASHED, TIMED_OUT, NO_OUTPUT, NOT_RUN };
+
+/* One thing that was tried. */
+struct trial {
+    size_t criterion;  // of the assignment
+    char program[40], name[100], reread[160];
+    enum outcome outcome;
+    char text[600];  // lines
+    struct finding finding;
+};
+
+enum { MOST_TRIALS = 200 };
+struct report {
+    const struct assignment *assignment;
+    char name[120];  // of the submission
+    uint64_t seed;
+    struct trial trials[MOST_TRIALS];
+    size_t trial_count;
+    char refused[400];  // why nothing was graded, or ""
+};
+
+int grade_points(const struct report *r, bool earned);
+void grade_text(const struct report *r, FILE *file);
+void grade_neutral(const struct report *r, FILE *file);
+void grade_gradescope(const struct report *r, FILE *file);
+void grade_classroom50(const struct report *r, FILE *file);
+void grade_row(const struct report *r, bool heading, FILE *file);
+
+#endif

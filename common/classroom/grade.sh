@@ -1,0 +1,218 @@
+#!/bin/sh
+# grade.sh BUILD SUBMISSION [REPORTS [SEED [CHAPTER [NAME]]]] - grades one submission.
+#
+# SUBMISSION is a folder, .tar.gz, .tar or .zip. Of it only the files of the exercise are taken, one by one, and
+# read as text. They are compiled by a user who owns nothing, in a folder of its own that holds the course's headers
+# and none of its sources, and linked with what build/grader has. Then build/grader/grade runs them. What it
+# writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is printed.
+#
+# In the environment: CC, FLAGS and SANITIZED, and with QUIET nothing is printed. Exit status: 0, whatever the points;
+# 2 if there is nothing to grade or no way to do it.
+build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
+grader=$build/grader
+MOST_BYTES=5000000  # of an archive
+MOST_SOURCE=200000  # of a source file
+
+die() {  # what, text
+    echo "grade: $1: $2" >&2
+    exit 2
+}
+
+[ -n "$submission" ] || die SUBMISSION 'expected a folder or an archive, as in make grade SUBMISSION=submission.tar.gz'
+case $submission in -*) submission=./$submission ;; esac
+[ -e "$submission" ] || die "$submission" 'expected a folder or an archive, found nothing of that name'
+[ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
+[ -n "$name" ] || name=$(basename "$submission")
+[ -n "$reports" ] || reports=$build/reports/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' _)
+[ -x "$grader/grade" ] || die "$grader" 'expected the grader; make grade builds it'
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/grade.XXXXXX") || exit 2
+[ -n "$KEEP" ] || trap 'rm -rf "$work"' EXIT
+trap 'exit 2' INT TERM HUP
+chmod 711 "$work"
+mkdir -p "$work/root/bin" "$work/said" "$work/before" "$work/source" "$work/made" "$work/scratch"
+chmod 755 "$work/root" "$work/root/bin" "$work/source"
+user=- as=''
+if [ "$(id -u)" -eq 0 ]; then
+    user=$((40000 + $$ % 20000))
+    as="--user $user"
+    chown "$user" "$work/made" "$work/scratch"
+fi
+
+# ---- what is in the submission -------------------------------------------------------------------
+
+# The names of its files, one a line, in $work/names; of links in $work/links.
+kind=''
+list() {
+    ulimit -t 20
+    case $kind in
+    folder)
+        (cd "$submission" && find . -type f | sed 's|^\./||') >"$work/names"
+        (cd "$submission" && find . ! -type f ! -type d | sed 's|^\./||') >"$work/links"
+        ;;
+    tar)
+        tar -tf "$submission" >"$work/names" || return 1
+        tar -tvf "$submission" | grep '^[^-d]' >"$work/links"
+        ;;
+    zip)
+        unzip -Z1 "$submission" >"$work/names" || return 1
+        unzip -Z "$submission" | grep '^[^-dAZ0-9 ]' >"$work/links"
+        ;;
+    esac
+    return 0
+}
+# One of them, to standard output.
+content() {
+    ulimit -t 20
+    case $kind in
+    folder) cat "$submission/$1" ;;
+    tar) tar -xOf "$submission" "$1" ;;
+    zip) unzip -p "$submission" "$1" ;;
+    esac 2>/dev/null | head -c $((MOST_SOURCE + 1))
+}
+
+refused=''
+refuse() { [ -n "$refused" ] || refused=$1; }
+
+case $submission in
+*.tar.gz | *.tgz | *.tar) kind=tar ;;
+*.zip) kind=zip; command -v unzip >/dev/null || die unzip 'expected it to be installed, to read a .zip' ;;
+esac
+if [ -d "$submission" ]; then
+    kind=folder
+elif [ -z "$kind" ]; then
+    refuse 'expected a folder, .tar.gz, .tar or .zip'
+elif [ "$(wc -c <"$submission")" -gt $MOST_BYTES ]; then
+    refuse "the archive is larger than $MOST_BYTES bytes"
+fi
+: >"$work/names"
+: >"$work/links"
+[ -n "$refused" ] || (list) 2>/dev/null || refuse 'the archive cannot be read'
+if [ -s "$work/links" ]; then
+    refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | tr -c ' -~\n' '?' | head -c 150)"
+elif grep -qE '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names"; then
+    refuse "it has a name that leads out of its folder, or is no name: $(
+        grep -E '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
+elif [ "$(wc -l <"$work/names")" -gt 5000 ]; then
+    refuse 'it has more than 5000 files'
+fi
+
+# The chapter: as given, as STARTER says, or the one whose folder is there.
+if [ -z "$chapter" ] && [ -z "$refused" ]; then
+    starter=$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)
+    [ -z "$starter" ] || chapter=$(content "$starter" | sed -n 's/^chapter  *//p' | head -n 1)
+    [ -n "$chapter" ] ||
+        chapter=$(grep -oE '(^|/)0[1-7]_[a-z_]+/' "$work/names" | tr -d / | sort -u)
+fi
+folder=''
+for there in 0[1-7]_*; do
+    case $chapter in "$there" | "${there%%_*}") folder=$there ;; esac
+done
+[ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
+chapter=$folder number=${folder%%_*}
+
+# Which name is file $1 of the chapter: with the chapter's folder, without, or without any.
+find_name() {
+    for pattern in "(^|/)$chapter/$1" "(^|/)$1" "(^|/)${1##*/}"; do
+        found=$(grep -E "$pattern\$" "$work/names")
+        [ -z "$found" ] || break
+    done
+    case $found in
+    *'
+'*) return 1 ;;
+    esac
+    echo "$found"
+}
+
+# ---- from source to programs ---------------------------------------------------------------------
+
+cp -R "$grader/headers" "$work/headers"
+compiler=$(command -v "${CC%% *}") || die "$CC" 'expected a compiler'
+headers=$work/headers
+
+# Compiles and links $source as PROGRAM-VARIANT. What is said goes to $work/said/PROGRAM.
+make_program() {  # program, variant, flags
+    said=$work/said/$1 made=$work/made/$1-$2
+    # shellcheck disable=SC2086  # lists of words
+    "$grader/confine" $as --hide "$PWD" --seconds 20 --file 64 --tasks 30 --errors "$said" \
+        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
+        "$compiler" ${CC#"${CC%% *}"} $FLAGS $3 -I"$headers/$chapter" -I"$headers/$(dirname "$chapter/$file")" \
+        -I"$headers/common" -MD -MF "$made.d" "$source" "$work/archives/$2.a" -o "$made" -lm && return 0
+    [ -s "$said" ] || cp "$work/verdict" "$said"
+    sed "s|$source|$file|g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
+    { echo "$file does not compile:"; cat "$said.short"; } >"$said"
+    return 1
+}
+
+# Is what the file includes a header of the system or of the course?
+includes() {  # the compiler's list
+    tr ' \\' '\n\n' <"$1" | grep -v ':$' | grep / | while read -r used; do
+        case $used in
+        */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
+        esac
+        case $used in
+        "$source" | "$headers"/* | "$work/archives"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
+            /Library/* | /Applications/* | /opt/*) ;;
+        *) echo "$used" ;;
+        esac
+    done | head -n 1
+}
+
+build_one() {  # program, file
+    program=$1 file=$2 said=$work/said/$1
+    member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
+    [ -n "$member" ] || { echo "$file: not in the submission" >"$said"; return; }
+    source=$work/source/$program.c
+    (content "$member") >"$source"
+    chmod 644 "$source"
+    [ -s "$source" ] || { echo "$file: it is empty" >"$said"; return; }
+    [ "$(wc -c <"$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
+    # nothing that brings in bytes which are not C: the compiler's own list would not show it
+    if sed -e :a -e '/\\$/N; s/\\\n//; ta' "$source" | grep -qE '(^|[^A-Za-z0-9_])_*asm_*([^A-Za-z0-9_]|$)|##|%:|\?\?'; then
+        echo "$file: it has asm, ## or a trigraph, which the exercise needs none of" >"$said"
+        return
+    fi
+    for variant in plain sanitized counted; do
+        mkdir -p "$work/archives"
+        ln -sf "$PWD/$grader/$variant/$number-$program.a" "$work/archives/$variant.a"
+        cp "$grader/$variant/$number-$program.a" "$work/archives/$variant.a.new"
+        mv -f "$work/archives/$variant.a.new" "$work/archives/$variant.a"
+        case $variant in plain) flags='-O2 -g' ;; sanitized) flags=$SANITIZED ;; counted) flags='-O2 -g -DCOUNT_TRAFFIC' ;; esac
+        make_program "$program" $variant "$flags" || return
+        other=$(includes "$work/made/$program-$variant.d")
+        if [ -n "$other" ]; then
+            echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
+            rm -f "$work/root/bin/$program"-*
+            return
+        fi
+        cp "$work/made/$program-$variant" "$work/root/bin/"
+        chmod 755 "$work/root/bin/$program-$variant"
+    done
+    cp "$grader/counted/$number-$program-course" "$work/root/bin/$program-course-counted"
+}
+
+if [ -z "$refused" ]; then
+    sed -n "s/^$number  *//p" common/classroom/programs >"$work/programs"
+    while read -r _ program _ file _; do
+        build_one "$program" "$file"
+    done <"$work/programs"
+    (cd "$grader/libraries" && find . -type d) | while read -r there; do mkdir -p "$work/root/$there"; done
+    (cd "$grader/libraries" && find . -type f) | while read -r there; do
+        cp "$grader/libraries/$there" "$work/root/$there"
+    done
+    mkdir -p "$work/root/in" "$work/root/out"
+    chmod -R go+rX "$work/root"
+fi
+
+# The numbers that answer the questions, which STARTER's seed has chosen.
+if [ -z "$refused" ] && [ -f "$chapter/exercise.numbers" ]; then
+    variant=$(content "$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)" | sed -n 's/^seed  *//p' | head -n 1)
+    case $variant in '' | *[!0-9]*) variant=0 ;; esac
+    content "$(find_name answers.txt)" >"$work/answers.txt"
+    sh common/classroom/answers.sh "$chapter" "$variant" "$work/answers.txt" >"$work/answers"
+fi
+
+mkdir -p "$reports" || exit 2
+"$grader/grade" . "$build" "$chapter" "$work" "$reports" "$seed" "$user" "$name" ${refused:+"$refused"} || exit 2
+[ -n "$QUIET" ] || cat "$reports/report.txt"

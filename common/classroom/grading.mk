@@ -1,0 +1,110 @@
+# Grading by outputs; common/classroom/grading.md tells how. Included by the Makefile.
+#
+# A student's file is compiled three times, by the grader: plain, with sanitizers, and counting accesses. What it
+# is linked with is made here, an archive for each program of common/classroom/programs and each of the three.
+
+CLASSROOM_DIR := common/classroom
+GRADER    := $(BUILD)/grader
+SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+
+# All of common but what knows the right answer.
+STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM_DIR)/student/student $(filter-out \
+    $(addprefix common/,reference plain attention_check gradient_check softmax_chapter softmax_bench peak), \
+    $(basename $(wildcard common/*.c))))
+STUDENT_ARCHIVES :=
+STUDENT_MODELS   :=
+
+# $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the chapter's other files, $5 the student's.
+define student_program
+$(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
+	@mkdir -p $$(@D)
+	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
+$(BUILD)/$1.a: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/%.o,$4) $(STUDENT_COMMON)
+	@rm -f $$@
+	$(AT)$$(AR) rcs $$@ $$^
+$(BUILD)/$1-course: $(OBJ)/$(5:.c=.o) $(BUILD)/$1.a
+	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
+STUDENT_ARCHIVES += $(BUILD)/$1.a
+STUDENT_MODELS   += $(BUILD)/$1-course
+endef
+
+lesson = -DLESSON=$1 -DLESSON_HEADER='"../../../$2.h"'
+STEPS_OF_05 := $(addprefix 05_flash_tiled_cpu/steps/,tile.c observe.c)
+STEPS_OF_07 := 07_backward/steps/tile.c
+$(eval $(call student_program,01-standard_softmax,rows,$(call lesson,standard_softmax,01_standard_softmax/standard_softmax),,01_standard_softmax/standard_softmax.c))
+$(eval $(call student_program,02-safe_softmax,rows,$(call lesson,safe_softmax,02_safe_softmax/safe_softmax),,02_safe_softmax/safe_softmax.c))
+$(eval $(call student_program,03-online_softmax,rows,$(call lesson,online_softmax,03_online_softmax/online_softmax),,03_online_softmax/online_softmax.c))
+$(eval $(call student_program,03-merge,states,,,03_online_softmax/softmax_state.c))
+$(eval $(call student_program,03-share,states,-DSHARE,,03_online_softmax/softmax_state.c))
+$(eval $(call student_program,04-flash_row,forward,,04_flash_no_tiling/flash_no_tiling.c,04_flash_no_tiling/flash_row.c))
+$(eval $(call student_program,05-block_matmul,forward,-DLESSON=block_matmul,$(STEPS_OF_05),05_flash_tiled_cpu/steps/block_matmul.c))
+$(eval $(call student_program,05-fa1,forward,-DLESSON=fa1,$(STEPS_OF_05),05_flash_tiled_cpu/steps/fa1.c))
+$(eval $(call student_program,05-masks,forward,-DLESSON=masks,$(STEPS_OF_05) 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa2.c,05_flash_tiled_cpu/steps/masks.c))
+$(foreach s,standard recompute fa1 fa2,$(eval $(call student_program,07-$s,backward,-DLESSON=backward_$s,$(STEPS_OF_07),07_backward/steps/$s.c)))
+
+.PHONY: student-archives student-models
+student-archives: $(STUDENT_ARCHIVES)
+student-models: $(STUDENT_MODELS)
+
+$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/confine.o
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
+$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,grade grade_report assignment cases judge) $(COMMON)
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+
+# What outputs are held against besides the reference.
+BEFORE := $(patsubst %,$(BUILD)/%,$(filter 01_% 02_% 04_% 05_% 07_%,$(CHAPTERS)))
+
+# The grader, and all that students' files are linked with.
+.PHONY: grader
+grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE)
+	$(SUBMAKE) student-archives BUILD=$(GRADER)/plain QUIET=1
+	$(SUBMAKE) student-archives BUILD=$(GRADER)/sanitized QUIET=1 CFLAGS='$(SANITIZED)'
+	$(SUBMAKE) student-archives student-models BUILD=$(GRADER)/counted QUIET=1 CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
+	@CC='$(CC)' sh $(CLASSROOM_DIR)/prepare.sh $(BUILD)
+
+GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
+# Anybody's outputs against a stage.
+$(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/against.o $(COMMON)
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+.PHONY: check-against
+check-against: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
+	@sh $(CLASSROOM_DIR)/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
+
+# Tests of it, and wrong versions of it that they must reject.
+$(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+.PHONY: $(RESULTS)/grading test-grading
+$(RESULTS)/grading: grader $(GRADER)/valid $(GRADER)/against
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
+.PHONY: $(RESULTS)/grading.mutants
+$(RESULTS)/grading.mutants: $(RESULTS)/grading
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@
+test-grading: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
+
+.PHONY: grade grade-all
+grade: setup-run
+	$(SUBMAKE) $(JOBS) grader QUIET=1
+	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+grade-all: setup-run
+	$(SUBMAKE) $(JOBS) grader QUIET=1
+	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+
+# The autograder in the forms that Gradescope and Classroom 50 take.
+.PHONY: gradescope classroom50
+gradescope classroom50:
+	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ '$(CHAPTER)' '$(OUT)' '$(PART)' '$(SEED)'
+
+# Their pages show what these say.
+docs docs-check: grader $(GRADER)/against
+
+#? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
+#? make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV
+#? make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
+#? make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage
+#? make test-grading the grader, on what is right, what is wrong, and on cheating

@@ -1,0 +1,22 @@
+# awk -v chapter=NAME -f handout.awk exercise.md - the exercise as a starter has it: no hints (make hint gives
+# them), no marking guide, and its commands those of the starter.
+
+BEGIN { number = substr(chapter, 1, 2) }
+/^<!-- course only -->/ || /^<!-- Marking guide/ { hidden = 1 }
+/^<!-- to here -->/ || (hidden && /^-->/) { hidden = 0; swallow = 1; next }
+swallow && NF == 0 { swallow = 0; next }
+{ swallow = 0 }
+/^## Hints/ {
+    if (!hints) print "## Hints\n\n`make hint` gives the next hint for the part that is not done yet, `make hint PART=…` for another one. There are three for each.\n"
+    hints = hidden = 1
+    next
+}
+/^## / { hidden = 0 }
+hidden { next }
+{
+    gsub("`make test-" number "` runs (the tests|everything),? and takes minutes(, mostly for the wrong versions)?", "`make test` runs the tests of your parts")
+    gsub("`make test-" number "` runs", "`make test` runs")
+    gsub("`make " number "`", "`make run`")
+    gsub("make " number ";", "make;")
+    print
+}

@@ -1,0 +1,277 @@
+/*
+ * Is an output right? It is held against the double precision reference, with what common/tolerance.h allows,
+ * and against the stage before.
+ */
+#include "grade.h"
+
+#include "gradient_check.h"
+#include "memory.h"
+#include "npy.h"
+#include "plain.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const *outputs_of(enum kind kind)
+{
+    static const char *const softmax[] = { "y", NULL }, *const attention[] = { "o", "lse", NULL };
+    static const char *const product[] = { "o", NULL };
+    static const char *const gradients[] = { "dq", "dk", "dv", NULL };
+    return kind == OF_FORWARD    ? attention
+           : kind == OF_PRODUCT  ? product
+           : kind == OF_BACKWARD ? gradients
+                                 : softmax;
+}
+
+/* The array FOLDER/NAME.npy of this shape, or NULL, and why in `why` (240 bytes); free() it. */
+static float *take(const char *folder, const char *name, int dims, const size_t *shape, char *why)
+{
+    char path[4096], found[100], right[100];
+    struct npy array;
+    struct file_error error;
+    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
+    if (!npy_read(path, &array, &error)) {
+        snprintf(why, 240, "%s.npy: %.220s", name, error.text);
+        return NULL;
+    }
+    if (array.dims != dims || memcmp(array.shape, shape, (size_t)dims * sizeof *shape) != 0 ||
+        array.type == NPY_B1 || array.type == NPY_U1) {
+        snprintf(why, 240, "%s.npy: expected numbers of shape %s, found %s", name,
+                 npy_shape_text(dims, shape, right, sizeof right),
+                 npy_shape_text(array.dims, array.shape, found, sizeof found));
+        npy_free(&array);
+        return NULL;
+    }
+    float *x = npy_floats(&array);
+    npy_free(&array);
+    return x;
+}
+
+/* Says where `d` is worst: in an array of this shape, from element `first` on. */
+static void blame(struct finding *f, const char *array, const struct difference *d, size_t first,
+                  int dims, const size_t *shape, const char *axes)
+{
+    char place[60];
+    f->array = array;
+    f->got = d->got;
+    f->expected = d->expected;
+    f->missing = d->mismatch == NEVER_WRITTEN;
+    snprintf(f->place, sizeof f->place, "%s = %s", axes,
+             place_of(first + d->worst, dims, shape, place, sizeof place));
+}
+
+static double size_of(const struct difference *d)
+{
+    return d->mismatched ? (double)NAN : d->max_abs;
+}
+
+/* Adds a comparison of one array, or of a piece of it, to what is known; the first wrong one is blamed. */
+static void add(struct finding *f, const char *array, struct difference d, struct allowance allowed,
+                size_t first, int dims, const size_t *shape, const char *axes)
+{
+    const bool right = within(d, allowed), larger = !(size_of(&d) <= f->error);
+    f->error = worse_error(f->error, size_of(&d));
+    if (f->right && (!right || larger || !f->array))
+        blame(f, array, &d, first, dims, shape, axes);
+    f->right = f->right && right;
+}
+
+// ---- softmax -------------------------------------------------------------------------------------
+
+static void judge_rows(struct finding *f, const struct test_case *c, const float *x, const float *y,
+                       const float *before)
+{
+    const size_t shape[2] = { c->rows, c->cols };
+    double *right = allocate(c->cols, sizeof *right, "the reference");
+    double *other = allocate(c->cols, sizeof *other, "the stage before");
+    float *plain = allocate(c->cols, sizeof *plain, "the textbook softmax");
+    for (size_t i = 0; i < c->rows; i++) {
+        const size_t first = i * c->cols;
+        reference_softmax(x + first, right, 1, c->cols);
+        plain_softmax(x + first, plain, 1, c->cols);
+        const struct allowance allowed = allowance_for_sums(plain, right, c->cols, c->cols, 1, 0.0);
+        add(f, "y", difference_between(y + first, right, c->cols), allowed, first, 2, shape,
+            "row, column");
+        if (!before)
+            continue;
+        const struct difference its = difference_between(before + first, right, c->cols);
+        if (!within(its, allowed))
+            continue;
+        for (size_t j = 0; j < c->cols; j++)
+            other[j] = (double)before[first + j];
+        const struct difference step = difference_between(y + first, other, c->cols);
+        f->before = f->has_before ? worse_error(f->before, size_of(&step)) : size_of(&step);
+        f->has_before = true;
+        f->right = f->right && within(step, allowance_between(allowed, its));
+    }
+    free(right);
+    free(other);
+    free(plain);
+}
+
+/* Two states into one, or a share: a few roundings are allowed, of numbers that are some ulp off themselves. */
+static void judge_states(struct finding *f, const struct test_case *c, enum kind kind,
+                         const float *x, const float *y)
+{
+    const size_t width = kind == OF_MERGE ? 2 : 1, shape[2] = { c->rows, width };
+    for (size_t i = 0; i < c->rows; i++) {
+        const double ma = (double)x[4 * i], la = (double)x[4 * i + 1];
+        const double mb = (double)x[4 * i + 2], lb = (double)x[4 * i + 3], m = fmax(ma, mb);
+        const double of_a = la > 0.0 ? la * exp(ma - (kind == OF_MERGE ? m : mb)) : 0.0;
+        const double of_b = lb > 0.0 ? lb * exp(mb - m) : 0.0;
+        const double right[2] = { kind == OF_MERGE ? m : la > 0.0 ? of_a / lb : 0.0, of_a + of_b };
+        const double size = fmax(fabs(right[width - 1]), kind == OF_MERGE ? 1.0 : 0.0);
+        const double tiny = 0x1p-126;  // and below the smallest normal number there is no precision
+        const double ulps = (16.0 + (isfinite(ma) && isfinite(mb) ? fabs(ma - mb) : 0.0)) * 0x1p-24;
+        const struct allowance allowed = { ulps * size + tiny, ulps * size + tiny };
+        add(f, "y", difference_between(y + width * i, right, width), allowed, width * i, 2, shape,
+            kind == OF_MERGE ? "pair, m or l" : "pair");
+    }
+}
+
+// ---- attention -----------------------------------------------------------------------------------
+
+static const char AXES[] = "b, h, i, c";
+
+static void judge_forward(struct finding *f, const struct case_input *in, const float *O,
+                          const float *lse, const float *before)
+{
+    const struct attention *p = &in->attention.p;
+    const size_t n = attention_query_elements(p), rows = attention_rows(p);
+    struct attention_check check = attention_check_begin(&in->attention, true);
+    const struct attention_errors e = attention_check_errors(&check, p, O, lse, before);
+    const struct comparison c = attention_check_output(&check, p, O);
+    const struct difference of_O = difference_between(O, check.right, n);
+    const struct difference of_lse = difference_between(lse, check.lse, rows);
+    f->right = e.right;
+    f->error = e.reference;
+    f->before = e.previous;
+    f->has_before = e.has_previous;
+    if (e.right || !within(c.difference, c.allowance) || of_O.mismatched)
+        blame(f, "O", &of_O, 0, 4, check.shape, AXES);
+    else
+        blame(f, "lse", &of_lse, 0, 3, check.shape, "b, h, i");
+    attention_check_end(&check);
+}
+
+static void judge_product(struct finding *f, const struct case_input *in, const float *O)
+{
+    const struct attention *p = &in->attention.p;
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d }, d = p->d;
+    double *right = allocate(d, sizeof *right, "the reference");
+    float *plain = allocate(d, sizeof *plain, "the textbook product");
+    for (size_t row = 0; row < attention_rows(p); row++) {
+        const size_t head = row / p->Nq / p->H * p->Hkv + kv_head(p, row / p->Nq % p->H);
+        const float *Q = in->attention.Q + row * d;
+        double terms = 0.0;
+        for (size_t k = 0; k < d; k++)
+            right[k] = 0.0, plain[k] = 0.0f;
+        for (size_t j = 0; j < p->Nk; j++) {
+            const float *K = in->attention.K + (head * p->Nk + j) * d;
+            const float *V = in->attention.V + (head * p->Nk + j) * d;
+            double score = 0.0;
+            float score_f = 0.0f;
+            for (size_t k = 0; k < d; k++) {
+                score += (double)Q[k] * (double)K[k];
+                score_f += Q[k] * K[k];
+            }
+            for (size_t k = 0; k < d; k++) {
+                right[k] += (double)p->scale * score * (double)V[k];
+                plain[k] += p->scale * score_f * V[k];
+                terms += fabs((double)p->scale * score * (double)V[k]);
+            }
+        }
+        // its sums are of terms of both signs, and larger than what is left of them
+        const struct allowance allowed =
+            allowance_for_sums(plain, right, d, p->Nk * d, 1, 4.0 * terms / (double)(p->Nk * d));
+        add(f, "O", difference_between(O + row * d, right, d), allowed, row * d, 4, shape, AXES);
+    }
+    free(right);
+    free(plain);
+}
+
+static void judge_backward(struct finding *f, const struct case_input *in,
+                           float *const got[GRADIENTS], float *const before[GRADIENTS])
+{
+    static const char *const names[] = { "dQ", "dK", "dV" };
+    struct gradient_check check = gradient_check_begin(&in->attention, in->dO, true);
+    struct gradient_check alone = check;  // one gradient at a time, to know which is wrong
+    const bool all = before[DQ] && before[DK] && before[DV];
+    const struct attention_errors e =
+        gradient_check_errors(&check, got, "the stage before", all ? before : NULL, false);
+    f->right = e.right;
+    f->error = e.reference;
+    f->before = e.previous;
+    f->has_before = e.has_previous;
+    bool blamed = false;
+    for (size_t g = 0; g < GRADIENTS && !blamed; g++) {
+        const size_t n = check.count[g] * check.shape[g][3];
+        const struct difference d = difference_between(got[g], check.right[g], n);
+        const double tail = fmin((double)check.shape[DQ][2], (double)check.shape[DK][2]);
+        struct allowance allowed = allowance_for_gradient(check.plain[g], check.right[g], n,
+                                                          alone.terms.size[g], alone.terms.lse);
+        allowed.rms = fmax(allowed.rms, allowed.max_abs / sqrt(tail));
+        blamed = !within(d, allowed);
+        if (blamed || g == DQ)
+            blame(f, names[g], &d, 0, 4, check.shape[g], "b, h, row, c");
+    }
+    gradient_check_end(&check);
+}
+
+// ---- all of them ---------------------------------------------------------------------------------
+
+static bool judge_attention(struct finding *f, const struct graded_program *program,
+                            const struct case_input *in, const char *out, const char *before)
+{
+    const struct attention *p = &in->attention.p;
+    const size_t queries[4] = { p->B, p->H, p->Nq, p->d }, keys[4] = { p->B, p->Hkv, p->Nk, p->d };
+    const char *const *const names = outputs_of(program->kind);
+    float *got[GRADIENTS] = { NULL }, *others[GRADIENTS] = { NULL };
+    bool there = true;
+    char ignored[240];
+    for (size_t k = 0; names[k] && there; k++) {
+        const bool of_keys = program->kind == OF_BACKWARD && k > 0;
+        const int dims = program->kind == OF_FORWARD && k == 1 ? 3 : 4;
+        got[k] = take(out, names[k], dims, of_keys ? keys : queries, f->unlike);
+        there = got[k] != NULL;
+        if (before && dims == 4)
+            others[k] = take(before, names[k], dims, of_keys ? keys : queries, ignored);
+    }
+    if (there && program->kind == OF_FORWARD)
+        judge_forward(f, in, got[0], got[1], others[0]);
+    else if (there && program->kind == OF_PRODUCT)
+        judge_product(f, in, got[0]);
+    else if (there)
+        judge_backward(f, in, got, others);
+    for (size_t k = 0; k < GRADIENTS; k++) {
+        free(got[k]);
+        free(others[k]);
+    }
+    return there;
+}
+
+struct finding judge(const struct graded_program *program, const struct test_case *c,
+                     const struct case_input *in, const char *out, const char *before)
+{
+    struct finding f = { .right = true };
+    const size_t shape[2] = { c->rows, program->kind == OF_MERGE ? 2 : c->cols };
+    char ignored[240];
+    if (program->kind == OF_FORWARD || program->kind == OF_PRODUCT ||
+        program->kind == OF_BACKWARD) {
+        f.right = judge_attention(&f, program, in, out, before) && f.right;
+        return f;
+    }
+    float *y = take(out, "y", program->kind == OF_SHARE ? 1 : 2, shape, f.unlike);
+    float *other = before && program->kind == OF_ROWS ? take(before, "y", 2, shape, ignored) : NULL;
+    if (!y)
+        f.right = false;
+    else if (program->kind == OF_ROWS)
+        judge_rows(&f, c, in->x, y, other);
+    else
+        judge_states(&f, c, program->kind, in->x, y);
+    free(y);
+    free(other);
+    return f;
+}

@@ -1,0 +1,15 @@
+#!/bin/sh
+# points.sh CHAPTER... - the points of the exercises as a table: by a program, by numbers, by tests written, by a person.
+echo '| chapter | parts with gaps | a program | numbers | tests written | a person | all |'
+echo '|---|---|---|---|---|---|---|'
+for chapter; do
+    points=$chapter/exercise.points
+    . common/classroom/exercise.sh
+    gapped=$(for part in $(exercise_parts); do [ -z "$(exercise_gaps "$part")" ] || printf '`%s` ' "$part"; done)
+    exercise_lines | awk -v chapter="$chapter" -v gapped="$gapped" '
+        $1 == "part" || $1 == "shown" { next }
+        { all += $2; by[$3 == "numbers" || $3 == "mutants" || $3 == "hand" ? $3 : "program"] += $2 }
+        END { sub(/ $/, "", gapped)
+              printf "| %s | %s | %d | %d | %d | %d | %d |\n", substr(chapter, 1, 2), gapped, by["program"], by["numbers"],
+                  by["mutants"], by["hand"], all }'
+done

@@ -1,0 +1,32 @@
+#!/bin/sh
+# prepare.sh BUILD - what every grading needs, in BUILD/grader: headers/, the course's headers without its sources,
+# and libraries/, what students' programs are linked with, for the small file system that they see. What is there and
+# as it should be is left alone, because somebody may be grading with it.
+grader=$1/grader
+new=$grader/new.$$
+trap 'rm -rf "$new"' EXIT
+mkdir -p "$new/headers" "$new/libraries"
+find common 0* -name '*.h' -o -name '*.cuh' | while read -r header; do
+    mkdir -p "$new/headers/$(dirname "$header")"
+    cp "$header" "$new/headers/$header"
+done
+
+# By a program of each kind, made here.
+if command -v ldd >/dev/null; then
+    echo '#include <math.h>
+int main(int argc, char **argv) { (void)argv; return (int)sqrt(argc) == 7; }' >"$new/try.c"
+    for extra in '' '-fsanitize=address,undefined'; do
+        # shellcheck disable=SC2086
+        ${CC:-cc} $extra "$new/try.c" -o "$new/try" -lm || continue
+        ldd "$new/try"
+    done | grep -o '/[^ ]*' | sort -u | while read -r library; do
+        [ -f "$library" ] || continue
+        mkdir -p "$new/libraries$(dirname "$library")"
+        cp -L "$library" "$new/libraries$library"
+    done
+fi
+for part in headers libraries; do
+    diff -r "$new/$part" "$grader/$part" >/dev/null 2>&1 && continue
+    rm -rf "${grader:?}/$part"
+    mv "$new/$part" "$grader/$part"
+done

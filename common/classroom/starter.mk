@@ -1,0 +1,37 @@
+# The commands of this starter; `make help` lists them. course.mk is the course's own Makefile.
+CHAPTER := $(shell sed -n 's/^chapter //p' STARTER)
+PART    ?=
+CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+COURSE  := +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
+STUDENT := @sh common/classroom/student.sh
+
+.PHONY: all run test hint progress submit racecheck-06 help clean
+all:
+	@sh common/setup.sh run
+	$(COURSE) build/$(CHAPTER)
+run: all
+	@build/$(CHAPTER)
+test:
+	@sh common/setup.sh test
+	$(COURSE) build/tests/$(CHAPTER) $(if $(wildcard $(CHAPTER)/tests/witness.c),build/tests/$(CHAPTER)-witness)
+	$(STUDENT) test $(PART)
+hint progress submit:
+	$(STUDENT) $@ $(PART)
+racecheck-06:
+	$(COURSE) build/racecheck-06
+	@build/racecheck-06
+build/%: FORCE
+	$(COURSE) $@
+FORCE:
+Makefile course.mk: ;
+clean:
+	rm -rf build
+help:
+	@sed -n 's/^#? //p' Makefile
+
+#? make            builds the chapter's program, in build/
+#? make run        lets it tell its story; before you are done it says what is wrong
+#? make test       tests your parts, and says of each what is missing; PART=… for one of them
+#? make hint       a hint for the first part that is not done; again: the next one. PART=… for another
+#? make progress   what is done
+#? make submit     submission.tar.gz, which is what you hand in

@@ -1,0 +1,125 @@
+#!/bin/sh
+# starter.sh CHAPTER OUT [PARTS] [SEED] - writes the folder OUT, in which a student does the exercise of a
+# chapter: README.md beside this script says what is in it. EARLIER (from the Makefile) are the sources of
+# earlier chapters that the chapter is linked with. Writes nothing if anything is wrong.
+chapter=$1 out=$2 parts=$3 seed=${4:-0}
+number=${chapter%%_*}
+here=common/classroom
+points=$chapter/exercise.points
+. "$here/exercise.sh"
+
+refuse() { echo "make starter-$number: $1" >&2; exit 2; }
+
+[ -n "$out" ] || refuse "OUT: expected the name of a folder to be written, as in OUT=starter"
+[ ! -e "$out" ] && [ ! -L "$out" ] || refuse "OUT=$out: it is there already; expected a name that is free"
+case $out in *[!A-Za-z0-9_./-]*) refuse "OUT=$out: expected letters, digits and ._-/ only, for make cannot handle others" ;; esac
+parent=$(dirname "$out")
+[ -d "$parent" ] && [ -w "$parent" ] || refuse "OUT=$out: there is no folder $parent to write it in"
+case $seed in '' | *[!0-9]*) refuse "SEED=$seed: expected a whole number, 0 for the figures as published" ;; esac
+[ "${#seed}" -le 9 ] || refuse "SEED=$seed: expected at most 9 digits"
+
+# Without PART= all parts that are worth points and go together; tests (and bugs) come by themselves, for
+# they begin with the chapter as it should be.
+whole_chapter='tests bugs'
+known=$(exercise_parts | tr '\n' ' ')
+if [ -z "$parts" ]; then
+    for part in $known; do
+        case " $whole_chapter " in *" $part "*) continue ;; esac
+        [ "$(exercise_worth "$part")" -eq 0 ] || parts="$parts $part"
+    done
+fi
+parts=$(echo "$parts" | tr ',' ' ')
+for part in $parts; do
+    case " $known " in *" $part "*) ;; *) refuse "PART=$part: expected one of: ${known% }" ;; esac
+    case " $whole_chapter " in *" $part "*)
+        # shellcheck disable=SC2086
+        [ "$(set -- $parts; echo $#)" -eq 1 ] || refuse "PART=$part: comes by itself, for it begins with the chapter as it should be" ;;
+    esac
+done
+parts=$(echo $parts)
+case $parts in tests) with_tests= ;; *) with_tests=yes ;; esac
+
+work=$(mktemp -d "$parent/.starter-XXXXXX") || refuse "OUT=$out: cannot write in $parent"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+put() {  # file...: copied to the same place in the starter, once
+    for file; do
+        [ -f "$work/$file" ] || { mkdir -p "$work/$(dirname "$file")" && cp -p "$file" "$work/$file"; } || exit 2
+    done
+}
+list() { find "$@" 2>/dev/null | sort; }
+
+# The chapter, without what shows the solution; of earlier ones and of common what it is built from.
+own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -path "$chapter/peers/*" \
+    ! -name '*.md' ! -name '*.ipynb' ! -name exercise.numbers ! -path '*/tests/*')
+[ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c)"
+[ "$parts" != bugs ] || own="$own $(list "$chapter/planted" -type f) common/tools/racecheck_cuda.sh"
+# shellcheck disable=SC2086
+{
+    sources=$(echo $own $EARLIER common/tests/*.c | tr ' ' '\n' | grep '\.c$')
+    cuda=$(echo $own | tr ' ' '\n' | grep '\.cu$')
+    needed=$({
+        ${CC:-cc} -std=c17 -Icommon -Icommon/tests -MM -MG $sources
+        [ -z "$cuda" ] || for file in $cuda; do ${CXX:-c++} -std=c++17 -Icommon -MM -MG -x c++ "$file"; done
+    } 2>/dev/null | tr ' \\' '\n\n' | grep -v ':$' | sort -u)
+    [ -n "$needed" ] || refuse "the compiler ${CC:-cc} does not say which headers are needed; expected gcc or clang"
+    for file in $needed; do
+        file=$(echo "$file" | sed -e ':again' -e 's|[^/]*[^/.]/\.\./||' -e 'tagain')
+        case $file in common/tests/test_* | common/tests/fuzz_*) continue ;; esac
+        [ ! -f "$file" ] || put "$file"
+    done
+    put $own $(list common -maxdepth 1 -type f ! -name MUSEUM.md) $(list common/data common/tests/golden -type f ! -name '*.py')
+    case $own in *.cu*) put $(list common/cuda -maxdepth 1 -type f ! -name '*.md') ;; esac
+    put common/tools/mutant.sh common/tools/run_tests.sh "$points" LICENSE
+    put common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh
+}
+[ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_witness.* \
+    "$work"/common/tests/softmax_program.* "$work/common/tests/witness.c"
+
+# The gaps, and what later steps say once more.
+for file in $({
+    for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
+    grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"
+} | sort -u); do
+    numbers=$(for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p"; done | tr '\n' ' ')
+    awk -v gaps="$numbers" -v parts="$parts" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
+done
+
+# The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
+sh $here/numbers.sh "$chapter/exercise.numbers" "$seed" >"$work/numbers" &&
+    awk -f $here/variant.awk "$work/numbers" "$chapter/exercise.md" >"$work/exercise.md" &&
+    awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise.md" || exit 2
+awk -f $here/hints.awk "$chapter/exercise.md" >"$work/$chapter/hints.txt" || exit 2
+gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
+for page in "$chapter"/*.md; do
+    [ "$page" = "$chapter/exercise.md" ] && continue
+    # shellcheck disable=SC2086
+    awk -f $here/page.awk $gapped "$page" >"$work/$page" || exit 2
+done
+case " $parts " in *' tests '*)
+    mkdir -p "$work/$chapter/tests"
+    cp "$chapter/tests/mine.c" "$work/$chapter/tests/test_mine.c" || exit 2 ;;
+esac
+case $parts in bugs)
+    for bug in 1 2 3; do
+        printf '# Bug %s: the report; which two threads do what to which memory; an order that goes wrong; the repair\n\n' $bug
+    done >"$work/$chapter/answers.txt" ;;
+esac
+case " $parts " in *' questions '*)
+    awk -f $here/form.awk "$work/numbers" "$work/exercise.md" >"$work/$chapter/answers.txt" || exit 2 ;;
+esac
+rm "$work/numbers" "$work/exercise.md"
+
+cp Makefile "$work/course.mk"
+cp $here/starter.mk "$work/Makefile"
+{
+    echo "chapter $chapter"
+    echo "parts $(echo "$parts" | tr ' ' ',')"
+    echo "seed $seed"
+    echo "course $(git describe --always --tags --dirty 2>/dev/null || echo unknown)"
+} >"$work/STARTER"
+chmod 755 "$work"
+mv "$work" "$out" || refuse "OUT=$out: cannot be written"
+trap - EXIT
+echo "$out: chapter $number, parts: $parts"

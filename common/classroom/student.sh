@@ -1,0 +1,139 @@
+#!/bin/sh
+# student.sh test|hint|progress|submit [PART] - the commands of a starter, in its folder.
+chapter=$(sed -n 's/^chapter //p' STARTER)
+points=$chapter/exercise.points
+. common/classroom/exercise.sh
+command=$1 only=$2
+parts=$(sed -n 's/^parts //p' STARTER | tr ',' ' ')
+set -f  # suite/* is for the test program
+export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
+
+if [ -n "$only" ]; then
+    case " $parts " in *" $only "*) ;; *) echo "make $command: PART=$only: expected one of: $parts" >&2; exit 2 ;; esac
+fi
+
+# Where a part's gaps are that are still empty, as "FILE, line 22" and so on; nothing if none is.
+empty_gaps() {
+    for gap in $(exercise_gaps "$1"); do
+        awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
+            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file ", line " $2 }'
+    done | awk '{ printf "%s%s", (NR > 1 ? " and " : ""), $0 } END { if (NR) print "" }'
+}
+whole_missing() { for file in $(exercise_whole "$1"); do [ -f "$chapter/$file" ] || echo "$chapter/$file"; done; }
+
+# Runs a part's tests. Leaves what failed in build/failed, and their numbers in $passed and $failed.
+run_tests() {  # part
+    : >build/tap
+    filters=$(exercise_tests "$1")
+    [ "$1" = tests ] && filters='*/*'
+    limit=$(command -v timeout || command -v gtimeout) && limit="$limit ${LIMIT:-120}"
+    for filter in $filters; do
+        program=build/tests/$chapter
+        case $filter in witness/*) program=$program-witness ;; esac
+        $limit "$program" --filter="$filter" --tap=build/tap.1 >build/log 2>&1
+        [ $? -ne 124 ] || echo "not ok - $filter: not at its end after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
+        cat build/tap.1 >>build/tap 2>/dev/null
+        rm -f build/tap.1
+    done
+    passed=$(grep '^ok ' build/tap | grep -vc '# SKIP')
+    failed=$(grep -c '^not ok ' build/tap)
+    awk '/^(not )?ok / { wanted = /^not ok /; if (wanted) { sub(/^not ok - /, ""); sub(/ *\([0-9.]*s\)$/, ""); print "    " $0 } next }
+         wanted && /^ +(- |---|\.\.\.|assertions:|failures:)/ { next }
+         /^#/ { wanted = 0 }
+         wanted && NF { sub(/^ */, "        "); sub(/Assertion failed: /, ""); print }' build/tap >build/failed
+}
+
+note() { echo "$(date '+%Y-%m-%d %H:%M') $*" >>progress.log; }
+
+test_part() {
+    part=$1 title=$(exercise_title "$1")
+    missing=$(whole_missing "$part")
+    case $part in
+    questions | bugs)
+        asked=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *=' "$chapter/answers.txt")
+        given=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *= *[^ ]' "$chapter/answers.txt")
+        [ "$part" = questions ] || { say "$part" there "a person reads $chapter/answers.txt"; return 0; }
+        say "$part" "$given of $asked" "numbers are in $chapter/answers.txt; text is for a person to read"
+        note "$part written $given of $asked"
+        return 0 ;;
+    esac
+    if [ -n "$missing" ]; then
+        say "$part" 'to be written' "$title: write $missing"
+        note "$part empty"
+        return 1
+    fi
+    gaps=$(empty_gaps "$part")
+    [ -n "$(exercise_tests "$part")" ] || [ "$part" = tests ] || { say "$part" 'there' "$title: a person looks at it"; note "$part written"; return 0; }
+    run_tests "$part"
+    if [ -n "$gaps" ]; then
+        say "$part" 'to be written' "$title: write it in $gaps, between BEGIN SOLUTION and END SOLUTION ($failed of $((passed + failed)) tests fail)"
+        note "$part empty"
+        return 1
+    elif [ "$((passed + failed))" -eq 0 ]; then
+        say "$part" 'no test ran' "look at build/log"
+        return 1
+    elif [ "$failed" -gt 0 ]; then
+        say "$part" 'not yet' "$failed of $((passed + failed)) tests fail; the first of them:"
+        awk '/^    [^ ]/ { n++ } n <= 3' build/failed | head -n 24
+        note "$part fails $failed of $((passed + failed))"
+        return 1
+    fi
+    say "$part" 'done' "$passed tests pass"
+    note "$part done $passed of $passed"
+}
+say() { printf '%-10s %-14s %s\n' "$1" "$2" "$3"; }
+
+case $command in
+test)
+    status=0
+    for part in ${only:-$parts}; do
+        test_part "$part" || status=1
+    done
+    exit $status ;;
+hint)
+    last() { sed -n "s/^[^ ]* [^ ]* $1 //p" progress.log 2>/dev/null | tail -n 1; }
+    part=$only
+    for p in $parts; do
+        [ -n "$part" ] && break
+        grep -q "^@.* $p .*[123] " "$chapter/hints.txt" || continue
+        case $(last "$p") in done*) ;; *) part=$p ;; esac
+    done
+    [ -n "$part" ] || { echo "Every part that has hints is done."; exit 0; }
+    grep -q "^@.* $part .*[123] " "$chapter/hints.txt" || { echo "$part has no hints."; exit 0; }
+    given=$(grep -c " $part hint " progress.log 2>/dev/null)
+    level=$((${given:-0} < 3 ? ${given:-0} + 1 : 3))
+    awk -v part="$part" -v level="$level" '
+        /^@/ { wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
+               wanted = wanted && $k == level; if (wanted) { sub(/^@.* [123] /, ""); print part ", hint " level " of 3: " $0 } next }
+        wanted { print "    " $0 }' "$chapter/hints.txt"
+    [ "${given:-0}" -ge 3 ] || note "$part hint $level" ;;
+progress)
+    printf '%-10s %6s  %-24s %-18s %s\n' part points state 'done since' hints
+    for part in $parts; do
+        awk -v part="$part" -v worth="$(exercise_worth "$part")" '
+            $3 == part && $4 == "hint" { hints = $5; next }
+            $3 == part { state = $4; for (k = 5; k <= NF; k++) state = state " " $k
+                         if ($4 == "done") { if (since == "") since = $1 " " $2 } else since = "" }
+            END { if (state == "") state = "not tested yet"; if (state == "empty") state = "to be written"
+                  sub(/^done .*/, "done", state); if (state ~ /^fails/) state = state " tests"
+                  printf "%-10s %6d  %-24s %-18s %s\n", part, worth, state, (since == "" ? "-" : since), (hints == "" ? "-" : hints) }' \
+            "$([ -f progress.log ] && echo progress.log || echo /dev/null)"
+    done ;;
+submit)
+    files=STARTER
+    for file in $(for part in $parts; do exercise_files "$part" | tr ' ' '\n' | sed -e 's/:.*//' -e '/^-$/d'; done | sort -u); do
+        if [ -L "$chapter/$file" ]; then
+            echo "make submit: $chapter/$file: a link; expected a file" >&2
+            exit 2
+        fi
+        [ -f "$chapter/$file" ] && files="$files $chapter/$file"
+    done
+    # shellcheck disable=SC2086
+    COPYFILE_DISABLE=1 tar -czf submission.tar.gz $files || exit 2
+    echo "submission.tar.gz:"
+    echo "$files" | tr ' ' '\n' | sed 's/^/    /'
+    for part in $parts; do
+        [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "It goes without $part, which is still to be written."
+    done ;;
+*) echo "student.sh: $command: expected test, hint, progress or submit" >&2; exit 2 ;;
+esac

@@ -1,0 +1,63 @@
+/*
+ * Chapter 07: in/q.npy, k.npy, v.npy and do.npy, with o.npy, lse.npy, m.npy and l.npy of the forward pass, to
+ * out/dq.npy, dk.npy and dv.npy. The function is the step LESSON.
+ */
+#include "../../../07_backward/steps/steps.h"
+#ifndef LESSON
+#define LESSON backward_fa2
+#endif
+
+#include "attention_input.h"
+#include "student.h"
+
+#include "traffic.h"
+
+static const struct program program = { .chapter = 7, .name = "student" };
+
+static const float *watched(const char *file, const char *name)
+{
+    struct npy array = student_read(file);
+    const float *x = npy_floats(&array);
+    traffic_watch(name, x, array.count);
+    return x;
+}
+
+static float *result(const char *name, size_t n)
+{
+    float *x = student_output(n);
+    traffic_watch(name, x, n);
+    return x;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    struct attention_input in = attention_input_load(&o);
+    const struct attention *p = &in.p;
+    const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
+    const size_t queries[4] = { p->B, p->H, p->Nq, p->d },
+                 others[4] = { p->B, p->Hkv, p->Nk, p->d };
+    const float *dO = attention_input_dO(&in, &o);
+    traffic_reset();
+    traffic_watch("Q", in.Q, n);
+    traffic_watch("K", in.K, keys);
+    traffic_watch("V", in.V, keys);
+    traffic_watch("dO", dO, n);
+    const struct backward_input given = {
+        .Q = in.Q,
+        .K = in.K,
+        .V = in.V,
+        .dO = dO,
+        .O = watched("o.npy", "O"),
+        .lse = watched("lse.npy", "lse"),
+        .m = watched("m.npy", "m"),
+        .l = watched("l.npy", "l"),
+    };
+    const struct gradients out = { result("dQ", n), result("dK", keys), result("dV", keys) };
+    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, given, out);
+    student_write("dq.npy", 4, queries, out.dQ);
+    student_write("dk.npy", 4, others, out.dK);
+    student_write("dv.npy", 4, others, out.dV);
+    student_write_counts();
+    return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * Chapters 04 and 05: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, with a chapter's options. The function
+ * is chapter 04's, or the step LESSON of chapter 05.
+ */
+#ifdef LESSON
+#include "../../../05_flash_tiled_cpu/steps/steps.h"
+#else
+#include "../../../04_flash_no_tiling/flash_no_tiling.h"
+#endif
+#include "attention_input.h"
+#include "student.h"
+
+#include "traffic.h"
+
+#include <stdlib.h>
+
+static const struct program program = { .chapter = 5, .name = "student" };
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    struct attention_input in = attention_input_load(&o);
+    const struct attention *p = &in.p;
+    const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
+    float *O = student_output(n), *lse = student_output(attention_rows(p));
+    traffic_reset();
+    traffic_watch("Q", in.Q, n);
+    traffic_watch("K", in.K, keys);
+    traffic_watch("V", in.V, keys);
+    traffic_watch("O", O, n);
+    traffic_watch("lse", lse, attention_rows(p));
+#ifdef LESSON
+    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, in.Q, in.K, in.V, O, lse);
+#else
+    flash_no_tiling(p, in.Q, in.K, in.V, O, lse);
+#endif
+    student_write("o.npy", 4, shape, O);
+    student_write("lse.npy", 3, shape, lse);
+    student_write_counts();
+    free(O);
+    free(lse);
+    attention_input_free(&in);
+    return 0;
+}

@@ -1,0 +1,77 @@
+#include "student.h"
+
+#include "memory.h"
+#include "npy_header.h"
+#include "options.h"
+#include "tolerance.h"
+#include "traffic.h"
+
+#include <stdio.h>
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#endif
+
+struct npy student_read(const char *name)
+{
+    char path[100];
+    struct npy array;
+    struct file_error error;
+    snprintf(path, sizeof path, "in/%s", name);
+    if (!npy_read(path, &array, &error))
+        options_fail(path, "%s", error.text);
+    return array;
+}
+
+float *student_output(size_t n)
+{
+    float *x = allocate(n, sizeof *x, "the output");
+    tolerance_poison(x, n);
+    return x;
+}
+
+/* Not by npy_write, which makes a new file: in out/ none can be made. */
+void student_write(const char *name, int dims, const size_t *shape, const float *x)
+{
+    char path[100], header[NPY_HEADER_ROOM];
+    const size_t length = npy_header_format(NPY_F4, dims, shape, header);
+    const unsigned char start[10] = { 0x93,
+                                      'N',
+                                      'U',
+                                      'M',
+                                      'P',
+                                      'Y',
+                                      1,
+                                      0,
+                                      (unsigned char)(length % 256),
+                                      (unsigned char)(length / 256) };
+    size_t count = 1;
+    for (int k = 0; k < dims; k++)
+        count *= shape[k];
+    snprintf(path, sizeof path, "out/%s", name);
+    FILE *file = fopen(path, "r+b");
+    if (!file || fwrite(start, 1, sizeof start, file) != sizeof start ||
+        fwrite(header, 1, length, file) != length || fwrite(x, sizeof *x, count, file) != count ||
+        fclose(file) != 0)
+        options_fail(path, "expected a file that may be written");
+}
+
+void student_write_counts(void)
+{
+#ifdef COUNT_TRAFFIC
+    const struct traffic all = traffic_total();
+    const float counts[2] = { (float)all.loads, (float)all.stores };
+    student_write("counts.npy", 1, (const size_t[]){ 2 }, counts);
+#endif
+}
+
+#if defined __SANITIZE_ADDRESS__ || defined ADDRESS_SANITIZER
+/* Read by the sanitizer before there is an environment; leaks are not what is looked for. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_leaks=0:max_allocation_size_mb=512";
+}
+#endif

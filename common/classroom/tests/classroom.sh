@@ -1,0 +1,180 @@
+#!/bin/sh
+# classroom.sh FOLDER CHAPTER... - what is not about a single starter: points, figures and their answers, bad input,
+# the commands in a starter, and tests that are graded. EARLIER_03, CC and CXX come from the Makefile.
+case $1 in /*) work=$1 ;; *) work=$PWD/$1 ;; esac
+build=${BUILD:-build}
+shift
+here=common/classroom
+failed=0
+said=$work/said
+rm -rf "$work"
+mkdir -p "$work" || exit 2
+
+complain() { printf 'classroom: %s\n' "$*"; failed=1; }
+same() { [ "$2" = "$3" ] || complain "$1: got \"$2\", expected \"$3\""; }
+
+# ---- points: those of exercise.points are those of the table in exercise.md -----------------------
+for chapter; do
+    points=$chapter/exercise.points
+    . $here/exercise.sh
+    for part in $(exercise_parts); do
+        worth=$(exercise_worth "$part")
+        told=$(sed -n "s/^|[^|]*\`$part\`[^|]*|[^|]*| *\([0-9]*\) |.*/\1/p" "$chapter/exercise.md")
+        [ "$worth" -eq 0 ] || same "$chapter, points of $part in exercise.md" "$told" "$worth"
+        for file in $(exercise_gaps "$part"); do
+            [ -f "$chapter/${file%:*}" ] || complain "$points: there is no ${file%:*}"
+        done
+        [ "$worth" -eq 0 ] || [ -z "$(exercise_gaps "$part")" ] || same "$chapter, hints of $part" \
+            "$(awk -f $here/hints.awk "$chapter/exercise.md" | grep -c "^@.* $part .*[123] ")" 3
+    done
+    # Every gap belongs to a part.
+    gaps=$(find "$chapter" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs grep -h '// BEGIN SOLUTION' | wc -l)
+    same "$chapter, gaps" "$(exercise_lines | awk '$1 == "part" { print $3 }' | tr ',' '\n' | grep -c ':')" "$((gaps))"
+done
+
+# ---- figures: each stands in its question, and another seed changes it ---------------------------
+for chapter; do
+    for seed in 0 1 2 3; do
+        sh $here/numbers.sh "$chapter/exercise.numbers" $seed >"$work/numbers" || complain "$chapter/exercise.numbers"
+        awk -f $here/variant.awk "$work/numbers" "$chapter/exercise.md" >"$work/exercise.$seed"
+        grep '^figure' "$work/numbers" | while read -r _ question name published now; do
+            awk -v q="$question" '/^[0-9]+\. \(/ { now = $1 + 0; sub(/^[0-9]+\. \([^)]*\)/, "") }
+                                  /^<!-- / { now = -1 } /^## Questions/ { among = 1; now = -1 } among && now == q' "$work/exercise.$seed" |
+                tr -c '0-9A-Za-z_.\n' '\n' | sed 's/\.$//' | grep -qx -e "$now" || echo "$chapter, question $question, seed $seed: $name = $now ($published as published)"
+        done >"$said"
+        [ ! -s "$said" ] || complain "not in the question: $(cat "$said")"
+    done
+    cmp -s "$work/exercise.0" "$chapter/exercise.md" || complain "$chapter: seed 0 changes the exercise"
+    cmp -s "$work/exercise.1" "$chapter/exercise.md" && complain "$chapter: seed 1 changes nothing"
+done
+
+# The answers that a program can give: what it counts is what the key says.
+all() { sed -n 's/^ *all  *\([0-9][0-9 ]*[0-9]\)   *[0-9].*/\1/p' | tr -d ' ' | head -n 1; }
+for seed in 0 1 2 3; do
+    value() { awk -v k="$1" -v q="$2" -v n="$3" '$1 == k && $2 == q && $3 == n { print $5 }' "$work/numbers"; }
+    key() { value answer "$1" "$2"; }
+    fig() { value figure "$1" "$2"; }
+    sh $here/numbers.sh 04_flash_no_tiling/exercise.numbers $seed >"$work/numbers"
+    same "04, question 1, seed $seed" "$(key 1 all)" "$("$build/04_flash_no_tiling" --n-q "$(fig 1 n_q)" --n-k "$(fig 1 n_k)" \
+        --d "$(fig 1 d)" --heads "$(fig 1 H)" --causal --traffic | all)"
+    sh $here/numbers.sh 05_flash_tiled_cpu/exercise.numbers $seed >"$work/numbers"
+    same "05, question 1, seed $seed" "$(key 1 fa1)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
+        --kernel fa1 --sram "$(fig 1 M)" --traffic | all)"
+    same "05, question 1, standard, seed $seed" "$(key 1 standard)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
+        --kernel standard --br 1 --traffic | all)"
+    tiles=$("$build/05_flash_tiled_cpu" --n-q "$(fig 4 N)" --causal --kernel masks --br "$(fig 4 Br)" --bc "$(fig 4 Bc)" --traffic |
+        sed -n 's/^ *\([0-9 ]*\) tiles whole, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
+    same "05, question 4, seed $seed" "$(key 4 whole),$(key 4 partial),$(key 4 skipped)" "$tiles"
+    if [ $seed -lt 2 ]; then
+        sh $here/numbers.sh 06_flash_tiled_cuda/exercise.numbers $seed >"$work/numbers"
+        same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --kernel fa2 | all)"
+        sh $here/numbers.sh 07_backward/exercise.numbers $seed >"$work/numbers"
+        same "07, question 3, seed $seed" "$(key 3 fa2)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" --kernel fa2 \
+            --sram "$(fig 3 M)" | all)"
+    fi
+done
+printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 7.5\n' >"$work/answers.txt"
+same 'answers.sh' "$(sh $here/answers.sh 03_online_softmax 0 "$work/answers.txt" | cut -d ' ' -f 1 | tr '\n' ' ')" 'right wrong missing right 2 '
+
+# ---- bad input: one line, 2, and nothing written -------------------------------------------------
+refused() {  # expected words, arguments of starter.sh...
+    words=$1
+    shift
+    sh $here/starter.sh "$@" >"$said" 2>&1
+    same "starter.sh $*: status" $? 2
+    same "starter.sh $*: lines" "$(($(wc -l <"$said")))" 1
+    grep -q "$words" "$said" || complain "starter.sh $*: says \"$(cat "$said")\", not \"$words\""
+    [ ! -e "$work/new" ] || complain "starter.sh $*: has written something"
+}
+refused 'expected the name of a folder' 03_online_softmax ''
+refused 'it is there already' 03_online_softmax "$work"
+refused 'there is no folder' 03_online_softmax "$work/none/new"
+refused 'expected one of: passes merge share tests questions' 03_online_softmax "$work/new" mirge
+refused 'comes by itself' 03_online_softmax "$work/new" tests,merge
+refused 'expected a whole number' 03_online_softmax "$work/new" '' 1.5
+refused 'expected letters, digits' 03_online_softmax "$work/new one"
+[ -z "$(find "$work" -name '.starter*')" ] || complain 'starter.sh leaves a folder behind'
+
+# ---- the commands in a starter, here of one part and with other figures --------------------------
+starter=$work/merge
+EARLIER=$EARLIER_03 sh $here/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
+mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
+in_starter() { (unset BUILD; cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
+grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise.md" && complain 'exercise.md of a starter has what it should not'
+grep -q 'scores 1, 3, 2 and 4' "$starter/03_online_softmax/exercise.md" && complain 'SEED=5 does not change the figures'
+for level in 1 2 3 3; do
+    in_starter hint || complain "make hint fails: $(cat "$said")"
+    grep -q "^merge, hint $level of 3" "$said" || complain "hint $level is not given: $(cat "$said")"
+done
+in_starter hint PART=passes && complain 'make hint takes a part that is not in the starter'
+in_starter progress && grep -q '^merge  *3  not tested yet .* 3$' "$said" || complain "make progress: $(cat "$said")"
+sed 's|^.*STUB: write here.*|    return a.m > b.m ? a : b;|' "$starter/03_online_softmax/softmax_state.c" >"$work/wrong.c"
+cp "$work/wrong.c" "$starter/03_online_softmax/softmax_state.c"
+in_starter test && complain 'a wrong merge passes'
+grep -q '^merge  *not yet  *[1-9][0-9]* of [0-9]* tests fail' "$said" && grep -q 'merge::' "$said" || complain "of a wrong merge it is said: $(cat "$said")"
+sed 's|a.m > b.m ? a : b|a.m, (struct softmax_state){ a.m, softmax_merge(b, a).l }|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
+LIMIT=5 in_starter test && complain 'a merge that never ends passes'
+grep -q '^merge  *not yet' "$said" || complain "of a merge that never ends it is said: $(cat "$said")"
+sed 's|return a.m > b.m ? a : b|for (;;) a.m += b.m|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
+LIMIT=5 in_starter test && complain 'a merge that hangs passes'
+grep -q 'merge/\*: not at its end after 5 seconds' "$said" || complain "of a merge that hangs it is said: $(cat "$said")"
+cp 03_online_softmax/softmax_state.c "$starter/03_online_softmax/softmax_state.c"
+touch "$starter/03_online_softmax/softmax_state.c"
+in_starter test || complain "the right merge fails: $(cat "$said")"
+in_starter progress && grep -q '^merge  *3  done  *20' "$said" || complain "make progress after it: $(cat "$said")"
+in_starter submit || complain "make submit fails: $(cat "$said")"
+same 'what is handed in' "$(tar -tzf "$starter/submission.tar.gz" | sort | tr '\n' ' ')" \
+    '03_online_softmax/answers.txt 03_online_softmax/softmax_state.c STARTER '
+rm "$starter/03_online_softmax/answers.txt" "$starter/submission.tar.gz"
+ln -s /etc/hostname "$starter/03_online_softmax/answers.txt"
+in_starter submit && complain 'make submit takes a link'
+
+# Without Criterion: what is missing, by name. A compiler that does not find it stands for that.
+mkdir "$work/bin"
+for tool in sh sed awk grep mktemp rm cat printf make dirname basename getconf cut env uname tr id; do
+    ln -s "$(command -v $tool)" "$work/bin/$tool"
+done
+printf '#!/bin/sh\nfor a; do case $a in *try.c) grep -q criterion "$a" && exit 1 ;; esac; done\nPATH=%s exec %s "$@"\n' "$PATH" "${CC:-cc}" >"$work/bin/cc"
+printf '#!/bin/sh\nexit 0\n' >"$work/bin/c++"
+cp "$work/bin/c++" "$work/bin/patch"
+chmod +x "$work/bin/cc" "$work/bin/c++" "$work/bin/patch"
+(cd "$starter" && PATH="$work/bin" CC=cc CXX=c++ sh common/setup.sh test) >"$said" 2>&1 && complain 'a missing Criterion is not noticed'
+grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(cat "$said")"
+
+# ---- tests that are graded -----------------------------------------------------------------------
+graded() {  # file of tests -> what is said, at last
+    mkdir -p "$work/tests/01_standard_softmax/tests"
+    cp "$1" "$work/tests/01_standard_softmax/tests/test_mine.c"
+    MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 | grep -v '^make' | tail -n 1
+}
+same 'tests to begin with' "$(graded 01_standard_softmax/tests/mine.c)" \
+    'The tests pass with the right version and reject 2 of 4 wrong ones: 2.5 of 5 points.'
+same 'the course'"'"'s own tests' "$(graded 01_standard_softmax/tests/test_standard_softmax.c)" \
+    'The tests pass with the right version and reject 4 of 4 wrong ones: 5.0 of 5 points.'
+printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/all.c"
+same 'tests that reject all' "$(graded "$work/all.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
+printf '#include "test.h"\nTEST(mine, ends_early)\n{\n    exit(0);\n}\n' >"$work/exit.c"
+same 'tests that end early' "$(graded "$work/exit.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
+echo '/* nothing */ extern int nothing;' >"$work/none.c"
+same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'
+echo 'this is not C' >"$work/text.c"
+same 'no C' "$(graded "$work/text.c")" 'The tests do not compile: 0 points.'
+
+# The tests to begin with are there, build and pass, for every chapter.
+for chapter; do
+    starter=$work/tests-of-$chapter
+    EARLIER=$(eval "echo \"\$EARLIER_${chapter%%_*}\"") sh $here/starter.sh "$chapter" "$starter" tests >"$said" 2>&1 || complain "$(cat "$said")"
+    [ -z "$(find "$starter/$chapter/tests" -type f ! -name test_mine.c)" ] || complain "$chapter: the starter for tests has tests"
+    mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
+    in_starter STRICT=-Werror test || complain "$chapter, tests to begin with: $(cat "$said")"
+    grep -q '^tests  *done  *[1-9]' "$said" || complain "$chapter, tests to begin with: $(cat "$said")"
+    rm -rf "$starter"
+done
+
+# ---- the proof that a solution does not show can fail --------------------------------------------
+awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa1.c | grep -q . ||
+    complain 'leaks.awk does not see a solution'
+awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/README.md | grep -q . ||
+    complain 'leaks.awk does not see a solution on a page'
+[ $failed -ne 0 ] || { echo 'classroom: points, figures, refusals, the commands of a starter, graded tests'; rm -rf "$work"; }
+exit $failed

@@ -1,0 +1,86 @@
+#!/bin/sh
+# mutants.sh BUILD RESULT - wrong versions of the grader, each of which a test of grading.sh must reject.
+#
+# A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS and what grading.sh wants
+# are in the environment. Leaves "passed failed skipped" in RESULT.
+build=$1 result=$2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+root=$([ "$(id -u)" -eq 0 ] && echo yes)
+
+# A build folder that is the course's but for its grader.
+copy_build() {
+    rm -rf "$work/build"
+    mkdir -p "$work/build/grader"
+    for file in "$build"/*; do ln -s "$PWD/$file" "$work/build/"; done 2>/dev/null
+    rm "$work/build/grader" 2>/dev/null
+    mkdir -p "$work/build/grader"
+    for file in "$build"/grader/*; do ln -s "$PWD/$file" "$work/build/grader/"; done
+}
+
+mutant() {  # needs, test, file, sed command
+    if [ "$1" = root ] && [ -z "$root" ]; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    rm -rf "$work/scripts"
+    mkdir -p "$work/scripts"
+    cp common/classroom/*.sh "$work/scripts/"
+    cp common/classroom/*.[ch] "$work/scripts/"
+    sed "$4" "common/classroom/$3" >"$work/scripts/$3"
+    copy_build
+    if cmp -s "$work/scripts/$3" "common/classroom/$3"; then
+        failed=$((failed + 1))
+        echo "    $2: the wrong version is none: $4"
+        return
+    fi
+    case $3 in
+    confine.c)
+        rm "$work/build/grader/confine"
+        # shellcheck disable=SC2086
+        $CC $FLAGS -w "$work/scripts/confine.c" -o "$work/build/grader/confine" || failed=$((failed + 1))
+        ;;
+    *.c)
+        rm "$work/build/grader/grade"
+        # shellcheck disable=SC2086
+        $CC $FLAGS -w -Icommon "$work/scripts/$3" $(ls "$build"/obj/common/classroom/grade.o "$build"/obj/common/classroom/grade_report.o \
+            "$build"/obj/common/classroom/assignment.o "$build"/obj/common/classroom/cases.o "$build"/obj/common/classroom/judge.o |
+            grep -v "/${3%.c}\.o") "$build/common.a" -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
+        ;;
+    esac
+    if GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then
+        failed=$((failed + 1))
+        echo "    $2 does not notice: $3, $4"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+# nothing, or root: what must be for the test to mean something
+mutant - link_in_a_folder grade.sh 's/if \[ -s "$work\/links" \]/if false/'
+mutant - link_in_a_tar grade.sh "s/grep '^\[^-d\]'/grep nothing/; s/does not compile/it has a lynk/"
+mutant - names_that_lead_out grade.sh 's/^elif grep -qE .*/elif false; then/'
+mutant - brings_in_bytes grade.sh "s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then/false; then/"
+mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/'
+mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
+mutant - larger_than_allowed grade.sh 's/-gt $MOST_BYTES/-gt 99999999/'
+mutant - swells grade.sh 's/-le $MOST_SOURCE/-le 99999999/'
+mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
+mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
+mutant - exit_0 grade.c 's/&& !has_output(program->kind)/\&\& false/; s/there.st_size > 0/true/; s/"%s", f->unlike/"fine"/'
+mutant - an_endless_loop_costs_its_part confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
+mutant - too_many_accesses grade.c 's/counted\[0\] == right\[0\] \&\& counted\[1\] == right\[1\]/true/'
+mutant - undefined_behaviour grade.c 's/t->outcome = CRASHED;\n            \/\/ of ERROR/x/; s/if (ended_badly(t, verdict))/if (false)/; s/"ERROR: "/"NONE: "/'
+mutant - a_crash_costs_its_part grade_report.c 's/"crashed"/"fell over"/'
+mutant - reports_are_as_published grade_report.c "s/if (\*c == '\"' || \*c == '\\\\\\\\')/if (false)/"
+mutant root fork_bomb confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
+mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; s/chroot(wanted.root) != 0/false/'
+mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
+mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident(process) > wanted.resident/false/'
+mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
+
+printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
+mkdir -p "$(dirname "$result")"
+echo "$passed $failed $skipped" >"$result"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,74 @@
+#!/bin/sh
+# starter.sh CHAPTER PARTS FOLDER - proves a starter, PARTS as for starter.sh, or "" for what it gives by itself:
+#
+#     it builds without a warning; its tests fail untouched, and say where to write; nothing crashes or hangs;
+#     with the solution back all of them pass; no page and no file shows the solution.
+#
+# What the course has built already is not built again. EARLIER, CC and CXX come from the Makefile.
+chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
+points=$chapter/exercise.points
+. common/classroom/exercise.sh
+name=${chapter%%_*}${parts:+ $parts}
+
+fail() {
+    printf '%-16s %s\n' "$name" "$1"
+    [ ! -s "$folder.log" ] || tail -n 25 "$folder.log" | sed 's/^/    /'
+    exit 1
+}
+# The course's objects, with their times.
+seed() { rm -rf "$folder/build" && mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
+run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
+
+rm -rf "$folder" "$folder.log"
+mkdir -p "$(dirname "$folder")"
+sh common/classroom/starter.sh "$chapter" "$folder" "$parts" >"$folder.log" 2>&1 || fail 'is not written'
+parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
+gapped=$(for part in $parts; do exercise_gaps "$part"; done)
+files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
+
+# No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
+# `shown PART FILES` names.
+for gap in $gapped; do
+    awk -f common/classroom/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
+done
+leaks=$(for part in $parts; do
+    shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')
+    for file in $(exercise_gaps "$part" | tr ' ' '\n' | sed -n 's|:.*||p' | sort -u); do
+        numbers=$(exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p" | tr '\n' ' ')
+        find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' -o -name '*.html' \) |
+            grep -vE "$chapter/(${shown:-none})\$" |
+            xargs awk -v gaps="$numbers" -f common/classroom/tests/leaks.awk "$chapter/$file"
+    done
+done)
+[ -z "$leaks" ] || { echo "$leaks" >"$folder.log"; fail 'shows the solution'; }
+
+# Untouched.
+seed
+run STRICT=-Werror all || fail 'does not build'
+run STRICT=-Werror test && fail 'passes untouched'
+[ -f "$folder/progress.log" ] || fail 'has tests that do not build'
+for part in $parts; do
+    [ -n "$(exercise_gaps "$part")" ] || continue
+    [ -n "$(exercise_tests "$part")" ] || fail "$part has no tests"
+    grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests fail)" "$folder.log" >/dev/null ||
+        fail "$part does not say what to write"
+done
+grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/failed" >"$folder.crash" 2>/dev/null &&
+    { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
+
+# With the solution.
+for file in $files $(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"); do
+    cp -p "$chapter/$file" "$folder/$chapter/$file"
+done
+seed
+find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"
+[ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
+# That much is the course itself, whose tests the course runs; a whole exercise runs them here once more.
+[ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash"; exit 0; }
+for part in $parts; do
+    [ -n "$(exercise_tests "$part")" ] || continue
+    run test PART="$part" || fail "$part fails with its solution"
+    grep -q "^$part  *done  *[1-9]" "$folder.log" || fail "$part runs no test"
+done
+printf '%-16s %s\n' "$name" 'builds, fails untouched, passes with its solution, and does not show it'
+rm -rf "$folder" "$folder.log" "$folder.crash"

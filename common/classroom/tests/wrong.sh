@@ -1,0 +1,32 @@
+#!/bin/sh
+# wrong.sh FOLDER - wrong versions of the starters' own scripts, which starter.sh beside this one must reject, in a
+# copy of the course. CC and CXX come from the Makefile.
+work=$1 build=${BUILD:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+rm -rf "$work"
+mkdir -p "$work/course" || exit 2
+cp -Rp Makefile LICENSE common 01_standard_softmax "$work/course/" || exit 2
+failed=0
+
+wrong() {  # what is wrong, file, sed script, what must be said
+    file=$work/course/common/classroom/$2
+    cp "$file" "$work/right"
+    sed "$3" "$work/right" >"$file"
+    if cmp -s "$work/right" "$file"; then
+        echo "wrong.sh: $1: the line to be changed is no longer in $2"
+        failed=1
+    elif said=$(cd "$work/course" && EARLIER='' BUILD="$build" sh common/classroom/tests/starter.sh 01_standard_softmax '' "$work/starter" 2>&1) ||
+        ! echo "$said" | grep -q "$4"; then
+        echo "wrong.sh: $1: SURVIVES; it is said: $said"
+        failed=1
+    fi
+    cp "$work/right" "$file"
+}
+
+wrong 'nothing is cut out' cut.awk 's/^    cut = index.*/    cut = 0/' 'still has its solution'
+wrong 'the pages show the solution' page.awk '/in solution/d' 'shows the solution'
+wrong 'nobody says where to write' student.sh 's/write it in \$gaps/write it/' 'does not say what to write'
+wrong 'a test that fails is not seen' student.sh 's/^    failed=.*/    failed=0/' 'does not say what to write'
+wrong 'the stub is left out, and warned of' cut.awk 's/(is_stub ? $0 "  " : "")/""/' 'does not build'
+[ $failed -ne 0 ] || { echo 'classroom: five wrong versions of its scripts are rejected'; rm -rf "$work"; }
+exit $failed
