@@ -183,7 +183,7 @@ static void facts_of_a_T4(struct device_facts *f)
 }
 
 /* Its status if it ends the program, else 0; `device` is what it chooses. */
-static int choose(const char *where, enum dtype type, const struct device *gpu, char *device)
+static int choose(const char *where, enum dtype type, const struct device *gpu, const char **device)
 {
     int status;
     const struct options o = { .device = where, .dtype = type };
@@ -195,7 +195,7 @@ static int choose(const char *where, enum dtype type, const struct device *gpu, 
     }
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
     if (WEXITSTATUS(status) == 0)
-        strcpy(device, device_among(&o, gpu, "there is none")->name);
+        *device = device_among(&o, gpu, "there is none")->name;
     return WEXITSTATUS(status);
 }
 
@@ -203,17 +203,17 @@ static int choose(const char *where, enum dtype type, const struct device *gpu, 
 TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
 {
     struct device old = device_cpu;
-    char name[8] = "";
+    const char *name = "";
     old.name = "gpu";
     old.facts = facts_of_a_T4;
-    cr_assert(choose("gpu", DTYPE_F32, &old, name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
-    cr_assert(choose(NULL, DTYPE_F32, &old, name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
-    cr_assert(choose("cpu", DTYPE_BF16, &old, name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    cr_assert(choose("auto", DTYPE_BF16, &old, name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    cr_assert(choose("gpu", DTYPE_BF16, &old, name) == EXIT_SKIPPED, "bf16 on a T4");
-    cr_assert(choose("gpu", DTYPE_F16, &old, name) == EXIT_SKIPPED, "f16 on a T4");
-    cr_assert(choose("gpu", DTYPE_F16, NULL, name) == EXIT_SKIPPED, "f16 on no GPU");
-    cr_assert(choose(NULL, DTYPE_F16, NULL, name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    cr_assert(choose("gpu", DTYPE_F32, &old, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(choose(NULL, DTYPE_F32, &old, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(choose("cpu", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    cr_assert(choose("auto", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    cr_assert(choose("gpu", DTYPE_BF16, &old, &name) == EXIT_SKIPPED, "bf16 on a T4");
+    cr_assert(choose("gpu", DTYPE_F16, &old, &name) == EXIT_SKIPPED, "f16 on a T4");
+    cr_assert(choose("gpu", DTYPE_F16, NULL, &name) == EXIT_SKIPPED, "f16 on no GPU");
+    cr_assert(choose(NULL, DTYPE_F16, NULL, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
 }
 
 TEST(device, has_room_for_a_tile_or_not)
