@@ -7,7 +7,7 @@
 enum {
     SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3,
     UNTILED = 1 << 4,
-    ANY_TILE = 1 << 5 | 1 << 7,  // a CUDA kernel's tiles are its own
+    ANY_TILE = 1 << 5 | 1 << 7,  // a CUDA kernel's tiles are those it is compiled for
     CUDA = 1 << 6,
     BACKWARD = 1 << 7,
     TILED = ANY_TILE | CUDA,
