@@ -35,6 +35,7 @@ EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
+STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget complete16
 STEPS_07   := standard recompute fa1 fa2 split
 
 OBJ    := $(BUILD)/obj
@@ -134,12 +135,19 @@ GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler -Wall,-Wextra \
               -Xptxas -warn-spills -Xptxas -Werror \
-              $(foreach a,$(GPU_ARCH),-gencode arch=compute_$a,code=sm_$a)
+              $(foreach a,$(filter-out $(TOO_OLD),$(GPU_ARCH)),-gencode arch=compute_$a,code=sm_$a)
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
+# Tensor cores, as these kernels use them, came with compute capability 8.0.
+TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
+$(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o): TOO_OLD = 75
+# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
+# and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
-	@mkdir -p $(@D)
-	$(AT)$(NVCC) $(NVCC_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+	@mkdir -p $(@:.o=.nvcc)
+	$(AT)$(NVCC) $(NVCC_FLAGS) -Xptxas -v -keep -keep-dir $(@:.o=.nvcc) -I$(dir $*) -MMD -MP -c $< -o $@ \
+	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }
+	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
 # The objects of a folder of kernels.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
@@ -360,11 +368,15 @@ cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
-# What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none.
+# What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
+# made is looked at, and not made again.
+GPU_OBJ_06 = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
-	@NVCC='$(NVCC)' sh common/tools/cuda_table.sh $(if $(filter %-table,$@),make,check)
-	@NVCC='$(NVCC)' sh common/tools/sass.sh $(if $(filter %-table,$@),make,check)
+	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_06) GPU=yes BUILD=$(BUILD)/cuda)
+	@for table in cuda_table sass tiles_tried; do \
+	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table,$@),make,check) || exit; \
+	done
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
@@ -540,7 +552,7 @@ help:
 #?                   racecheck-07: those of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
-#?                   STEP=fa2: in a step of chapter 05 or 07, against the step before
+#?                   STEP=fa2: in a step of chapter 05, 06 or 07, against the step before
 #?
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
 #? make python-check it against PyTorch's attention, values and gradients; fetches PyTorch into build/

@@ -11,6 +11,14 @@
 
 #include <stdbool.h>
 
+/* A tile that a kernel on tensor cores is compiled for, and of how many threads a block then is. */
+struct tile {
+    size_t d, Br, Bc, threads;
+};
+
+/* Its shared memory in bytes: Q, and two stages of K and V. */
+size_t tile_bytes(const struct tile *tile);
+
 /* How a kernel is started, and the queries and keys of a tile. */
 struct shape {
     size_t blocks, threads, Br, Bc;
@@ -19,12 +27,14 @@ struct shape {
 struct kernel {
     const char *name, *idea;
     struct shape (*shape)(const struct attention *p);
-    void (*predict)(const struct attention *p, struct accesses *a);
+    void (*predict)(const struct attention *p, struct shape shape, struct accesses *a);
     const char *formula;  // of its accesses, short
     bool scores;          // it stores S and P …
     bool statistics;      // … or m and l in global memory
     bool options;         // it knows every option and every d to 128; else causal order and five d
     bool tensor;          // it is for bf16 and f16, d = 64 and 128; else for float32
+    const struct tile
+        *tiles;  // for these types it has several, from which --br and --bc choose; d = 0 ends them
 };
 
 enum kernel_name {
@@ -38,10 +48,23 @@ enum kernel_name {
     EXP2,
     SKIP,
     RESCALE,
+    BUDGET,
     COMPLETE,
     KERNELS
 };
 extern const struct kernel kernels[KERNELS];
+
+/*
+ * The tile of so many queries and keys, 0 being any, that the kernel is compiled for with the problem's d and type;
+ * NULL: there is none.
+ */
+const struct tile *kernel_tile(const struct kernel *kernel, const struct attention *p, size_t Br,
+                               size_t Bc);
+
+/*
+ * How the kernel is started for an input, with the tile that this asks for if the kernel has it, else with its own.
+ */
+struct shape kernel_shape_of(const struct kernel *kernel, const struct attention_input *input);
 
 /* What a counted run of a kernel did. */
 struct count {
@@ -57,10 +80,10 @@ bool can_be_counted(const struct attention *p);
 /* Runs the kernel, every access watched, with its output thrown away. */
 struct count count_kernel(const struct kernel *kernel, const struct attention_input *input);
 
-void predict_naive(const struct attention *p, struct accesses *a);
-void predict_fa1(const struct attention *p, struct accesses *a);
-void predict_fa2(const struct attention *p, struct accesses *a);
-void predict_tensor(const struct attention *p, struct accesses *a);
-void predict_complete(const struct attention *p, struct accesses *a);
+void predict_naive(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_fa1(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_fa2(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_tensor(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_complete(const struct attention *p, struct shape shape, struct accesses *a);
 
 #endif

@@ -25,8 +25,9 @@ static size_t keys_seen(const struct attention *p, size_t i)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-void predict_naive(const struct attention *p, struct accesses *a)
+void predict_naive(const struct attention *p, struct shape s, struct accesses *a)
 {
+    (void)s;  // its accesses have no tiles
     const size_t rows = attention_rows(p), pairs = attention_pairs(p);
     accesses_add(a, "Q loads", pairs * p->d, "pairs d");
     accesses_add(a, "K loads", pairs * p->d, "pairs d");
@@ -50,9 +51,8 @@ static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
     return queries;
 }
 
-void predict_fa1(const struct attention *p, struct accesses *a)
+void predict_fa1(const struct attention *p, struct shape s, struct accesses *a)
 {
-    const struct shape s = kernels[FA1].shape(p);
     const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
     const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
     accesses_add(a, "K loads", keys * p->d, "Nk d");
@@ -89,19 +89,18 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br)
     return p->B * p->H * keys;
 }
 
-void predict_fa2(const struct attention *p, struct accesses *a)
+void predict_fa2(const struct attention *p, struct shape s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, kernels[FA2].shape(p).Br), "Tr Nk d", a);
+    with_keys(p, keys_of_tiles(p, s.Br), "Tr Nk d", a);
 }
 
-void predict_tensor(const struct attention *p, struct accesses *a)
+void predict_tensor(const struct attention *p, struct shape s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, kernels[MMA].shape(p).Br), "Tr Nk d / 2", a);
+    with_keys(p, keys_of_tiles(p, s.Br), "Tr Nk d / 2", a);
 }
 
-void predict_complete(const struct attention *p, struct accesses *a)
+void predict_complete(const struct attention *p, struct shape s, struct accesses *a)
 {
-    const struct shape s = kernels[COMPLETE].shape(p);
     size_t keys = 0;
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += s.Br)
@@ -128,7 +127,7 @@ struct count count_kernel(const struct kernel *kernel, const struct attention_in
     struct loaded l = kernel_load(kernel, &device_watched, input);
     kernel_launch(&l);
     cuda_cpu_watch(0);
-    kernel->predict(&input->p, &c.accesses);
+    kernel->predict(&input->p, kernel_shape_of(kernel, input), &c.accesses);
     kernel_unload(&l);
 
     const bool halved = kernel->options && input->p.dtype != DTYPE_F32;

@@ -40,7 +40,7 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
                                const struct attention_input *input, struct attention_check *check,
                                char *csv)
 {
-    const struct shape shape = kernel->shape(&input->p);
+    const struct shape shape = kernel_shape_of(kernel, input);
     const struct counts counts = count_row(kernel, input);
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, check, &r, false);

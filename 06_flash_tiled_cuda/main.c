@@ -23,7 +23,7 @@ static const struct program program = {
 static struct count tell_counts(const struct kernel *kernel, const struct attention_input *input)
 {
     struct count c = { .total = 0 };
-    const struct shape s = kernel->shape(&input->p);
+    const struct shape s = kernel_shape_of(kernel, input);
     char blocks[32];
     report_part("Grid");
     report_line("%s: %s blocks of %zu threads", kernel->name, report_number(s.blocks, blocks),
@@ -127,6 +127,39 @@ static const struct kernel *find_kernel(const struct options *o, const struct at
                  name);
 }
 
+/* A tile that is asked for must be one of the kernel's, and there must be room for it. */
+static void check_tile(const struct kernel *kernel, const struct device *device,
+                       const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const char *const option = input->Br ? "--br" : "--bc";
+    if (!input->Br && !input->Bc)
+        return;
+    if (!kernel)
+        options_fail(option, "expected one --kernel with it, not all");
+    if (!kernel_tile(kernel, p, 0, 0))
+        options_fail(option,
+                     "expected a kernel that has several tiles: budget, or complete with "
+                     "--dtype bf16 or f16; %s has one",
+                     kernel->name);
+    char tiles[200] = "";
+    for (const struct tile *tile = kernel->tiles; tile->d; tile++)
+        if (tile->d == p->d) {
+            const size_t used = strlen(tiles);
+            snprintf(tiles + used, sizeof tiles - used, "%s%zu x %zu", used ? ", " : "", tile->Br,
+                     tile->Bc);
+        }
+    const struct tile *tile = kernel_tile(kernel, p, input->Br, input->Bc);
+    if (!tile)
+        options_fail(option, "expected a tile that %s is compiled for with d = %zu: %s",
+                     kernel->name, p->d, tiles);
+    if (!device_holds(device, tile))
+        options_fail(option,
+                     "expected a tile that this GPU's shared memory holds; %zu x %zu takes "
+                     "%zu bytes of it",
+                     tile->Br, tile->Bc, tile_bytes(tile));
+}
+
 /* What is asked for besides a verdict must be there. */
 static void check_wishes(const struct kernel *kernel, const struct attention *p,
                          const struct options *o)
@@ -188,6 +221,7 @@ int main(int argc, char **argv)
     struct attention_input input = attention_input_load(&o);
     const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
     check_wishes(kernel, &input.p, &o);
+    check_tile(kernel, device, &input);
 
     report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key",
                  o.quiet);

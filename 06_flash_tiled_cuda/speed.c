@@ -32,22 +32,55 @@ static size_t copies_of(const struct device *device, const struct attention *p)
     return device == &device_cpu ? 1 : copies < MOST_COPIES ? copies : MOST_COPIES;
 }
 
+/* A kernel that is timed. */
+struct rung {
+    const struct kernel *kernel;
+    double error, seconds;
+};
+
+static double median(double *times, size_t n)
+{
+    qsort(times, n, sizeof times[0], by_size);
+    return times[n / 2];
+}
+
+/*
+ * Times all rungs, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
+ * them. Each copy has been worked on once before by each.
+ */
+static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
+                       const struct attention_input *input)
+{
+    const size_t copies = copies_of(device, &input->p), runs = device == &device_cpu ? 1 : RUNS;
+    const struct kernel *some[KERNELS];
+    struct loaded loaded[MOST_COPIES];
+    double times[KERNELS][RUNS];
+    for (size_t k = 0; k < n; k++)
+        some[k] = rungs[k].kernel;
+    for (size_t c = 0; c < copies; c++) {
+        loaded[c] = kernel_load_for(some, n, device, input);
+        for (size_t k = 0; k < n; k++) {
+            kernel_take(&loaded[c], some[k], input);
+            device->seconds(work, &loaded[c]);
+        }
+    }
+    for (size_t run = 0, c = 0; run < runs; run++)
+        for (size_t k = 0; k < n; k++, c = c + 1 < copies ? c + 1 : 0) {
+            kernel_take(&loaded[c], some[k], input);
+            times[k][run] = device->seconds(work, &loaded[c]);
+        }
+    for (size_t c = 0; c < copies; c++)
+        kernel_unload(&loaded[c]);
+    for (size_t k = 0; k < n; k++)
+        rungs[k].seconds = median(times[k], runs);
+}
+
 double speed_of(const struct kernel *kernel, const struct device *device,
                 const struct attention_input *input)
 {
-    const size_t copies = copies_of(device, &input->p), runs = device == &device_cpu ? 1 : RUNS;
-    struct loaded loaded[MOST_COPIES];
-    double times[RUNS];
-    for (size_t k = 0; k < copies; k++) {
-        loaded[k] = kernel_load(kernel, device, input);
-        device->seconds(work, &loaded[k]);
-    }
-    for (size_t n = 0, k = 0; n < runs; n++, k = k + 1 < copies ? k + 1 : 0)
-        times[n] = device->seconds(work, &loaded[k]);
-    for (size_t k = 0; k < copies; k++)
-        kernel_unload(&loaded[k]);
-    qsort(times, runs, sizeof times[0], by_size);
-    return times[runs / 2];
+    struct rung rung = { .kernel = kernel };
+    time_rungs(&rung, 1, device, input);
+    return rung.seconds;
 }
 
 /* A kernel is checked before it is timed. */
@@ -87,29 +120,37 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
 static const char CSV_TITLE[] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
                                 "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n";
 
-/* The part "Speed" for one problem; its lines are added to the CSV. */
+/*
+ * The part "Speed" for one problem; its lines are added to the CSV. What is checked is `checked`, the problem or some
+ * heads of it.
+ */
 static void bench_problem(const struct kernel *only, const struct device *device,
-                          const struct attention_input *input, const struct options *o, char *csv)
+                          const struct attention_input *input,
+                          const struct attention_input *checked, const struct options *o, char *csv)
 {
     const struct attention *p = &input->p;
     const bool gpu = device != &device_cpu;
     const double peak = gpu ? device->fma_peak() : 0.0;
-    struct attention_check check = attention_check_begin(input, o->verify_all);
-    double before = 0.0;
+    struct attention_check check = attention_check_begin(checked, o->verify_all);
+    struct rung rungs[KERNELS];
+    size_t n = 0;
     report_part("Speed");
     report_line(" # %-9s%4s %13s %20s %11s %9s", "kernel", "on", "time",
                 gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         if (kernel_lacks(kernel, p) || (only && kernel != only && kernel + 1 != only))
             continue;
-        const double error = error_of(kernel, device, input, &check);
-        const double seconds = speed_of(kernel, device, input);
-        tell_speed(kernel, device, p, seconds, before, peak, error, csv);
-        before = seconds;
+        rungs[n++] =
+            (struct rung){ .kernel = kernel, .error = error_of(kernel, device, checked, &check) };
     }
+    time_rungs(rungs, n, device, input);
+    for (size_t k = 0; k < n; k++)
+        tell_speed(rungs[k].kernel, device, p, rungs[k].seconds, k ? rungs[k - 1].seconds : 0.0,
+                   peak, rungs[k].error, csv);
     if (gpu)
-        report_line("4 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached",
-                    1e-12 * peak);
+        report_line(
+            "4 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
+            1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
     else
         report_line("how long this CPU takes to play a GPU: it says nothing about a GPU's speed");
     report_line("%s", device_text(device));
@@ -122,22 +163,41 @@ void bench_kernels(const struct kernel *only, const struct device *device,
 {
     char csv[REPORT_CSV] = "";
     report_append(csv, CSV_TITLE);
-    bench_problem(only, device, input, o, csv);
+    bench_problem(only, device, input, input, o, csv);
     if (o->csv)
         report_csv(o->csv, csv);
 }
 
+/* Shapes of the ladder; no mask, and causal. */
+struct ladder_shape {
+    size_t heads, N, d;  // of a batch of 4
+};
+static const struct ladder_shape ladder_f32[] = { { 16, 4096, 64 }, { 16, 4096, 128 } };
+static const struct ladder_shape ladder_16[] = {
+    { 32, 4096, 64 }, { 32, 4096, 128 }, { 32, 8192, 128 }, { 32, 16384, 128 }
+};
+
 void bench_ladder(const struct device *device, const struct options *o)
 {
-    enum { B = 4, H = 16, N = 4096 };
+    const bool wide = o->dtype == DTYPE_F32;
+    const struct ladder_shape *const shapes = wide ? ladder_f32 : ladder_16;
+    const size_t count = wide ? sizeof ladder_f32 : sizeof ladder_16;
     char csv[REPORT_CSV] = "";
     report_append(csv, CSV_TITLE);
-    for (int n = 0; n < 4; n++) {
-        struct attention p = attention_of(B, H, H, N, N, n < 2 ? 64 : 128);
+    for (size_t n = 0; n < 2 * count / sizeof *shapes; n++) {
+        const struct ladder_shape s = shapes[n / 2];
+        struct attention p = attention_of(4, s.heads, s.heads, s.N, s.N, s.d);
         p.causal = n % 2 == 1;
+        p.dtype = o->dtype;
         struct attention_input input = attention_input_random(p, 1);
+        dtype_round_all(p.dtype, input.Q, attention_query_elements(&p));
+        dtype_round_all(p.dtype, input.K, attention_key_elements(&p));
+        dtype_round_all(p.dtype, input.V, attention_key_elements(&p));
+        struct attention_input two_heads = input;  // the CPU would take minutes for all of them
+        two_heads.p.B = 1;
+        two_heads.p.H = two_heads.p.Hkv = 2;
         attention_describe(&input);
-        bench_problem(NULL, device, &input, o, csv);
+        bench_problem(NULL, device, &input, &two_heads, o, csv);
         attention_input_free(&input);
     }
     if (o->csv)

@@ -9,22 +9,47 @@
 
 // ---- devices ------------------------------------------------------------------------------------
 
-const struct device *device_choose(const struct options *o)
+enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
+
+const struct device *device_among(const struct options *o, const struct device *gpu,
+                                  const char *why_none)
 {
-    const bool wanted = o->device && strcmp(o->device, "gpu") == 0;
+    struct device_facts facts = { .major = TENSOR_MAJOR };
     if (o->device && strcmp(o->device, "cpu") == 0)
         return &device_cpu;
-#ifdef WITH_GPU
-    if (device_gpu.is_there())
-        return &device_gpu;
-    const char *const why = "the CUDA runtime finds none";
-#else
-    const char *const why = "this program was built without nvcc; make cuda builds one with it";
-#endif
-    if (!wanted)
+    if (gpu)
+        gpu->facts(&facts);
+    const bool old = o->dtype != DTYPE_F32 && facts.major < TENSOR_MAJOR;
+    if (gpu && !old)
+        return gpu;
+    if (!o->device || strcmp(o->device, "gpu") != 0)
         return &device_cpu;
-    fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: no GPU (%s)\n", why);
+    if (old)
+        fprintf(stderr,
+                "06_flash_tiled_cuda: SKIPPED: --dtype %s needs a GPU of compute capability 8.0 or "
+                "later, and %s has %d.%d\n",
+                dtype_name(o->dtype), facts.name, facts.major, facts.minor);
+    else
+        fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: no GPU (%s)\n", why_none);
     exit(EXIT_SKIPPED);
+}
+
+const struct device *device_choose(const struct options *o)
+{
+#ifdef WITH_GPU
+    return device_among(o, device_gpu.is_there() ? &device_gpu : NULL,
+                        "the CUDA runtime finds none");
+#else
+    return device_among(o, NULL,
+                        "this program was built without nvcc; make cuda builds one with it");
+#endif
+}
+
+bool device_holds(const struct device *device, const struct tile *tile)
+{
+    struct device_facts facts;
+    device->facts(&facts);
+    return tile_bytes(tile) <= facts.shared_at_most;
 }
 
 const char *device_text(const struct device *device)
@@ -142,10 +167,18 @@ static size_t blocks_of(size_t n, size_t size)
     return (n - 1) / size + 1;
 }
 
-struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
-                          const struct attention_input *input)
+void kernel_take(struct loaded *l, const struct kernel *kernel, const struct attention_input *input)
 {
-    struct loaded l = { .device = device, .kernel = kernel, .p = input->p };
+    const struct shape shape = kernel_shape_of(kernel, input);
+    l->kernel = kernel;
+    l->arrays.Br = shape.Br;
+    l->arrays.Bc = shape.Bc;
+}
+
+struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
+                              const struct device *device, const struct attention_input *input)
+{
+    struct loaded l = { .device = device, .p = input->p };
     struct attention *p = &l.p;
     const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
     const size_t rows = attention_rows(p), size = sizeof(float);
@@ -161,11 +194,16 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
         l.arrays.O16 = narrow_poisoned(device, n, "O");
     }
     l.arrays.lse = poisoned(device, rows, "lse");
-    if (kernel->scores) {
+    bool scores = false, statistics = false;
+    for (size_t k = 0; k < count; k++) {
+        scores = scores || some[k]->scores;
+        statistics = statistics || some[k]->statistics;
+    }
+    if (scores) {
         l.arrays.S = device->allocate(rows * p->Nk * size, "S");
         l.arrays.P = device->allocate(rows * p->Nk * size, "P");
     }
-    if (kernel->statistics) {
+    if (statistics) {
         l.arrays.m = device->allocate(rows * size, "m");
         l.arrays.l = device->allocate(rows * size, "l");
     }
@@ -174,7 +212,14 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
         p->block_mask =
             copy_of(device, p->block_mask,
                     blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols), NULL);
+    kernel_take(&l, some[0], input);
     return l;
+}
+
+struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
+                          const struct attention_input *input)
+{
+    return kernel_load_for(&kernel, 1, device, input);
 }
 
 void kernel_launch(const struct loaded *l)

@@ -9,10 +9,17 @@
 #include "options.h"
 
 /*
- * The device that --device asks for. Where that is a GPU, and there is none, it says so and ends the
- * program with EXIT_SKIPPED.
+ * The device that --device asks for. Where that is a GPU, and there is none, or one that is too old for
+ * --dtype, it says so and ends the program with EXIT_SKIPPED.
  */
 const struct device *device_choose(const struct options *options);
+
+/* The same where the GPU is `gpu`, or, because of `why_none`, NULL. */
+const struct device *device_among(const struct options *options, const struct device *gpu,
+                                  const char *why_none);
+
+/* Is there room in a block's shared memory for the tile, with two stages of K and V? */
+bool device_holds(const struct device *device, const struct tile *tile);
 
 /* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
 const char *device_text(const struct device *device);
@@ -26,7 +33,7 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
 /* Are there numbers of this type among those that the kernel's arithmetic is for? */
 bool kernel_knows_type(const struct kernel *kernel, enum dtype type);
 
-/* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. */
+/* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. kernel_launch starts it. */
 struct loaded {
     const struct device *device;
     const struct kernel *kernel;
@@ -35,6 +42,12 @@ struct loaded {
 };
 struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
                           const struct attention_input *input);
+
+/* The same for several kernels, one of which kernel_take makes the one that is started. */
+struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
+                              const struct device *device, const struct attention_input *input);
+void kernel_take(struct loaded *loaded, const struct kernel *kernel,
+                 const struct attention_input *input);
 void kernel_launch(const struct loaded *loaded);
 void kernel_unload(struct loaded *loaded);
 

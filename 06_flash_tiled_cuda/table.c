@@ -36,12 +36,36 @@ static struct shape shape_power(const struct attention *p)
     return shape;
 }
 
-static struct shape shape_complete(const struct attention *p)
+// The first tile of each d is the kernel's own: tiles.h.
+#define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc, 32 * (Br) / (16 * (bands)) },
+static const struct tile budget_tiles[] = { BUDGET_TILES(TILE){ 0 } };
+static const struct tile complete_tiles[] = { COMPLETE16_TILES(TILE){ 0 } };
+
+const struct tile *kernel_tile(const struct kernel *kernel, const struct attention *p, size_t Br,
+                               size_t Bc)
 {
-    if (p->dtype == DTYPE_F32)
-        return shape_fa2(p);
-    const size_t warps = COMPLETE16_WARPS(p->d), Br = 16 * warps * COMPLETE16_BANDS(p->d);
-    return (struct shape){ p->B * p->H * tiles_in(p->Nq, Br), 32 * warps, Br, COMPLETE16_BC(p->d) };
+    const bool has_some = kernel->tiles && p->dtype != DTYPE_F32;
+    for (const struct tile *tile = kernel->tiles; has_some && tile->d; tile++)
+        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
+            return tile;
+    return NULL;
+}
+
+size_t tile_bytes(const struct tile *tile)
+{
+    return (tile->Br + 4 * tile->Bc) * tile->d * sizeof(uint16_t);
+}
+
+struct shape kernel_shape_of(const struct kernel *kernel, const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const struct tile *tile = kernel_tile(kernel, p, input->Br, input->Bc);
+    if (!tile)
+        tile = kernel_tile(kernel, p, 0, 0);
+    if (!tile)
+        return kernel->shape(p);
+    return (struct shape){ p->B * p->H * tiles_in(p->Nq, tile->Br), tile->threads, tile->Br,
+                           tile->Bc };
 }
 
 const struct kernel kernels[KERNELS] = {
@@ -124,12 +148,21 @@ const struct kernel kernels[KERNELS] = {
         .formula = "d a key + …",
         .tensor = true,
     },
+    [BUDGET] = {
+        .name = "budget",
+        .idea = "a tile that registers hold: --br, --bc",
+        .predict = predict_tensor,
+        .formula = "d a key + …",
+        .tensor = true,
+        .tiles = budget_tiles,
+    },
     [COMPLETE] = {
         .name = "complete",
         .idea = "every option",
-        .shape = shape_complete,
+        .shape = shape_fa2,
         .predict = predict_complete,
         .formula = "2 d a key + …",
         .options = true,
+        .tiles = complete_tiles,
     },
 };

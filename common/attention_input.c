@@ -212,6 +212,8 @@ struct attention_input attention_input_load(const struct options *options)
         free(input.key_mask);
         take_key_mask(&input, options->key_mask);
     }
+    input.Br = options->br;
+    input.Bc = options->bc;
     input.p.dtype = options->dtype;
     dtype_round_all(options->dtype, input.Q, attention_query_elements(&input.p));
     dtype_round_all(options->dtype, input.K, attention_key_elements(&input.p));

@@ -7,7 +7,7 @@
 enum {
     SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3,
     UNTILED = 1 << 4,
-    ANY_TILE = 1 << 5 | 1 << 7,  // a CUDA kernel's tiles are its own
+    ANY_TILE = 1 << 5 | 1 << 7,  // a CUDA kernel's tiles are those it is compiled for
     CUDA = 1 << 6,
     BACKWARD = 1 << 7,
     TILED = ANY_TILE | CUDA,
@@ -72,8 +72,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "drop each weight with probability P, 0 <= P < 1" },
     { "dropout-seed", "S", SEED, TILED, offsetof(struct options, dropout_seed), 0,
       "… drawn with this seed (default 0)" },
-    { "br", "R", COUNT, ANY_TILE, offsetof(struct options, br), OPTION_MOST, "queries of a tile" },
-    { "bc", "C", COUNT, ANY_TILE, offsetof(struct options, bc), OPTION_MOST, "keys of a tile" },
+    { "br", "R", COUNT, TILED, offsetof(struct options, br), OPTION_MOST, "queries of a tile" },
+    { "bc", "C", COUNT, TILED, offsetof(struct options, bc), OPTION_MOST, "keys of a tile" },
     { "sram", "ELEMENTS", COUNT, ANY_TILE, offsetof(struct options, sram), OPTION_MOST,
       "instead of --br and --bc: tiles for a fast memory of so many elements" },
     { "kernel", "NAME", NAME, ANY_TILE, offsetof(struct options, kernel), 0,

@@ -1,15 +1,15 @@
 /*
  * Every option, for bfloat16 and float16.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
  *
- * rescale, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
- * larger d is, the fewer scores and queries a warp has, because O takes the registers.
+ * budget, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
+ * larger d is, the fewer scores and queries a warp has, because O takes the registers (tiles.h).
  */
 #include "complete16.cuh"
 
 enum { STAGES = 2 };
 
 template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     complete16_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
@@ -40,6 +40,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
         copy_keys<SHAPE, STAGES, rows>(fast, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&me, fast, K);
         if (partial)
+            hide_beside_band(&me, p, t, j0);
+        if (partial && (p.key_mask || p.block_mask))
             hide_unseen(&me, p, t, j0);
         lazy_softmax(&me, f.k);
         if (p.dropout_threshold > 0)
@@ -52,42 +54,30 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     tensor_finish(&me, head.O, head.lse, i0, Nq);
 }
 
-template <class T, int D>
+template <class T, class SHAPE>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D, COMPLETE16_BC(D), COMPLETE16_BANDS(D), COMPLETE16_WARPS(D)> shape;
-    const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
-    const size_t bytes = pipeline_bytes<shape, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, shape>,
+    const dim3 grid(pieces(p->Nq, SHAPE::BR), (unsigned)(p->B * p->H));
+    const size_t bytes = pipeline_bytes<SHAPE, STAGES>();
+    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, SHAPE>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    complete16_tile<T, shape><<<grid, shape::THREADS, bytes>>>(*p, *a);
+    complete16_tile<T, SHAPE><<<grid, SHAPE::THREADS, bytes>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-template <class T> static void launch_d(const struct attention *p, const struct device_arrays *a)
+template <class T> static void launch_tile(const struct attention *p, const struct device_arrays *a)
 {
-    switch (p->d) {
-    case 32:
-        launch<T, 32>(p, a);
-        break;
-    case 64:
-        launch<T, 64>(p, a);
-        break;
-    case 96:
-        launch<T, 96>(p, a);
-        break;
-    case 128:
-        launch<T, 128>(p, a);
-        break;
-    default:
-        launch<T, 256>(p, a);
-    }
+#define TILE(d_, Br_, Bc_, bands, blocks)                 \
+    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
+        launch<T, tensor_shape<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
+    COMPLETE16_TILES(TILE)
+#undef TILE
 }
 
 extern "C" void LAUNCHER(complete16)(const struct attention *p, const struct device_arrays *a)
 {
     if (p->dtype == DTYPE_BF16)
-        launch_d<__nv_bfloat16>(p, a);
+        launch_tile<__nv_bfloat16>(p, a);
     else
-        launch_d<__half>(p, a);
+        launch_tile<__half>(p, a);
 }

@@ -1,8 +1,9 @@
 /*
  * Every option, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
  *
- * A loop over scores asks `visible` and `dropout_keeps`, and keeps the answers as bits: registers have no index, so a
- * loop that is not written out cannot touch the scores themselves.
+ * Causal order and windows are two comparisons a score. Where there is a mask of keys or of blocks, or dropout, a loop
+ * over scores asks `visible` or `dropout_keeps`, and keeps the answers as bits: registers have no index, so a loop that
+ * is not written out cannot touch the scores themselves.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
@@ -31,14 +32,19 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
     return n;
 }
 
-/* Does any query of the tile see key j? */
+/*
+ * Does any query of the tile see key j? Of a single key that is what tile_kind says, but where a mask of blocks
+ * meets causal order or a window: then queries have to be asked one by one.
+ */
 __device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
                                       int j)
 {
     const enum tile_kind kind = kind_of(p, t, j, j + 1);
-    bool seen = kind == TILE_WHOLE;
+    if (kind != TILE_PARTIAL || !p.block_mask)
+        return kind != TILE_SKIPPED;
+    bool seen = false;
 #pragma unroll 1
-    for (size_t i = t.i0; i < t.i1 && kind == TILE_PARTIAL && !seen; i++)
+    for (size_t i = t.i0; i < t.i1 && !seen; i++)
         seen = visible(&p, t.b, t.h, i, (size_t)j);
     return seen;
 }
@@ -65,7 +71,27 @@ __device__ static inline size_t key_of_bit(int j0, int n)
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
 }
 
-/* S becomes -inf where a query does not see a key. */
+/* S becomes -inf behind the last key, and where causal order or a window hides a key: two comparisons. */
+template <class SHAPE>
+__device__ static inline void hide_beside_band(fragments<SHAPE> *me, const struct attention &p,
+                                               const struct tile_of_queries &t, int j0)
+{
+    const struct band band = attention_band(&p);
+    const int first = j0 + tensor_column(), end = (int)p.Nk - first;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int i = (int)t.i0 + tensor_row<SHAPE>(x, h);
+            const int low = i + (int)band.low - first;
+            const int high = smaller(i + (int)band.high - first, end - 1);
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e < low || 8 * c + e > high)
+                        me->S[x][c][2 * h + e] = -INFINITY;
+        }
+}
+
+/* S becomes -inf where a query does not see a key, by the masks that have to be looked at score by score. */
 template <class SHAPE>
 __device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)

@@ -19,7 +19,8 @@ struct device_facts {
     int processors;  // streaming multiprocessors
     int warp, threads_per_block, threads_per_processor, registers_per_processor;
     size_t shared_per_block, shared_per_processor, L2, memory;  // bytes
-    int major, minor;                                           // compute capability; 0 for the CPU
+    size_t shared_at_most;  // per block, for kernels that ask for more than shared_per_block
+    int major, minor;       // compute capability; 0 for the CPU
 };
 
 struct device {

@@ -23,13 +23,18 @@
 enum { PIECE = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* How large things are: D elements a row, BC keys a tile, BANDS of 16 queries a warp, WARPS a block. */
-template <int D_, int BC_ = TENSOR_BC(D_), int BANDS_ = 2, int WARPS_ = 4> struct tensor_shape {
+/*
+ * How large things are: D elements a row, BC keys a tile, BANDS of 16 queries a warp, WARPS a block, and so many
+ * BLOCKS as a multiprocessor is to have registers for.
+ */
+template <int D_, int BC_ = TENSOR_BC(D_), int BANDS_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
+struct tensor_shape {
     enum {
         D = D_,
         BC = BC_,
         BANDS = BANDS_,
         WARPS = WARPS_,
+        BLOCKS = BLOCKS_,
         BR = 16 * BANDS * WARPS,
         THREADS = 32 * WARPS,
         ROW = D / PIECE  // pieces of a row
@@ -113,6 +118,7 @@ __device__ static inline void tensor_scores(fragments<SHAPE> *me, const uint4 *Q
                 me->S[x][c][e] = 0.0f;
 #pragma unroll 2  // all of it would keep the addresses of all rounds in registers
     for (int k = 0; k < SHAPE::D / 16; k++) {
+        // BEGIN SOLUTION
         unsigned q[SHAPE::BANDS][4], key[4];
         for (int x = 0; x < SHAPE::BANDS; x++)
             ldmatrix(q[x], &Q[ROWS::piece(first + 16 * x + lane % 16, 2 * k + lane / 16)]);
@@ -123,6 +129,8 @@ __device__ static inline void tensor_scores(fragments<SHAPE> *me, const uint4 *Q
                 mma<T>(me->S[x][c + 1], q[x], key + 2);
             }
         }
+        // END SOLUTION
+        // STUB: (void)me, (void)Q, (void)K, (void)lane, (void)first, (void)k;
     }
 }
 
@@ -193,11 +201,14 @@ __device__ static inline void tensor_product(fragments<SHAPE> *me, const uint4 *
 #pragma unroll
     for (int k = 0; k < SHAPE::BC / 16; k++) {
         unsigned P[SHAPE::BANDS][4], value[4];
+        // BEGIN SOLUTION
         for (int x = 0; x < SHAPE::BANDS; x++)
             for (int r = 0; r < 4; r++) {
                 const float *const s = &me->S[x][2 * k + r / 2][2 * (r % 2)];
                 P[x][r] = pack<T>(s[0], s[1]);
             }
+        // END SOLUTION
+        // STUB: P[0][0] = P[0][1] = P[0][2] = P[0][3] = 0;
         for (int c = 0; c < SHAPE::D / 8; c += 2) {
             ldmatrix_trans(value, &V[ROWS::piece(16 * k + lane % 16, c + lane / 16)]);
             for (int x = 0; x < SHAPE::BANDS; x++) {

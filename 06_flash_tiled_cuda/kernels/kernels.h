@@ -11,7 +11,8 @@
  *     exp2        async, and the scale is folded into powers of 2
  *     skip        … and only the tiles that need it have a mask
  *     rescale     … and l and O move only when the maximum has moved far
- *     complete    fa2 with every option, and for 16 bits rescale with every option
+ *     budget      … and the size of a tile is one that there are registers for
+ *     complete    fa2 with every option, and for 16 bits budget with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
  * and, where there is nvcc, for a GPU. Its launcher is C and has three names: fa2_cpu, fa2_watched and
@@ -37,6 +38,7 @@ struct device_arrays {
     float *S, *P, *m, *l;
     const uint16_t *Q16, *K16, *V16;  // where p->dtype has 16 bits, these are Q, K and V …
     uint16_t *O16;                    // … and O, and the ones above are NULL
+    size_t Br, Bc;  // the tile, for kernels that have several (tiles.h); for others anything
 };
 
 /*
@@ -54,7 +56,7 @@ typedef void kernel_launcher(const struct attention *p, const struct device_arra
 #define KERNEL_LAUNCHERS(build)                                                            \
     kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
         async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
-        complete_##build
+        budget_##build, complete_##build
 
 KERNEL_LAUNCHERS(cpu);
 KERNEL_LAUNCHERS(watched);

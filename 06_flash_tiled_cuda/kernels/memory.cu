@@ -24,6 +24,7 @@ static void facts(struct device_facts *f)
     f->threads_per_block = p.maxThreadsPerBlock;
     f->threads_per_processor = p.maxThreadsPerMultiProcessor;
     f->shared_per_block = p.sharedMemPerBlock;
+    f->shared_at_most = p.sharedMemPerBlockOptin;
     f->shared_per_processor = p.sharedMemPerMultiprocessor;
     f->memory = p.totalGlobalMem;
     f->major = p.major;
@@ -79,10 +80,11 @@ extern "C" double LAUNCHER(bandwidth)(void);
 extern "C" double LAUNCHER(fma_peak)(void);
 extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
 
-static kernel_launcher *const kernels[] = { LAUNCHER(naive),   LAUNCHER(fa1),     LAUNCHER(fa2),
-                                            LAUNCHER(mma),     LAUNCHER(swizzle), LAUNCHER(async),
-                                            LAUNCHER(async3),  LAUNCHER(exp2),    LAUNCHER(skip),
-                                            LAUNCHER(rescale), LAUNCHER(complete) };
+static kernel_launcher *const kernels[] = {
+    LAUNCHER(naive),   LAUNCHER(fa1),     LAUNCHER(fa2),    LAUNCHER(mma),
+    LAUNCHER(swizzle), LAUNCHER(async),   LAUNCHER(async3), LAUNCHER(exp2),
+    LAUNCHER(skip),    LAUNCHER(rescale), LAUNCHER(budget), LAUNCHER(complete)
+};
 
 extern "C" const struct device LAUNCHER(device) = {
 #ifdef __CUDACC__

@@ -20,6 +20,9 @@ const struct device *test_device(void);
 /* The kernel on that device. From here on it is the one that the tests of forward.h run. */
 forward *on_device(enum kernel_name name);
 
+/* The same with this tile, where the kernel has several; 0, 0: its own, from here on. */
+forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc);
+
 /* The same on `device`, with lse left out where it is NULL. */
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
             float *O, float *lse);

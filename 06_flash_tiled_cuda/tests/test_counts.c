@@ -53,6 +53,23 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
     }
 }
 
+/* Tr Nk d / 2 words of K with Tr tiles of Br queries: so these are the tiles that were asked for. */
+TEST(count, tells_by_how_many_queries_a_tile_has)
+{
+    for (const struct tile *tile = kernels[BUDGET].tiles; tile->d; tile++) {
+        struct attention p = kernel_shape(BUDGET, 1, 1, 1, 256, 100);
+        p.d = tile->d;
+        struct test_problem t = problem_of(p, 0, 1);
+        on_device_in_tiles(BUDGET, tile->Br, tile->Bc);
+        const struct attention_input input = input_of(&t);
+        const size_t right = (256 + 256 / tile->Br * 100) * tile->d + 256;
+        cr_assert(count_kernel(&kernels[BUDGET], &input).total == right, "%zu x %zu: not %zu",
+                  tile->Br, tile->Bc, right);
+        problem_free(&t);
+    }
+    on_device_in_tiles(BUDGET, 0, 0);
+}
+
 /* Elements of 16 bits are half as many accesses of 4 bytes; lse is float32. */
 TEST(count, of_16_bits_is_half)
 {

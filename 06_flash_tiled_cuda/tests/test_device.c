@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static enum kernel_name running;
+static size_t running_Br, running_Bc;
 
 const struct device *test_device(void)
 {
@@ -28,7 +29,9 @@ const struct device *test_device(void)
 
 struct attention_input input_of(const struct test_problem *t)
 {
-    return (struct attention_input){ .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+    return (struct attention_input){
+        .p = t->p, .Q = t->Q, .K = t->K, .V = t->V, .Br = running_Br, .Bc = running_Bc
+    };
 }
 
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
@@ -73,6 +76,17 @@ forward *on_device(enum kernel_name name)
     forward_forms.done = 0;
     snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s", kernels[name].name);
     return run;
+}
+
+forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
+{
+    forward *const run_it = on_device(name);
+    running_Br = Br;
+    running_Bc = Bc;
+    if (Br)
+        snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s --br %zu --bc %zu",
+                 kernels[name].name, Br, Bc);
+    return run_it;
 }
 
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
@@ -159,6 +173,56 @@ TEST(device, takes_time)
     cr_assert(seconds > 0.0 && seconds < 60.0, "%g s", seconds);
     kernel_unload(&l);
     problem_free(&t);
+}
+
+static void facts_of_a_T4(struct device_facts *f)
+{
+    *f = (struct device_facts){
+        .name = "Tesla T4", .major = 7, .minor = 5, .shared_at_most = 65536
+    };
+}
+
+/* Its status if it ends the program, else 0; `device` is what it chooses. */
+static int choose(const char *where, enum dtype type, const struct device *gpu, const char **device)
+{
+    int status;
+    const struct options o = { .device = where, .dtype = type };
+    const pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stderr);
+        device_among(&o, gpu, "there is none");
+        _exit(0);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
+    if (WEXITSTATUS(status) == 0)
+        *device = device_among(&o, gpu, "there is none")->name;
+    return WEXITSTATUS(status);
+}
+
+/* Tensor cores as these kernels use them came with compute capability 8.0. */
+TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
+{
+    struct device old = device_cpu;
+    const char *name = "";
+    old.name = "gpu";
+    old.facts = facts_of_a_T4;
+    cr_assert(choose("gpu", DTYPE_F32, &old, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(choose(NULL, DTYPE_F32, &old, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(choose("cpu", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    cr_assert(choose("auto", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    cr_assert(choose("gpu", DTYPE_BF16, &old, &name) == EXIT_SKIPPED, "bf16 on a T4");
+    cr_assert(choose("gpu", DTYPE_F16, &old, &name) == EXIT_SKIPPED, "f16 on a T4");
+    cr_assert(choose("gpu", DTYPE_F16, NULL, &name) == EXIT_SKIPPED, "f16 on no GPU");
+    cr_assert(choose(NULL, DTYPE_F16, NULL, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+}
+
+TEST(device, has_room_for_a_tile_or_not)
+{
+    struct device old = device_cpu;
+    old.facts = facts_of_a_T4;
+    cr_assert(device_holds(&old, &(struct tile){ 128, 128, 32, 128 }), "64 kB in 64 kB");
+    cr_assert(!device_holds(&old, &(struct tile){ 128, 64, 64, 128 }), "80 kB in 64 kB");
+    cr_assert(device_holds(&device_cpu, &(struct tile){ 128, 128, 128, 256 }), "160 kB");
 }
 
 /* A grid may have 65 535 blocks in y. The launch of a larger one fails, and somebody has to ask. */

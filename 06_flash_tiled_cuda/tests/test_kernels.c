@@ -77,6 +77,35 @@ TEST(rescale, agrees_with_the_reference)
     assert_right(RESCALE, WITH_ORDER);
 }
 
+TEST(budget, agrees_with_the_reference)
+{
+    assert_right(BUDGET, WITH_ORDER);
+}
+
+/* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
+static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
+{
+    size_t tiles = 0;
+    for (const struct tile *tile = kernels[name].tiles; tile->d; tile++, tiles++)
+        for (uint64_t seed = 1; seed <= 6; seed++) {
+            struct test_problem some = kernel_problem(MMA, seed, 300, 0);
+            struct attention p = some.p;
+            problem_free(&some);
+            p.d = tile->d;
+            struct test_problem t = problem_of(p, seed == 1 ? 0 : options, seed);
+            assert_forward(on_device_in_tiles(name, tile->Br, tile->Bc), &t);
+            problem_free(&t);
+        }
+    on_device_in_tiles(name, 0, 0);
+    return tiles;
+}
+
+TEST(budget, agrees_with_the_reference_in_every_tile)
+{
+    cr_assert(assert_right_in_every_tile(BUDGET, WITH_ORDER) == 8, "not all tiles");
+    cr_assert(assert_right_in_every_tile(COMPLETE, WITH_EVERYTHING) == 7, "not all tiles");
+}
+
 TEST(complete, agrees_with_the_reference)
 {
     assert_right(COMPLETE, WITH_EVERYTHING);
@@ -285,8 +314,15 @@ TEST(dropout, drops_the_weights_that_the_cpu_drops)
 
 TEST(kernels, give_the_same_bits_again)
 {
-    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        struct test_problem t = problem_of(kernel_shape(name, 2, 2, 1, 200, 130), 0, 5);
+    for (size_t which = NAIVE; which < KERNELS + 1; which++) {
+        const enum kernel_name name = which < KERNELS ? (enum kernel_name)which : COMPLETE;
+        struct attention p = kernel_shape(name, 2, 2, 1, 200, 130);
+        if (which == KERNELS) {  // in 16 bits this is another kernel
+            p.d = 64;
+            p.dtype = DTYPE_BF16;
+            attention_set_dropout(&p, 0.2, 1);
+        }
+        struct test_problem t = problem_of(p, 0, 5);
         const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
         run_on(test_device(), name, &t, O, NULL);
@@ -302,13 +338,21 @@ TEST(kernels, give_the_same_bits_again)
     }
 }
 
+/* Those on tensor cores; complete is one too, if its inputs have 16 bits. */
+static bool knows_16_bits(enum kernel_name name)
+{
+    return kernels[name].tensor || name == COMPLETE;
+}
+
 /* Scores so far apart, and sums so large, that 16 bits would not hold them. */
 TEST(tensor_cores, hold_inputs_that_overflow_easily)
 {
     size_t done = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
-        for (uint64_t seed = 0; kernels[name].tensor && seed < 8; seed++, done++) {
-            struct test_problem t = kernel_problem(name, seed, 200, seed % 2 ? WITH_CAUSAL : 0);
+        for (uint64_t seed = 0; knows_16_bits(name) && seed < 8; seed++, done++) {
+            const unsigned options = seed % 2 ? WITH_CAUSAL : 0;
+            struct test_problem t = name == COMPLETE ? narrow_problem(seed, 200, options)
+                                                     : kernel_problem(name, seed, 200, options);
             for (size_t n = 0; n < attention_query_elements(&t.p); n++)
                 t.Q[n] = dtype_round(t.p.dtype, 5.0f * t.Q[n]);
             for (size_t n = 0; n < attention_key_elements(&t.p); n++) {
@@ -325,9 +369,9 @@ TEST(tensor_cores, hold_inputs_that_overflow_easily)
 TEST(tensor_cores, reach_the_end_of_float16)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        if (!kernels[name].tensor)
+        if (!knows_16_bits(name))
             continue;
-        struct attention p = kernel_shape(name, 1, 1, 1, 70, 150);
+        struct attention p = kernel_shape(MMA, 1, 1, 1, 70, 150);
         p.dtype = DTYPE_F16;
         p.scale = 1e-6f;
         struct test_problem t = problem_of(p, 0, 1);
@@ -346,8 +390,8 @@ TEST(tensor_cores, take_scales_of_every_sign)
 {
     static const float scales[] = { 0.0f, -0.125f, -3.0f, 1e-20f, 4.0f };
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
-        for (size_t k = 0; kernels[name].tensor && k < sizeof scales / sizeof scales[0]; k++) {
-            struct attention p = kernel_shape(name, 1, 1, 1, 100, 90);
+        for (size_t k = 0; knows_16_bits(name) && k < sizeof scales / sizeof scales[0]; k++) {
+            struct attention p = kernel_shape(MMA, 1, 1, 1, 100, 90);
             p.scale = scales[k];
             p.causal = true;  // the first ten queries see nothing
             struct test_problem t = problem_of(p, 0, k);

@@ -26,10 +26,10 @@ for patch in "$chapter"/planted/${PLANTED:-*}.patch; do
     [ -f "$patch" ] || { echo "PLANTED=$PLANTED: there is no $patch" >&2; exit 2; }
     planted "$patch" >"$work/said"
     [ -z "$PLANTED" ] || { cat "$work/said"; exit 0; }
-    if ! grep -q 'data race' "$work/said"; then
+    if ! grep -q -e 'data race' -e 'copy is under way' "$work/said"; then
         echo "$patch: what it plants was not found:"
         cat "$work/said"
         exit 1
     fi
-    echo "$patch: $(grep -m 1 'data race' "$work/said")"
+    echo "$patch: $(grep -m 1 -e 'data race' -e 'copy is under way' "$work/said")"
 done
