@@ -32,11 +32,13 @@ EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
 EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
+# Its kernels run on chapter 06's devices.
+KERNELS_07 := 06_flash_tiled_cuda/kernels
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
 STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget complete16
-STEPS_07   := standard recompute fa1 fa2 split
+STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -263,9 +265,11 @@ $(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
 
 # $1 is the chapter's folder, $2 its number.
 define chapter
-ALGORITHM_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c))) \
-    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
+C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c)))
+ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/cuda/*.c)) \
+    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
+    $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
 
 $(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINK_WITH = $$(THREADS_$2)
@@ -286,8 +290,8 @@ $(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
 
 # The counted build as it is, all else with every access reported.
 HAS_WITNESS_$2 := $(wildcard $1/tests/witness.c)
-WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(ALGORITHM_OBJ_$2)) $$(patsubst $(OBJ)/%,\
-                    $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(ALGORITHM_OBJ_$2)))
+WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(C_OBJ_$2)) $$(patsubst $(OBJ)/%,\
+                    $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(C_OBJ_$2)))
 $(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)
 
 .PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
@@ -316,7 +320,7 @@ RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 .PHONY: $2 test-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
-	@$$(if $$(HAS_KERNELS_$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
+	@$$(if $$(filter 06,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
 	    exec env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
@@ -334,7 +338,7 @@ $(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS) $(OPENMP)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
-$(BUILD)/peers/07_backward: $(OBJ)/07_backward/peers/course.o $(ALGORITHM_OBJ_07) $(PEER)
+$(BUILD)/peers/07_backward: $(OBJ)/07_backward/peers/course.o $(C_OBJ_07) $(PEER)
 $(PEERS):
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
@@ -354,6 +358,9 @@ test-aarch64:
 	@sh common/tools/aarch64.sh $(BUILD)/aarch64
 
 # Kernels under the course's own race detector, and in several orders of their threads.
+$(BUILD)/racecheck-07: $(OBJ)/07_backward/tests/race_cuda.o $(ALGORITHM_OBJ_07) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CHAPTER_LINKER_07) $(THREADS_07) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
 $(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_06) $(COMMON)
 	$(call SAY,link $@)
 	$(AT)$(CHAPTER_LINKER_06) $(THREADS_06) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
@@ -378,16 +385,25 @@ cuda-table cuda-check:
 	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table,$@),make,check) || exit; \
 	done
 
+.PHONY: cuda-table-07 cuda-check-07
+cuda-table cuda-check: %: %-07
+cuda-table-07 cuda-check-07:
+	@NVCC='$(NVCC)' sh common/tools/registers.sh $(if $(filter %-table-07,$@),make,check)
+
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
 test-cuda: setup-test
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
-	$(SUBMAKE) $(JOBS) $(BUILD)/cuda/06_flash_tiled_cuda $(BUILD)/cuda/tests/06_flash_tiled_cuda \
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/cuda/$c $(BUILD)/cuda/tests/$c) \
 	    GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
-	@sh common/tools/test_cuda.sh $(BUILD)/cuda 06_flash_tiled_cuda
+	@for chapter in 06_flash_tiled_cuda 07_backward; do \
+	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
+	done
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
 	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
+	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
 
 # ---- Python (common/python/README.md) ----------------------------------------------------------
 #
@@ -549,7 +565,7 @@ help:
 #? make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
 #?                   fetches into build/; make cuda-check holds the committed tables to it
 #? make test-cuda    the tests of the kernels on a GPU
-#?                   racecheck-07: those of chapter 07
+#?                   racecheck-07: threads and kernels of chapter 07
 #? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, 06 or 07, against the step before

@@ -1,6 +1,7 @@
 /*
  * Chapter 07 as a program: every step, what it reads and writes, and whether its gradients are right.
  */
+#include "cuda/program.h"
 #include "ladder.h"
 #include "memory.h"
 #include "speed.h"
@@ -131,10 +132,9 @@ static const char *single_output(const struct options *o)
     return NULL;
 }
 
-static void check_wishes(const struct step *step, const struct attention *p,
-                         const struct options *o)
+static void check_wishes(bool all, const struct attention *p, const struct options *o)
 {
-    if (!step && single_output(o))
+    if (all && single_output(o))
         options_fail(single_output(o), "expected one --kernel with it, not all");
     if (o->trace)
         trace_check(p);
@@ -143,16 +143,17 @@ static void check_wishes(const struct step *step, const struct attention *p,
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return options_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
+    return options_usual(o) && !o->device && !o->trace && !o->traffic && !o->bench && !o->quiet;
 }
 
 /* Everything but --kernel list and --train. */
 static void tell_problem(const struct options *o)
 {
-    const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
+    const bool all = o->kernel && strcmp(o->kernel, "all") == 0, cuda = cuda_is_wanted(o);
     struct layer layer = layer_load(o);
-    const struct step *step = all ? NULL : find_step(o, &layer.input.p);
-    check_wishes(step, &layer.input.p, o);
+    cuda_check_wishes(o, &layer.input.p);
+    const struct step *step = all || cuda ? NULL : find_step(o, &layer.input.p);
+    check_wishes(all, &layer.input.p, o);
     layer_forward(&layer);
 
     report_start("07", "Backward", "gradients by computing again instead of storing",
@@ -162,10 +163,17 @@ static void tell_problem(const struct options *o)
     if (wants_story(o))
         tell_story();
     attention_describe(&layer.input);
-    if (all)
+    if (cuda) {
+        cuda_tell_kernel(&layer, o);
+        layer_free(&layer);
+        return;
+    }
+    if (all) {
         tell_steps(&layer, o);
-    else
+        cuda_tell_kernels(&layer, o);
+    } else {
         tell_step(step, &layer, o);
+    }
     if (o->bench && options_usual(o))
         bench_ladder(LADDER_N, LADDER_SECONDS, o);
     else if (o->bench)
@@ -180,6 +188,7 @@ int main(int argc, char **argv)
     const struct options o = options_parse(&program, argc, argv);
     if (o.kernel && strcmp(o.kernel, "list") == 0) {
         list_steps(o.quiet);
+        cuda_list(o.quiet);
         options_flush();
         return EXIT_VERIFIED;
     }

@@ -1,5 +1,6 @@
 #include "train.h"
 
+#include "cuda/program.h"
 #include "memory.h"
 #include "stages.h"
 #include "threads.h"
@@ -65,6 +66,25 @@ static void forward(struct layer *layer)
     fa2(&in->p, (struct tile_size){ 32, 32 }, in->Q, in->K, in->V, layer->kept.O, layer->kept.lse);
 }
 
+static struct result by_step(const struct step *step, const struct layer *layer)
+{
+    const size_t d = layer->input.p.d;
+    return step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, d));
+}
+
+static struct result by_standard(const struct layer *layer)
+{
+    return by_step(&steps[STANDARD], layer);
+}
+
+static struct result by_complete(const struct layer *layer)
+{
+    return by_step(&steps[COMPLETE], layer);
+}
+
+/* Who is held against standard: complete, or, where a device is asked for, the kernels. */
+static struct trainer complete_trainer = { "complete", forward, by_complete };
+
 /* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
 static float *target_of(const struct options *options, size_t *d)
 {
@@ -103,12 +123,13 @@ static void step_down(float *x, const float *gradient, size_t n, float rate)
 static double descend(struct layer *layer, const float *target, enum guide guide, float rate)
 {
     const struct attention *p = &layer->input.p;
-    const struct step *step = &steps[guide == BY_COMPLETE ? COMPLETE : STANDARD];
+    const struct trainer standard = { "standard", forward, by_standard };
+    const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
     const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
-    forward(layer);
+    trainer->forward(layer);
     const double loss = loss_of(layer, target, layer->dO);
-    struct result r = step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, p->d));
+    struct result r = trainer->backward(layer);
     step_down(layer->input.Q, r.of[DQ], n, rate * forgotten);
     step_down(layer->input.K, r.of[DK], n, rate * forgotten);
     step_down(layer->input.V, r.of[DV], n, rate);
@@ -156,7 +177,7 @@ static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
 
 static void tell_losses(double losses[GUIDES][DESCENTS])
 {
-    report_line("%6s %14s %14s %20s", "step", "standard", "complete", "scale forgotten");
+    report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
     for (size_t k = 0; k < DESCENTS;
          k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
         report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
@@ -184,6 +205,8 @@ void train(const struct options *options)
     static double losses[GUIDES][DESCENTS];
     size_t d;
     float *target = target_of(options, &d);
+    if (options->device)
+        complete_trainer = cuda_trainer(options);
     threads_use(1);  // so small a problem is not worth waking others for
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
         train_by(guide, RATE, target, d, losses[guide]);
@@ -195,7 +218,8 @@ void train(const struct options *options)
     const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
     const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
     char text[16];
-    report_line("complete is never more than %.1e of the loss from standard,", apart);
+    report_line("%s is never more than %.1e of the loss from standard,", complete_trainer.name,
+                apart);
     report_line("the one without the scale up to %.1e", wrong);
     if (!(apart <= 1e-3))
         report_wrong("that is more than rounding");

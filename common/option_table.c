@@ -82,7 +82,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "the kernel to run, or list, all, or device: what it runs on (default: complete)" },
     { "threads", "T", COUNT, TILED, offsetof(struct options, threads), 1024,
       "threads for the steps that have them (default: as many as there are cores)" },
-    { "device", "WHERE", DEVICE, CUDA, offsetof(struct options, device), 0,
+    { "device", "WHERE", DEVICE, CUDA | BACKWARD, offsetof(struct options, device), 0,
       "cpu, gpu, or auto: a GPU if there is one (default)" },
     { "dtype", "TYPE", DTYPE, CUDA, offsetof(struct options, dtype), 0,
       "round Q, K and V to f32 (default), bf16 or f16, and run the kernels for it" },

@@ -43,7 +43,7 @@ struct options {
     bool dropout_given, dropout_seed_given;
     size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
     bool trace_csv;                // the trace, as comma-separated values
-    const char *device;            // 06: "cpu", "gpu" or "auto"; NULL: not given
+    const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
     enum dtype dtype;              // 06: what Q, K and V are rounded to
     bool profile;                  // 06: accesses by line of a kernel's source
 

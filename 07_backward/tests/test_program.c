@@ -119,12 +119,14 @@ TEST(program, runs_every_step_by_its_name)
 
 TEST(program, lists_its_steps)
 {
-    verifies_and_tells("--kernel list",
-                       (const char *const[]){ " 1  standard ", "\n 2  recompute ", "\n 3  fa1 ",
-                                              "\n 4  fa2 ", "\n 5  split ", "\n    complete ",
-                                              NULL });
+    verifies_and_tells("--kernel list", (const char *const[]){
+                                            " 1  standard ", "\n 2  recompute ", "\n 3  fa1 ",
+                                            "\n 4  fa2 ", "\n 5  split ", "\n    complete ",
+                                            "\n    cuda_standard ", "\n    cuda_complete ", NULL });
     const struct command names = verifies("--kernel list --quiet");
-    cr_assert(strcmp(names.out, "standard\nrecompute\nfa1\nfa2\nsplit\ncomplete\n") == 0,
+    cr_assert(strcmp(names.out,
+                     "standard\nrecompute\nfa1\nfa2\nsplit\ncomplete\n"
+                     "cuda_standard\ncuda_recompute\ncuda_deterministic\ncuda_complete\n") == 0,
               "--quiet: it printed: %s", names.out);
 }
 

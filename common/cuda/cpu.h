@@ -15,7 +15,8 @@ extern "C" {
 
 /*
  * The order in which threads of a block take turns: ascending by number, descending, drawn from a
- * seed, or one warp as far ahead of the others as the barriers allow.
+ * seed, or one warp as far ahead of the others as the barriers allow. The blocks of a grid begin in such an
+ * order too, the last with the blocks ascending.
  */
 enum cuda_schedule { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM, CUDA_AHEAD };
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed);

@@ -9,7 +9,10 @@
 #include "watch.h"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace cpu
@@ -41,16 +44,30 @@ static cudaError_t refusal(const launch *l, char *why, size_t size)
     return cudaSuccess;
 }
 
-/* Blocks from `next` on, one after the other, until there are none. */
-static void run_blocks(const launch *l, std::atomic<size_t> *next)
+/* The order in which blocks begin. A GPU promises none, so it changes with that of the threads. */
+static std::vector<size_t> order_of_blocks(size_t blocks)
 {
-    const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
+    std::vector<size_t> order(blocks);
+    std::iota(order.begin(), order.end(), size_t{ 0 });
+    if (engine.schedule == CUDA_DESCENDING)
+        std::reverse(order.begin(), order.end());
+    std::minstd_rand random(unsigned(engine.seed) + 1);
+    for (size_t k = engine.schedule == CUDA_RANDOM ? blocks - 1 : 0; k > 0; k--)
+        std::swap(order[k], order[random() % (k + 1)]);
+    return order;
+}
+
+/* Blocks from `next` on in that order, one after the other, until there are none. */
+static void run_blocks(const launch *l, const std::vector<size_t> *order, std::atomic<size_t> *next)
+{
     const fault_stack on_faults;
     std::unique_ptr<block> b = block_take(size_t{ l->block.x } * l->block.y * l->block.z);
-    for (size_t k; (k = (*next)++) < blocks;)
+    for (size_t turn; (turn = (*next)++) < order->size();) {
+        const size_t k = (*order)[turn];
         block_run(b.get(), l,
                   { unsigned(k % l->grid.x), unsigned(k / l->grid.x % l->grid.y),
                     unsigned(k / l->grid.x / l->grid.y) });
+    }
     block_give(std::move(b));
 }
 
@@ -64,13 +81,14 @@ void run_grid(launch *l)
 
     std::atomic<size_t> next{ 0 };
     const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
+    const std::vector<size_t> order = order_of_blocks(blocks);
     size_t workers = engine.threads ? engine.threads : std::thread::hardware_concurrency();
     if (l->watched)
         workers = 1;  // what has been seen is kept in one place
     std::vector<std::thread> others;
     for (size_t k = 1; k < std::min(workers, blocks); k++)
-        others.emplace_back(run_blocks, l, &next);
-    run_blocks(l, &next);
+        others.emplace_back(run_blocks, l, &order, &next);
+    run_blocks(l, &order, &next);
     for (std::thread &t : others)
         t.join();
 }

@@ -1,0 +1,240 @@
+/*
+ * What the program tells of the kernels.
+ */
+#include "program.h"
+
+#include "../kernels/tiles.h"
+#include "cuda/cpu.h"
+#include "run.h"
+
+#include <stdio.h>
+
+// ---- the command line ---------------------------------------------------------------------------
+
+void cuda_list(bool only_names)
+{
+    for (size_t k = 0; k < CUDA_KERNELS; k++)
+        if (only_names)
+            printf("%s\n", cuda_kernels[k].name);
+        else
+            printf("    %-18s %s\n", cuda_kernels[k].name, cuda_kernels[k].idea);
+}
+
+/* The kernel that is asked for, or NULL if there is no such. */
+static const struct cuda_kernel *kernel_of(const struct options *o)
+{
+    const char *const name = o->kernel ? o->kernel : cuda_kernels[CUDA_COMPLETE].name;
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+/* What the steps in C know and a kernel does not. */
+static void check_tiles(const struct options *o)
+{
+    const char *const option = o->br      ? "--br"
+                               : o->bc    ? "--bc"
+                               : o->sram  ? "--sram"
+                               : o->trace ? "--trace"
+                                          : NULL;
+    if (option)
+        options_fail(option, "expected a step in C with it, and not a CUDA kernel, whose tiles are "
+                             "its own");
+}
+
+/* The kernel that is asked for, which must be able to do problem p. */
+static void check_kernel(const struct options *o, const struct attention *p)
+{
+    const struct cuda_kernel *kernel = kernel_of(o);
+    if (!kernel)
+        options_fail("--kernel",
+                     "expected list, all or one of the steps that list names, found '%s'",
+                     o->kernel);
+    const char *const lacks = cuda_kernel_lacks(kernel, p);
+    if (lacks)
+        options_fail(
+            "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
+            o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
+            kernel->name);
+}
+
+void cuda_check_wishes(const struct options *o, const struct attention *p)
+{
+    const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
+    if (!cuda_is_wanted(o) && o->device && !all)
+        options_fail("--device", "expected a CUDA kernel with it, and %s is a step in C",
+                     o->kernel);
+    if (!cuda_is_wanted(o) && !all)
+        return;
+    const struct backward_device *device = backward_device_choose(o);
+    if (o->threads)
+        cuda_cpu_threads(o->threads);
+    if (all)
+        return;
+    check_kernel(o, p);
+    check_tiles(o);
+    if (o->bench && device == &backward_cpu)
+        options_fail("--bench",
+                     "expected a GPU with a CUDA kernel: how long a CPU takes that stands "
+                     "in for one says nothing");
+}
+
+// ---- one kernel, told whole ---------------------------------------------------------------------
+
+static struct count tell_counts(const struct cuda_kernel *kernel, const struct layer *layer)
+{
+    struct count c = { .total = 0 };
+    char stored[32];
+    if (!cuda_can_be_counted(&layer->input.p)) {
+        report_part("Counted");
+        report_line("left out: a watched run of a problem of this size takes long");
+        return c;
+    }
+    c = cuda_count(kernel, layer);
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    report_line("extra global memory: %s", report_bytes(c.slow_bytes, stored));
+    return c;
+}
+
+/* Whether the kernel gives the same bits every time; where it does not, how far its runs lie apart. */
+static void tell_again(const struct cuda_kernel *kernel, const struct backward_device *device,
+                       const struct layer *layer)
+{
+    enum { RUNS = 8 };
+    const struct attention *p = &layer->input.p;
+    if (device == &backward_cpu && !cuda_can_be_counted(p))
+        return;
+    const struct cuda_spread s = cuda_run_again(kernel, device, layer, RUNS);
+    report_part("Again");
+    report_line("%d more runs%s", RUNS,
+                device == &backward_cpu ? ", threads and blocks each time in another order" : "");
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        static const char *const names[] = { "dQ", "dK", "dV" };
+        const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
+        if (s.elements[g] == 0)
+            report_line("%s: the same bits", names[g]);
+        else
+            report_line("%s: other bits in %.0f %% of the elements, off by at most %.1e", names[g],
+                        100.0 * (double)s.elements[g] / (double)n, s.most[g]);
+    }
+    if (!kernel->atomics && s.elements[DQ] + s.elements[DK] + s.elements[DV] > 0)
+        report_wrong("%s: it should give the same bits every time", kernel->name);
+}
+
+static void launch(void *loaded)
+{
+    cuda_launch(loaded);
+}
+
+/* Seconds that the kernel takes, the best of some runs, on a GPU. */
+static double seconds_of(const struct cuda_kernel *kernel, const struct backward_device *device,
+                         const struct layer *layer)
+{
+    enum { RUNS = 20 };
+    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    double best = device->machine->seconds(launch, &l);
+    for (int run = 1; run < RUNS; run++) {
+        const double time = device->machine->seconds(launch, &l);
+        best = time < best ? time : best;
+    }
+    cuda_unload(&l);
+    return best;
+}
+
+/* The field counts 10 operations for each pair that is seen and each element of a row. */
+static void tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
+                       const struct layer *layer)
+{
+    const struct attention *p = &layer->input.p;
+    const double seconds = seconds_of(kernel, device, layer);
+    const double operations = 10.0 * (double)attention_pairs(p) * (double)p->d;
+    report_part("Speed");
+    report_line("%s: %.3f ms, %.2f TFLOP/s, the best of 20 runs", kernel->name, 1e3 * seconds,
+                1e-12 * operations / seconds);
+}
+
+/* A CPU's time with a kernel says nothing, so there is none. */
+static void write_csv(const char *csv, const struct cuda_kernel *kernel, const struct count *count,
+                      struct cuda_verdict v)
+{
+    report_summary(csv, &(struct summary){
+                            .accesses = kernel->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->slow_bytes,
+                            .error = v.errors.reference,
+                            .previous = v.before,
+                            .previous_error = v.errors.previous,
+                        });
+}
+
+void cuda_tell_kernel(const struct layer *layer, const struct options *o)
+{
+    const struct attention_input *input = &layer->input;
+    const struct cuda_kernel *kernel = kernel_of(o);
+    const char *const lacks = cuda_kernel_lacks(kernel, &input->p);
+    if (lacks)
+        options_fail(
+            "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
+            o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
+            kernel->name);
+    const struct backward_device *device = backward_device_choose(o);
+    struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
+    const struct count count = tell_counts(kernel, layer);
+    struct result r = cuda_run(kernel, device, layer);
+    const struct cuda_verdict v = cuda_check(kernel, device, layer, &check, &r, true);
+    if (!v.right)
+        report_wrong("%s: its dQ, dK or dV", kernel->name);
+    report_line("%s ran %s", kernel->name, backward_device_text(device));
+    tell_again(kernel, device, layer);
+    attention_write(o, input, layer->kept.O, layer->kept.lse);
+    attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
+    if (o->bench)
+        tell_speed(kernel, device, layer);
+    if (o->csv)
+        write_csv(o->csv, kernel, &count, v);
+    result_free(&r);
+    gradient_check_end(&check);
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+static void tell_row(const struct cuda_kernel *kernel, const struct backward_device *device,
+                     const struct layer *layer, const struct gradient_check *check)
+{
+    char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
+    if (cuda_can_be_counted(&layer->input.p)) {
+        const struct count c = cuda_count(kernel, layer);
+        report_number(c.total, accesses);
+        report_bytes(c.slow_bytes, stored);
+        snprintf(per_pair, sizeof per_pair, "%.2f",
+                 (double)c.total / (double)(c.pairs ? c.pairs : 1));
+        if (!c.as_predicted)
+            report_wrong("%s: its accesses are not those of its formula", kernel->name);
+    }
+    struct result r = cuda_run(kernel, device, layer);
+    const struct cuda_verdict v = cuda_check(kernel, device, layer, check, &r, false);
+    report_line("%-18s %10s %8s %8s %7.1e %7.1e %s", kernel->name, accesses, per_pair, stored,
+                v.errors.reference, v.errors.previous, v.before);
+    if (!v.right)
+        report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
+    result_free(&r);
+}
+
+void cuda_tell_kernels(const struct layer *layer, const struct options *o)
+{
+    const struct backward_device *device = backward_device_choose(o);
+    struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    report_part("Kernels");
+    report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
+                "the one before");
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        const char *const lacks = cuda_kernel_lacks(k, &layer->input.p);
+        if (lacks)
+            report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
+        else
+            tell_row(k, device, layer, &check);
+    }
+    report_line("(they ran %s)", backward_device_text(device));
+    gradient_check_end(&check);
+}

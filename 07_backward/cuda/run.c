@@ -1,0 +1,186 @@
+#include "run.h"
+
+#include "cuda/cpu.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- arrays -------------------------------------------------------------------------------------
+
+/* A copy of an array in the device's memory; NULL of NULL. Masks have no name: they are not counted. */
+static void *copy_of(const struct device *device, const void *host, size_t bytes, const char *name)
+{
+    if (!host)
+        return NULL;
+    void *array = device->allocate(bytes, name);
+    device->upload(array, host, bytes);
+    return array;
+}
+
+static float *poisoned(const struct device *device, size_t n, const char *name)
+{
+    float *poison = allocate(n, sizeof *poison, name);
+    tolerance_poison(poison, n);
+    float *array = copy_of(device, poison, n * sizeof *poison, name);
+    free(poison);
+    return array;
+}
+
+static void copy_masks(const struct device *device, struct attention *p)
+{
+    p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
+    if (p->block_mask) {
+        const size_t rows = (p->Nq - 1) / p->mask_rows + 1,
+                     columns = (p->Nk - 1) / p->mask_cols + 1;
+        p->block_mask = copy_of(device, p->block_mask, rows * columns, NULL);
+    }
+}
+
+struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct backward_device *device,
+                             const struct layer *layer)
+{
+    struct cuda_loaded l = { .device = device, .kernel = kernel, .p = layer->input.p };
+    const struct attention_input *in = &layer->input;
+    const struct device *machine = device->machine;
+    const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
+    const size_t rows = attention_rows(&l.p), size = sizeof(float);
+    l.arrays = (struct backward_arrays){
+        .Q = copy_of(machine, in->Q, queries * size, "Q"),
+        .K = copy_of(machine, in->K, keys * size, "K"),
+        .V = copy_of(machine, in->V, keys * size, "V"),
+        .O = copy_of(machine, layer->kept.O, queries * size, "O"),
+        .dO = copy_of(machine, layer->dO, queries * size, "dO"),
+        .lse = copy_of(machine, layer->kept.lse, rows * size, "lse"),
+        .dQ = poisoned(machine, queries, "dQ"),
+        .dK = poisoned(machine, keys, "dK"),
+        .dV = poisoned(machine, keys, "dV"),
+        .D = poisoned(machine, rows, "D"),
+    };
+    if (kernel->whole) {
+        l.arrays.P = machine->allocate(rows * l.p.Nk * size, "P");
+        l.arrays.dS = machine->allocate(rows * l.p.Nk * size, "dS");
+    }
+    copy_masks(machine, &l.p);
+    return l;
+}
+
+void cuda_launch(const struct cuda_loaded *l)
+{
+    l->device->launch[l->kernel - cuda_kernels](&l->p, &l->arrays);
+}
+
+static void release_all(const struct device *device, const void *const *arrays, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (arrays[k])
+            device->release((void *)arrays[k]);
+}
+
+void cuda_unload(struct cuda_loaded *l)
+{
+    const struct backward_arrays *a = &l->arrays;
+    const void *const arrays[] = {
+        a->Q,  a->K,  a->V, a->O, a->dO, a->lse,        a->dQ,
+        a->dK, a->dV, a->D, a->P, a->dS, l->p.key_mask, l->p.block_mask
+    };
+    release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
+    l->arrays = (struct backward_arrays){ 0 };
+}
+
+struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_device *device,
+                       const struct layer *layer)
+{
+    const size_t queries = attention_query_elements(&layer->input.p) * sizeof(float);
+    const size_t keys = attention_key_elements(&layer->input.p) * sizeof(float);
+    struct result r = result_new(&layer->input.p);
+    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    cuda_launch(&l);
+    device->machine->download(r.of[DQ], l.arrays.dQ, queries);
+    device->machine->download(r.of[DK], l.arrays.dK, keys);
+    device->machine->download(r.of[DV], l.arrays.dV, keys);
+    cuda_unload(&l);
+    return r;
+}
+
+void cuda_forward(const struct backward_device *device, const struct layer *layer)
+{
+    const struct attention_input *in = &layer->input;
+    const struct device *machine = device->machine;
+    struct attention p = in->p;
+    const size_t queries = attention_query_elements(&p) * sizeof(float);
+    const size_t keys = attention_key_elements(&p) * sizeof(float);
+    const size_t rows = attention_rows(&p) * sizeof(float);
+    const struct device_arrays arrays = {
+        .Q = copy_of(machine, in->Q, queries, "Q"),
+        .K = copy_of(machine, in->K, keys, "K"),
+        .V = copy_of(machine, in->V, keys, "V"),
+        .O = machine->allocate(queries, "O"),
+        .lse = machine->allocate(rows, "lse"),
+    };
+    copy_masks(machine, &p);
+    device->forward(&p, &arrays);
+    machine->download(layer->kept.O, arrays.O, queries);
+    machine->download(layer->kept.lse, arrays.lse, rows);
+    const void *const all[] = { arrays.Q,   arrays.K,   arrays.V,    arrays.O,
+                                arrays.lse, p.key_mask, p.block_mask };
+    release_all(machine, all, sizeof all / sizeof all[0]);
+}
+
+// ---- again and again ----------------------------------------------------------------------------
+
+struct cuda_spread cuda_run_again(const struct cuda_kernel *kernel,
+                                  const struct backward_device *device, const struct layer *layer,
+                                  size_t runs)
+{
+    const struct attention *p = &layer->input.p;
+    struct cuda_spread spread = { { 0 }, { 0 } };
+    cuda_cpu_threads(1);  // so that the order drawn is the order there is
+    struct result first = cuda_run(kernel, device, layer), differs = result_new(p);
+    for (size_t k = 0; k < runs; k++) {
+        cuda_cpu_schedule(CUDA_RANDOM, k + 1);
+        struct result again = cuda_run(kernel, device, layer);
+        for (size_t g = 0; g < GRADIENTS; g++) {
+            const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
+            for (size_t e = 0; e < n; e++) {
+                const double off = fabs((double)again.of[g][e] - (double)first.of[g][e]);
+                const bool before = k > 0 && differs.of[g][e] == 1.0f;
+                differs.of[g][e] = before || off > 0.0 ? 1.0f : 0.0f;
+                spread.elements[g] += !before && off > 0.0;
+                spread.most[g] = fmax(spread.most[g], off);
+            }
+        }
+        result_free(&again);
+    }
+    cuda_cpu_schedule(CUDA_ASCENDING, 0);
+    cuda_cpu_threads(0);
+    result_free(&differs);
+    result_free(&first);
+    return spread;
+}
+
+// ---- comparisons --------------------------------------------------------------------------------
+
+struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
+                               const struct backward_device *device, const struct layer *layer,
+                               const struct gradient_check *check, const struct result *r,
+                               bool tell)
+{
+    const struct step *complete = &steps[COMPLETE];
+    const struct cuda_kernel *earlier = cuda_kernel_before(kernel, &layer->input.p);
+    struct result on_cpu = step_run(complete, layer, complete->usual);
+    const struct attention_errors other =
+        gradient_check_errors(check, r->of, complete->name, on_cpu.of, tell && !earlier);
+    struct cuda_verdict v = { other, complete->name, other.previous, other.right };
+    result_free(&on_cpu);
+    if (!earlier)
+        return v;
+    struct result before = cuda_run(earlier, device, layer);
+    v.errors = gradient_check_errors(check, r->of, earlier->name, before.of, tell);
+    v.before = earlier->name;
+    v.right &= v.errors.right;
+    result_free(&before);
+    if (tell)
+        report_line("complete, on the CPU, is at most %.1e off", v.from_complete);
+    return v;
+}

@@ -1,0 +1,119 @@
+/* The table of the chapter's kernels, and the devices that they run on. */
+#include "table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
+    [CUDA_STANDARD] = {
+        .name = "cuda_standard",
+        .idea = "P and dS whole in global memory",
+        .predict = predict_cuda_standard,
+        .formula = "(10 d + 11) a pair + …",
+        .whole = true,
+    },
+    [CUDA_RECOMPUTE] = {
+        .name = "cuda_recompute",
+        .idea = "P again from L, dQ by atomic additions",
+        .predict = predict_cuda_recompute,
+        .formula = "5 Tc Nq d + 3 Tr Nk d + …",
+        .atomics = true,
+    },
+    [CUDA_DETERMINISTIC] = {
+        .name = "cuda_deterministic",
+        .idea = "two kernels, the same bits every time",
+        .predict = predict_cuda_deterministic,
+        .formula = "5 Tc Nq d + 5 Tr Nk d + …",
+    },
+    [CUDA_COMPLETE] = {
+        .name = "cuda_complete",
+        .idea = "every option",
+        .predict = predict_cuda_complete,
+        .formula = "5 Tc Nq d + 5 Tr Nk d + …",
+        .options = true,
+    },
+};
+
+// ---- devices ------------------------------------------------------------------------------------
+
+#define LAUNCHERS(build)                                       \
+    {                                                          \
+        [CUDA_STANDARD] = backward_standard_##build,           \
+        [CUDA_RECOMPUTE] = backward_recompute_##build,         \
+        [CUDA_DETERMINISTIC] = backward_deterministic_##build, \
+        [CUDA_COMPLETE] = backward_complete_##build,           \
+    }
+
+const struct backward_device backward_cpu = { &device_cpu, complete_cpu, LAUNCHERS(cpu) };
+const struct backward_device backward_watched = { &device_watched, complete_watched,
+                                                  LAUNCHERS(watched) };
+#ifdef WITH_GPU
+static const struct backward_device backward_gpu = { &device_gpu, complete_gpu, LAUNCHERS(gpu) };
+#endif
+
+const struct backward_device *backward_device_choose(const struct options *o)
+{
+    const bool wanted = o->device && strcmp(o->device, "gpu") == 0;
+    if (o->device && strcmp(o->device, "cpu") == 0)
+        return &backward_cpu;
+#ifdef WITH_GPU
+    if (device_gpu.is_there())
+        return &backward_gpu;
+    const char *const why = "the CUDA runtime finds none";
+#else
+    const char *const why = "this program was built without nvcc; make cuda builds one with it";
+#endif
+    if (!wanted)
+        return &backward_cpu;
+    fprintf(stderr, "07_backward: SKIPPED: no GPU (%s)\n", why);
+    exit(EXIT_SKIPPED);
+}
+
+const char *backward_device_text(const struct backward_device *device)
+{
+    static char text[140];
+    struct device_facts facts;
+    if (device == &backward_cpu)
+        return "on the CPU, standing in for a GPU";
+    device->machine->facts(&facts);
+    snprintf(text, sizeof text, "on a GPU: %s", facts.name);
+    return text;
+}
+
+// ---- what a kernel can do -----------------------------------------------------------------------
+
+enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
+
+const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct attention *p)
+{
+    static char text[60];
+    if (p->B * p->H > MOST_HEADS)
+        return "more than 65 535 heads";
+    if (p->Nq > MOST_N || p->Nk > MOST_N)
+        return "more than 1 000 000 queries or keys";
+    if (p->d > MOST_D) {
+        snprintf(text, sizeof text, "d = %zu (d is at most %d)", p->d, MOST_D);
+        return text;
+    }
+    if (kernel->options)
+        return NULL;
+    if (p->dropout_threshold > 0)
+        return "--dropout";
+    if (p->Hkv != p->H)
+        return "--kv-heads";
+    if (p->window_left >= 0 || p->window_right >= 0)
+        return "--window";
+    if (p->block_mask)
+        return "--block-mask";
+    return p->key_mask ? "--key-mask" : NULL;
+}
+
+const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,
+                                             const struct attention *p)
+{
+    for (const struct cuda_kernel *k = kernel; k-- > cuda_kernels;)
+        if (!cuda_kernel_lacks(k, p))
+            return k;
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/*
+ * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses
+ *
+ * D does not depend on the keys: a kernel of its own makes it once, before the others. A warp has a row; its lanes
+ * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has.
+ */
+#include "head.cuh"
+
+enum { WARPS = 8 };  // rows of a block
+static const unsigned WHOLE_WARP = 0xffffffff;
+
+static __global__ void D_of_rows(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.y);
+    const size_t i = blockIdx.x * WARPS + threadIdx.y, lane = threadIdx.x;
+    if (i >= p.Nq)
+        return;  // the whole warp
+    float sum = 0.0f;
+    for (size_t k = lane; k < p.d; k += 32)
+        sum += t.dO[i * p.d + k] * t.O[i * p.d + k];
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(WHOLE_WARP, sum, step);
+    if (lane == 0)
+        t.D[i] = sum;
+}
+
+extern "C" void LAUNCHER(backward_D)(const struct attention *p, const struct backward_arrays *a)
+{
+    const dim3 grid(pieces(p->Nq, WARPS), (unsigned)(p->B * p->H));
+    D_of_rows<<<grid, dim3(32, WARPS)>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}

@@ -1,0 +1,78 @@
+/*
+ * What all kernels of the chapter share: one head of a problem, causal order as numbers of keys and queries,
+ * and the two formulas of a pair. The pointers here lead to global memory.
+ */
+#ifndef BACKWARD_HEAD_CUH
+#define BACKWARD_HEAD_CUH
+
+#include "cuda/device.h"
+#include "kernels.h"
+
+/* Head n = b H + h: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse and D (Nq); P and dS (Nq, Nk). */
+struct head {
+    size_t b, h;
+    const float *Q, *K, *V, *O, *dO, *lse;
+    float *dQ, *dK, *dV, *D, *P, *dS;
+};
+
+__device__ static inline struct head head_of(const struct attention &p,
+                                             const struct backward_arrays &a, size_t n)
+{
+    const size_t b = n / p.H, h = n % p.H;
+    const size_t row = n * p.Nq, key = (b * p.Hkv + kv_head(&p, h)) * p.Nk;
+    struct head head = {};
+    head.b = b;
+    head.h = h;
+    head.Q = a.Q + row * p.d;
+    head.K = a.K + key * p.d;
+    head.V = a.V + key * p.d;
+    head.O = a.O + row * p.d;
+    head.dO = a.dO + row * p.d;
+    head.lse = a.lse + row;
+    head.dQ = a.dQ + row * p.d;
+    head.dK = a.dK + key * p.d;
+    head.dV = a.dV + key * p.d;
+    head.D = a.D + row;
+    head.P = a.P ? a.P + row * p.Nk : nullptr;
+    head.dS = a.dS ? a.dS + row * p.Nk : nullptr;
+    return head;
+}
+
+__device__ static inline int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
+__device__ static inline int keys_seen(const struct attention &p, int i)
+{
+    const ptrdiff_t seen = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
+    return (int)(seen < 0 ? 0 : seen < Nk ? seen : Nk);
+}
+
+/* The first query that sees key j; all after it do too. */
+__device__ static inline int first_query(const struct attention &p, int j)
+{
+    const ptrdiff_t first = j - attention_band(&p).high, Nq = (ptrdiff_t)p.Nq;
+    return (int)(first < 0 ? 0 : first < Nq ? first : Nq);
+}
+
+/* The weight of a score: e^{x - L}, and 0 for x = -inf also where L = -inf too. */
+__device__ static inline float exp_minus(float x, float L)
+{
+    return x == -INFINITY ? 0.0f : expf(x - L);
+}
+
+/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+__device__ static inline float pair_dS(float P, float dP, float D)
+{
+    return P == 0.0f ? 0.0f : P * (dP - D);
+}
+
+/* How many pieces of `size` cover n. */
+__host__ __device__ static inline unsigned pieces(size_t n, unsigned size)
+{
+    return (unsigned)((n + size - 1) / size);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Chapter 07, the kernels: the gradients of attention in CUDA. Each is a .cu file with one idea more than the
+ * one before.
+ *
+ *     standard        S, P, dP and dS in global memory; a thread an element
+ *     recompute       P again from L in registers: a block a tile of keys, dQ by atomic additions
+ *     deterministic   a kernel for dK and dV, another for dQ: seven products, and no atomics
+ *     complete        deterministic with every option
+ *
+ * The program calls them cuda_standard and so on, because its steps in C have the same names. As in chapter 06
+ * a launcher is C and has three names: recompute is backward_recompute_cpu, …_watched and …_gpu.
+ */
+#ifndef BACKWARD_KERNELS_H
+#define BACKWARD_KERNELS_H
+
+#include "attention.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a kernel works on, all of it in global memory. Q, O, dO and dQ are (B, H, Nq, d), K, V, dK and dV
+ * (B, Hkv, Nk, d), lse and D (B, H, Nq). P and dS are (B, H, Nq, Nk), and NULL but for standard.
+ */
+struct backward_arrays {
+    const float *Q, *K, *V, *O, *dO, *lse;
+    float *dQ, *dK, *dV;
+    float *D, *P, *dS;
+};
+
+/*
+ * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run when it
+ * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
+ * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
+ * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
+ * may hold anything.
+ */
+typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
+
+#define BACKWARD_LAUNCHERS(build)                                                                \
+    backward_launcher backward_D_##build, backward_standard_##build, backward_recompute_##build, \
+        backward_deterministic_##build, backward_complete_##build
+
+BACKWARD_LAUNCHERS(cpu);
+BACKWARD_LAUNCHERS(watched);
+BACKWARD_LAUNCHERS(gpu);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

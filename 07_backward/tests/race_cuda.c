@@ -1,0 +1,44 @@
+/*
+ * Every kernel under the race detector, and in four orders of its threads and blocks: make racecheck-07. What is
+ * found is said with kernel, block, thread and line, and ends the program.
+ */
+#include "../cuda/run.h"
+#include "cuda/cpu.h"
+
+#include <stdio.h>
+
+/* Problems that need several tiles each way, with ragged ends. */
+static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
+
+static void run(const struct cuda_kernel *kernel, const struct backward_device *device)
+{
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        struct attention p =
+            attention_of(1, 2, kernel->options ? 1 : 2, sizes[k][0], sizes[k][1], sizes[k][2]);
+        p.causal = k % 2 == 1;
+        if (kernel->options) {
+            p.window_left = 60;
+            attention_set_dropout(&p, 0.2, 1);
+        }
+        struct layer layer = layer_random(p, 1);
+        struct result r = cuda_run(kernel, device, &layer);
+        result_free(&r);
+        layer_free(&layer);
+    }
+}
+
+int main(void)
+{
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        cuda_cpu_watch(CUDA_WATCH_RACES);
+        run(k, &backward_watched);
+        cuda_cpu_watch(0);
+        cuda_cpu_all_schedules(true);
+        run(k, &backward_cpu);
+        cuda_cpu_all_schedules(false);
+        printf("%-18s no race, and the same bits in four orders of its threads%s\n", k->name,
+               k->atomics ? " but for dQ" : "");
+        fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,239 @@
+/*
+ * The kernels against the reference, at the sizes and with the options that they know.
+ */
+#include "cuda.h"
+
+#include "cuda/cpu.h"
+#include "memory.h"
+#include "test.h"
+#include "tiles.h"
+#include "tolerance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum cuda_kernel_name running;
+
+const struct backward_device *test_device(void)
+{
+    const char *const where = getenv("CUDA_TESTS");
+    const struct options gpu = { .device = "gpu" };
+    return where && strcmp(where, "gpu") == 0 ? backward_device_choose(&gpu) : &backward_cpu;
+}
+
+unsigned cuda_options(enum cuda_kernel_name name)
+{
+    return cuda_kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+}
+
+struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
+                             const struct test_problem *t)
+{
+    struct layer layer = layer_with_forward(t);
+    struct result r = cuda_run(&cuda_kernels[name], device, &layer);
+    kept_free(&layer.kept);
+    return r;
+}
+
+static void run(const struct test_problem *t, float *dQ, float *dK, float *dV)
+{
+    struct result r = cuda_gradients(running, test_device(), t);
+    memcpy(dQ, r.of[DQ], attention_query_elements(&t->p) * sizeof *dQ);
+    memcpy(dK, r.of[DK], attention_key_elements(&t->p) * sizeof *dK);
+    memcpy(dV, r.of[DV], attention_key_elements(&t->p) * sizeof *dV);
+    result_free(&r);
+}
+
+backward *on_cuda(enum cuda_kernel_name name)
+{
+    running = name;
+    backward_forms.count = backward_forms.turn = 1;
+    snprintf(backward_forms.text, sizeof backward_forms.text, " --kernel %s",
+             cuda_kernels[name].name);
+    return run;
+}
+
+struct test_problem cuda_problem(uint64_t seed, size_t most, unsigned options)
+{
+    static const size_t dims[] = { 1, 3, 16, 32, 40, 59, 64, 80, 96, 111, 128 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % (sizeof dims / sizeof dims[0])];
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
+
+// ---- the reference ------------------------------------------------------------------------------
+
+/* Random problems of every d, with each option alone and then with some together. */
+static void assert_options(enum cuda_kernel_name name, size_t problems)
+{
+    const unsigned options = cuda_options(name);
+    for (uint64_t seed = 1; seed <= problems; seed++) {
+        const unsigned some = seed <= 18 ? options & 1U << seed % 9 : random_options(seed, options);
+        struct test_problem t = cuda_problem(seed, 150, some);
+        assert_backward(on_cuda(name), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(cuda_standard, agrees_with_the_reference)
+{
+    assert_backward_at_unequal_lengths(on_cuda(CUDA_STANDARD));
+    assert_options(CUDA_STANDARD, 44);
+}
+
+TEST(cuda_recompute, agrees_with_the_reference)
+{
+    assert_backward_at_every_length(on_cuda(CUDA_RECOMPUTE));
+    assert_backward_at_unequal_lengths(on_cuda(CUDA_RECOMPUTE));
+    assert_options(CUDA_RECOMPUTE, 44);
+}
+
+TEST(cuda_deterministic, agrees_with_the_reference)
+{
+    assert_backward_at_every_length(on_cuda(CUDA_DETERMINISTIC));
+    assert_backward_at_unequal_lengths(on_cuda(CUDA_DETERMINISTIC));
+    assert_options(CUDA_DETERMINISTIC, 44);
+}
+
+TEST(cuda_complete, agrees_with_the_reference)
+{
+    assert_backward_at_every_length(on_cuda(CUDA_COMPLETE));
+    assert_backward_at_unequal_lengths(on_cuda(CUDA_COMPLETE));
+    assert_options(CUDA_COMPLETE, 88);
+}
+
+TEST(cuda_complete, agrees_with_the_reference_under_every_two_options)
+{
+    for (unsigned one = 1; one < WITH_EVERYTHING; one *= 2)
+        for (unsigned two = 2 * one; two < WITH_EVERYTHING; two *= 2) {
+            struct test_problem t = cuda_problem(one + two, 150, one | two);
+            assert_backward(on_cuda(CUDA_COMPLETE), &t);
+            problem_free(&t);
+        }
+}
+
+TEST(cuda_complete, reads_no_key_that_no_query_sees_and_gives_it_zeros)
+{
+    assert_backward_ignores_unseen_keys(on_cuda(CUDA_COMPLETE), WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_backward_ignores_unseen_keys(on_cuda(CUDA_COMPLETE), WITH_EVERYTHING);
+}
+
+TEST(cuda_rungs, read_no_key_that_no_query_sees_and_give_it_zeros)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_COMPLETE; name++)
+        assert_backward_ignores_unseen_keys(on_cuda(name),
+                                            WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT);
+}
+
+TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+        struct attention p = attention_of(2, 2, 2, 170, 20, 24);
+        p.causal = true;  // bottom-right: the first 150 queries stand before the first key
+        struct test_problem t = problem_of(p, 0, 3);
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < attention_query_elements(&p); n++)
+            cr_assert(n / p.d % p.Nq >= 150 || r.of[DQ][n] == 0.0f, "%s: dQ[%zu] is %g",
+                      cuda_kernels[name].name, n, (double)r.of[DQ][n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+    struct test_problem t = problem_of(attention_of(2, 2, 1, 70, 90, 24), WITH_KEY_MASK, 3);
+    memset(t.key_mask, 0, 2 * 90);
+    struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+    for (size_t g = 0; g < GRADIENTS; g++)
+        for (size_t n = 0;
+             n < (g == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p)); n++)
+            cr_assert(r.of[g][n] == 0.0f, "element %zu of array %zu is %g", n, g,
+                      (double)r.of[g][n]);
+    result_free(&r);
+    problem_free(&t);
+}
+
+/* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
+TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
+{
+    enum { N = 100, D = 24 };
+    for (size_t k = 0; k < 2 * CUDA_KERNELS; k++) {
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(k / 2);
+        const size_t few = k % 2 ? N : 70;
+        struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, 1);
+        for (size_t i = 0; i < N; i++) {
+            t.Q[i * D] = 1.0f;
+            t.K[i * D] = i < few ? -INFINITY : t.K[i * D];
+        }
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < (size_t)N * D; n++)
+            cr_assert((r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f) == (n / D < few),
+                      "%s: dK[%zu] is %g, dV %g", cuda_kernels[name].name, n, (double)r.of[DK][n],
+                      (double)r.of[DV][n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+/*
+ * With V the unit matrix dP is dO, and with dO of ones dV_jc is the sum of the weights of key j that dropout keeps:
+ * an element of Z is seen where a single query looks.
+ */
+TEST(cuda_complete, drops_the_weights_that_the_cpu_drops)
+{
+    enum { N = 100, D = 8 };
+    for (size_t i = 0; i < 30; i++) {
+        struct attention p = attention_of(2, 2, 2, 1, N, D);
+        attention_set_dropout(&p, 0.4, 11 + i);
+        struct test_problem t = problem_of(p, 0, 3);
+        for (size_t n = 0; n < attention_query_elements(&p); n++)
+            t.dO[n] = 1.0f;
+        struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+        for (size_t n = 0; n < attention_key_elements(&p); n++) {
+            const size_t b = n / D / N / 2, h = n / D / N % 2, j = n / D % N;
+            cr_assert((r.of[DV][n] != 0.0f) == dropout_keeps(&p, b, h, 0, j),
+                      "b %zu, h %zu, j %zu: dV is %g", b, h, j, (double)r.of[DV][n]);
+        }
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+// ---- again and again ----------------------------------------------------------------------------
+
+static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention p, size_t runs)
+{
+    struct test_problem t = problem_of(p, 0, 5);
+    struct layer layer = layer_with_forward(&t);
+    const struct cuda_spread s = cuda_run_again(&cuda_kernels[name], test_device(), &layer, runs);
+    kept_free(&layer.kept);
+    problem_free(&t);
+    return s;
+}
+
+/* Atomic additions come in any order, and so dQ is rounded in any. All else has one thread an element. */
+TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
+{
+    const size_t runs = test_device() == &backward_cpu ? 4 : 300;
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+        struct attention p = attention_of(1, 2, cuda_kernels[name].options ? 1 : 2, 200, 330, 40);
+        const struct cuda_spread s = spread_of(name, p, runs);
+        cr_assert(s.elements[DK] == 0 && s.elements[DV] == 0, "%s: %zu elements of dK, %zu of dV",
+                  cuda_kernels[name].name, s.elements[DK], s.elements[DV]);
+        cr_assert((s.elements[DQ] > 0) == cuda_kernels[name].atomics, "%s: %zu elements of dQ",
+                  cuda_kernels[name].name, s.elements[DQ]);
+        // six terms, one from each block of keys, rounded in another order: some ulps of the partial sums
+        cr_assert(s.most[DQ] <= 2e-6, "%s: dQ is off by %g", cuda_kernels[name].name, s.most[DQ]);
+    }
+}
+
+/* Of one block of keys there is one term, and of two the order does not matter: 0 + a + b = 0 + b + a. */
+TEST(cuda_recompute, gives_the_same_bits_again_where_two_blocks_add)
+{
+    for (size_t Nk = 60; Nk <= 120; Nk += 60) {
+        const struct cuda_spread s =
+            spread_of(CUDA_RECOMPUTE, attention_of(1, 2, 2, 100, Nk, 40), 4);
+        cr_assert(s.elements[DQ] == 0, "Nk %zu: %zu elements of dQ", Nk, s.elements[DQ]);
+    }
+}

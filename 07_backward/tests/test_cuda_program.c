@@ -1,0 +1,124 @@
+/*
+ * The program where a CUDA kernel or a device is asked for.
+ */
+#include "command.h"
+#include "npy.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPE "--heads 2 --n-q 70 --n-k 200 --d 24 "
+#define OPTIONS \
+    "--batch 2 --heads 4 --kv-heads 2 --n-q 70 --n-k 83 --d 40 --window 50,0 --dropout 0.1 "
+
+static void tells(const char *arguments, const char *const parts[])
+{
+    command_verified("07_backward", arguments, parts);
+}
+
+static void refuses(const char *arguments, const char *part)
+{
+    command_refused("07_backward", arguments, part);
+}
+
+TEST(cuda_program, runs_every_kernel_by_its_name)
+{
+    static const char *const names[] = { "cuda_standard", "cuda_recompute", "cuda_deterministic",
+                                         "cuda_complete" };
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        char arguments[100], before[40];
+        snprintf(arguments, sizeof arguments, SHAPE "--device cpu --kernel %s", names[k]);
+        snprintf(before, sizeof before, "dV, %s", k ? names[k - 1] : "complete");
+        tells(arguments,
+              (const char *const[]){ "Counted", "dK stores", "Compared with", "dQ, reference",
+                                     before, names[k], "ran on the CPU, standing in for a GPU",
+                                     "Again", k == 1 ? "dQ: other bits" : "dQ: the same bits",
+                                     "dK: the same bits", NULL });
+    }
+}
+
+TEST(cuda_program, takes_complete_where_only_a_device_is_named)
+{
+    const char *const parts[] = { "Counted", "dQ, complete", "cuda_complete ran on the CPU", NULL };
+    tells(OPTIONS "--device cpu", parts);
+    tells(OPTIONS "--device cpu --threads 1", parts);
+    tells("--device auto --n-q 9", NULL);
+}
+
+TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
+{
+    tells("--kernel all --n-q 70",
+          (const char *const[]){ "Steps", "complete", "Kernels", "cuda_standard", "complete\n",
+                                 "cuda_recompute", "cuda_standard\n", "cuda_deterministic",
+                                 "cuda_recompute\n", "cuda_complete", "cuda_deterministic\n",
+                                 NULL });
+    tells(OPTIONS "--kernel all",
+          (const char *const[]){ "cuda_standard      cannot do this: it does not know --dropout",
+                                 "cuda_complete  ", NULL });
+    tells("--kernel all --n-q 5 --d 129",
+          (const char *const[]){ "cuda_complete      cannot do this: it does not know d = 129",
+                                 NULL });
+}
+
+/* Every option, and the gradients that a file gets are those that the C step writes. */
+TEST(cuda_program, does_every_option_together)
+{
+    unsigned char keys[2 * 83];
+    for (size_t k = 0; k < sizeof keys; k++)
+        keys[k] = k % 7 != 0 && k < 150;
+    command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 83 }, keys);
+    tells(OPTIONS
+          "--key-mask @/m.npy --block-mask band:30 --mask-block 10,20 --kernel cuda_complete "
+          "--output @/o.npy --lse @/l.npy --dq @/dq.npy --dk @/dk.npy --dv @/dv.npy",
+          NULL);
+    cr_assert(command_run("cd @ && test -s o.npy && test -s l.npy && test -s dq.npy && "
+                          "test -s dk.npy && test -s dv.npy")
+                      .status == 0,
+              "not every file was written");
+    tells(OPTIONS "--kernel cuda_complete --scale 0 --csv @/t.csv", NULL);
+    cr_assert(command_run("grep -q accesses @/t.csv").status == 0, "no csv");
+}
+
+TEST(cuda_program, refuses_what_kernels_cannot_do)
+{
+    refuses("--kernel cuda_nope", "--kernel: expected list, all or one of the steps");
+    refuses("--kernel cuda_recompute",
+            "knows --key-mask (the course's input has one), and cuda_rec");
+    refuses("--kernel cuda_standard --n-q 5 --dropout 0.1 --dq @/x.npy",
+            "that knows --dropout, and");
+    refuses("--kernel cuda_deterministic --n-q 5 --heads 2 --kv-heads 1", "knows --kv-heads, and");
+    refuses("--kernel cuda_recompute --n-q 5 --window 3,3", "knows --window, and");
+    refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "knows --block-mask, and");
+    refuses("--kernel cuda_complete --n-q 5 --d 129", "knows d = 129 (d is at most 128), and");
+    refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1", "knows more than 65 535 heads");
+    refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
+    refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");
+    refuses("--kernel cuda_complete --sram 800", "--sram: expected a step in C");
+    refuses("--device cpu --n-q 2 --d 2 --trace", "--trace: expected a step in C");
+    refuses("--device cpu --kernel fa2",
+            "--device: expected a CUDA kernel with it, and fa2 is a step");
+    refuses("--device cpu --bench", "--bench: expected a GPU with a CUDA kernel");
+    refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
+}
+
+/* Where there is none, which the program itself says. */
+TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
+{
+    const struct command c =
+        command_run("${BUILD:-build}/07_backward --device gpu --n-q 5 --dq @/x.npy");
+    if (c.status == 0)
+        return;
+    cr_assert(c.status == 77 && strstr(c.err, "07_backward: SKIPPED: no GPU (") && !*c.out,
+              "status %d: %s%s", c.status, c.out, c.err);
+    cr_assert(command_run("test ! -e @/x.npy").status == 0, "it wrote a file");
+}
+
+/* Forward and backward both on the device: it comes down as standard does. */
+TEST(cuda_program, trains_with_the_passes_of_a_device)
+{
+    tells("--train --device cpu",
+          (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
+                                 "with steps of 1000", NULL });
+}

@@ -1,0 +1,102 @@
+/*
+ * What a GPU may do in any order: threads and blocks in four orders, data races, and the banks of shared
+ * memory. And the accesses to global memory, those that the machine makes against the formulas. On the CPU alone.
+ */
+#include "cuda.h"
+#include "cuda/cpu.h"
+#include "test.h"
+#include "tiles.h"
+
+/* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
+static void run_some(const struct backward_device *device, enum cuda_kernel_name name)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct test_problem t = cuda_problem(seed, 150, seed % 2 ? cuda_options(name) : 0);
+        struct result r = cuda_gradients(name, device, &t);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+TEST(cuda_schedules, do_not_change_the_answer)
+{
+    cuda_cpu_all_schedules(
+        true);  // from here on a launch that depends on its schedule ends the test
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        run_some(&backward_cpu, name);
+    cuda_cpu_all_schedules(false);
+}
+
+TEST(cuda_schedules, leave_no_race)
+{
+    cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        run_some(&backward_watched, name);
+    cuda_cpu_watch(0);
+}
+
+TEST(cuda_banks, are_not_waited_for)
+{
+    for (enum cuda_kernel_name name = CUDA_RECOMPUTE; name < CUDA_KERNELS; name++) {
+        struct test_problem t = problem_of(attention_of(1, 1, 1, 130, 130, 64), 0, 1);
+        const struct cuda_line *lines;
+        size_t seen = 0;
+        cuda_cpu_watch(CUDA_WATCH_PROFILE);
+        struct result r = cuda_gradients(name, &backward_watched, &t);
+        cuda_cpu_watch(0);
+        const size_t n = cuda_cpu_profile(&lines);
+        for (size_t k = 0; k < n; k++) {
+            seen += lines[k].shared;
+            cr_assert(!lines[k].shared || lines[k].price == lines[k].least,
+                      "%s: %s:%d: %zu cycles for %zu requests that need %zu",
+                      cuda_kernels[name].name, lines[k].file, lines[k].line, lines[k].price,
+                      lines[k].requests, lines[k].least);
+        }
+        cr_assert(seen > 5, "%s: only %zu lines that use shared memory", cuda_kernels[name].name,
+                  seen);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            struct test_problem t =
+                cuda_problem(seed, 140, random_options(seed, cuda_options(name)));
+            struct layer layer = layer_with_forward(&t);
+            const struct count c = cuda_count(&cuda_kernels[name], &layer);
+            for (size_t k = 0; k < c.accesses.n; k++)
+                cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
+                          "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
+                          cuda_kernels[name].name, c.accesses.line[k].what,
+                          c.accesses.line[k].count, c.accesses.line[k].predicted);
+            cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
+                      problem_text(&t), cuda_kernels[name].name);
+            kept_free(&layer.kept);
+            problem_free(&t);
+        }
+}
+
+/* The closed forms in the kernels' headings, one head without a mask. */
+TEST(cuda_count, is_that_of_the_headings)
+{
+    enum { N = 150, M = 100, D = 20, TR = 3, TC = 2 };
+    const size_t pairs = N * M, queries = N * D, keys = M * D;
+    const size_t right[] = {
+        [CUDA_STANDARD] = 10 * pairs * D + 11 * pairs + queries + 2 * keys,
+        [CUDA_RECOMPUTE] = 2 * queries + 2 * keys + N + TC * (5 * queries + 2 * N) + 3 * TR * keys,
+        [CUDA_DETERMINISTIC] =
+            3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
+        [CUDA_COMPLETE] =
+            3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
+    };
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+        struct layer layer = layer_random(attention_of(1, 1, 1, N, M, D), 1);
+        const size_t total = cuda_count(&cuda_kernels[name], &layer).total;
+        cr_assert(total == right[name], "%s: %zu, not %zu", cuda_kernels[name].name, total,
+                  right[name]);
+        layer_free(&layer);
+    }
+}

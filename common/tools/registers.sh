@@ -1,0 +1,65 @@
+#!/bin/sh
+# registers.sh make|check|page ARCH - what chapter 07's kernels take of a GPU, by nvcc's word.
+#
+# make writes 07_backward/resources.txt; check holds it against what nvcc says now, and skips where there is no nvcc or
+# another one; page prints it for one compute capability, as Markdown.
+mode=$1 arch=$2
+table=07_backward/resources.txt
+NVCC=${NVCC:-nvcc}
+
+if [ "$mode" = page ]; then
+    echo '| kernel | d | registers | shared memory |'
+    echo '|---|---|---|---|'
+    awk -v arch="$arch" '$3 == arch { printf "| `%s` | %s | %s | %s |\n", $1, $2, $4, $5 }' $table
+    exit
+fi
+
+version=$("$NVCC" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+if [ "$mode" = check ] && ! grep -q "nvcc $version," $table; then
+    echo "skipped: $table is of $(sed -n 's/^# \(nvcc [0-9.]*\).*/\1/p' $table), and here is ${version:-none}"
+    exit 0
+fi
+[ -n "$version" ] || { echo "$0: no nvcc here" >&2; exit 2; }
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+# What ptxas says of a file's kernels, as "kernel d arch registers shared-bytes". A spill is an error.
+said() {  # file, arch
+    "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_"$2" -Xptxas -v,-warn-spills,-Werror -cubin \
+        -o "$work/cubin" "$1" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
+    awk -v arch="$2" '
+        /Compiling entry function/ {
+            name = $0
+            sub(/.* function ._Z[0-9]*/, "", name)
+            d = name ~ /ILi/ ? name : "any"
+            sub(/^[A-Za-z_]*ILi/, "", d)
+            sub(/E.*/, "", d)
+            sub(/(ILi|9attention).*/, "", name)
+        }
+        /Used [0-9]* registers/ {
+            registers = shared = $0
+            sub(/.*Used /, "", registers)
+            sub(/ .*/, "", registers)
+            if (!sub(/ bytes smem.*/, "", shared)) shared = "0"
+            sub(/.* /, "", shared)
+            print name, d, arch, registers, shared
+        }' "$work/log" | sort -k1,1 -k2,2n
+}
+
+{
+    echo "# nvcc $version, -O3, nothing spilled; by make cuda-table"
+    echo "# kernel d arch registers shared"
+    for kernel in D standard recompute deterministic complete; do
+        for of in 80 90; do
+            said 07_backward/kernels/$kernel.cu $of || exit 2
+        done
+    done
+} >"$work/table" || exit 2
+
+if [ "$mode" = make ]; then
+    cp "$work/table" $table
+elif ! cmp -s "$work/table" $table; then
+    echo "stale: $table (make cuda-table renews it)"
+    diff $table "$work/table" | head -n 20
+    exit 1
+fi
