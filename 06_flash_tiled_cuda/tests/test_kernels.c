@@ -22,7 +22,7 @@ static void assert_right(enum kernel_name name, unsigned options)
         assert_forward_at_lengths(kernel, p);
     } else
         assert_forward_at_every_size(kernel);
-    cr_assert(forward_forms.done >= 26, "only %zu sizes: this tests nothing", forward_forms.done);
+    cr_assert(forward_forms.done >= 23, "only %zu sizes: this tests nothing", forward_forms.done);
     for (uint64_t seed = 1; seed <= 40; seed++) {
         const unsigned some = seed <= 9 ? options & 1U << seed % 9 : random_options(seed, options);
         struct test_problem t = kernel_problem(name, seed, 200, some);
