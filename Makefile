@@ -141,12 +141,13 @@ $(OBJ)/gpu/%.o: %.cu
 	@mkdir -p $(@D)
 	$(AT)$(NVCC) $(NVCC_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
-# The objects of a folder of kernels.
+# The objects of a folder of kernels, which need the folder's headers as C++ too.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
 define kernels
-$(OBJ)/cpu/$1/%.o $(OBJ)/watched/$1/%.o: $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
+$(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
+$(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 
@@ -288,11 +289,14 @@ $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
 $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
 
+# Where the tests themselves are asked for too they come first, and a copy need not run them again.
+TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
+$(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
-	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
