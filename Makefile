@@ -412,7 +412,8 @@ peers-05 peers-07: setup-run
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html))
+	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \
+	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
@@ -428,9 +429,12 @@ format:
 	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
 	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
+# A file at a time on every core; what is said of one stays together.
+TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
+    { printf "%s\n" "$$said"; exit 1; }'
 lint:
-	$(CLANG_TIDY) --quiet $(filter %.c,$(C_FILES)) -- $(FLAGS) $(TEST_FLAGS)
-	$(CLANG_TIDY) --quiet $(filter %.cpp,$(CUDA_FILES)) -- $(CXX_FLAGS)
+	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
+	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
