@@ -151,12 +151,13 @@ $(OBJ)/gpu/%.o: %.cu
 	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
-# The objects of a folder of kernels.
+# The objects of a folder of kernels, which need the folder's headers as C++ too.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
 define kernels
-$(OBJ)/cpu/$1/%.o $(OBJ)/watched/$1/%.o: $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
+$(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
+$(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 
@@ -300,11 +301,14 @@ $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
 $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
 
+# Where the tests themselves are asked for too they come first, and a copy need not run them again.
+TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
+$(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
-	$$(AT)STUDENT=$(STUDENT) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
@@ -495,7 +499,8 @@ peers-05 peers-07: setup-run
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@TIMES=$(TIMES) sh common/tools/docs.sh $@ $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html))
+	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \
+	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
@@ -511,9 +516,12 @@ format:
 	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
 	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
+# A file at a time on every core; what is said of one stays together.
+TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
+    { printf "%s\n" "$$said"; exit 1; }'
 lint:
-	$(CLANG_TIDY) --quiet $(filter %.c,$(C_FILES)) -- $(FLAGS) $(TEST_FLAGS)
-	$(CLANG_TIDY) --quiet $(filter %.cpp,$(CUDA_FILES)) -- $(CXX_FLAGS)
+	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
+	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600

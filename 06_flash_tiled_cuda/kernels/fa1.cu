@@ -94,9 +94,9 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
                 fa1_row(&fast, tid, cols, &t.m[i0 + tid], &t.l[i0 + tid]);
             __syncthreads();               // P is there
             for (int e = tid; e < rows * d; e += THREADS) {                  // 12
-                const int r = e / d;
+                const int r = e / d, seen = smaller(cols, keys_seen(p, i0 + r) - j0);
                 float o = 0.0f;
-                for (int c = 0; c < cols; c++)
+                for (int c = 0; c < seen; c++)
                     o += fast.S[r][c] * fast.V[c][e % d];
                 O[e] = fast.keep[r] * O[e] + o;
             }

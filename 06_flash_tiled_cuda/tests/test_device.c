@@ -63,9 +63,17 @@ static void run(const struct attention *p, const float *Q, const float *K, const
     run_on(test_device(), running, &t, O, lse);
 }
 
+/* On the CPU the largest problems take seconds: of the rungs on tensor cores the first does them for all. */
+static bool is_spared(const struct attention *p)
+{
+    enum { LARGE = 600 * 1000 };  // pairs of a query and a key
+    return test_device() == &device_cpu && kernels[running].tensor && running != MMA &&
+           attention_rows(p) * p->Nk > LARGE;
+}
+
 static bool can(const struct attention *p)
 {
-    return !kernel_lacks(&kernels[running], p);
+    return !kernel_lacks(&kernels[running], p) && !is_spared(p);
 }
 
 forward *on_device(enum kernel_name name)

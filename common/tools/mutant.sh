@@ -2,14 +2,15 @@
 # mutant.sh CHAPTER PATCH RESULT FOLDER - proves that the tests of CHAPTER reject a wrong version.
 #
 # Copies the chapter to FOLDER, applies PATCH, and demands that each test that the patch names in its
-# "Caught by:" lines fails with the copy. Without a patch ("") it demands that none fails, so that a copy
-# is not rejected for being a copy. CC, FLAGS, LIBS and what the tests (TESTS) and the witness (WITNESS)
-# are linked from come from the Makefile, and for CUDA sources CXX, CXX_FLAGS and WATCHED_FLAGS. Of these
-# objects, all in OBJ, the copy replaces those that the patch changes; all of the chapter's where it changes
-# a C header, or where there is no patch; those that include it where it changes a header of CUDA's. Leaves
-# "passed failed skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
+# "Caught by:" lines fails with the copy. Without a patch ("") it demands that a copy is not rejected for being
+# one: its files, compiled as a mutant's are, give the chapter's own objects byte for byte, whose tests make has
+# run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
+# LIBS and what the tests (TESTS) and the witness (WITNESS) are linked from come from the Makefile, and for CUDA
+# sources CXX, CXX_FLAGS and WATCHED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
+# from what the patch changes, as the compiler has noted in the .d file beside each. Leaves "passed failed
+# skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
-copy=$folder/$chapter log=$folder/log
+log=$folder/log
 name=$(basename "$result")
 export OMP_WAIT_POLICY=passive  # as in run_tests.sh
 rm -rf "$folder"
@@ -48,82 +49,141 @@ if [ -n "$patch" ]; then
     fi
 fi
 
-sources() {  # name... -> the chapter's files that are called so, but for tests and main.c
-    find "$chapter" -path "$chapter/tests" -prune -o -name "$1" -print | grep -v '/main\.c$'
-}
-# The CUDA sources that include a header, through other headers too.
-includers() {
-    for file in $(grep -l "#include \"$(basename "$1")\"" "$chapter"/*/*.cu "$chapter"/*/*.cuh); do
-        case $file in *.cuh) includers "$file" ;; *) echo "$file" ;; esac
-    done | sort -u
-}
 changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
-case $changed in
-'' | *.h) changed="$(sources '*.c') $(sources '*.cu')" ;;
-*.cuh) changed=$(includers "$changed") ;;
-*) changed="$changed $(ls "$chapter"/counted.c "$chapter"/*/counted.c 2>/dev/null)" ;;  # they include it
-esac
 
-# CUDA sources become C++ beside one another, as in the Makefile.
-for file in $(sources '*.cu') $(sources '*.cuh'); do
-    as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
-    mkdir -p "$(dirname "$as")"
-    { echo "#line 1 \"$copy/${file#"$chapter"/}\""; sed -E -f common/cuda/to_cpp.sed "$folder/$file"; } >"$as"
-done
+# ---- which objects are made anew ----------------------------------------------------------------
 
-# Compiles a changed file as it is in a variant: c, cpu or watched.
-compile() {  # variant, file, object, extra flags for all but counted.c
-    own=$4
-    case $2 in */counted.c) own='' ;; esac
-    case $2 in */rungs/*) own="$own $RUNG_FLAGS" ;; esac
-    # shellcheck disable=SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
-    case $1 in
-    c) $CC $FLAGS $own -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$2" -o "$3" ;;
-    cpu) $CXX $CXX_FLAGS -I"$folder/$(dirname "$2")" -c "$folder/cuda/${2%.cu}.cpp" -o "$3" ;;
-    watched) $CXX $CXX_FLAGS $WATCHED_FLAGS -I"$folder/$(dirname "$2")" -c "$folder/cuda/${2%.cu}.cpp" -o "$3" ;;
+# "SOURCE VARIANT" of an object of the chapter: c, witnessed, cpu or watched. Of other objects nothing.
+source_of() {  # object
+    object=${1#"$OBJ"/}
+    variant=${object%%/*}
+    case $variant in witnessed | cpu | watched) object=${object#*/} ;; *) variant=c ;; esac
+    case $object,$variant in
+    "$chapter"/tests/*) ;;
+    "$chapter"/*,cpu | "$chapter"/*,watched) echo "${object%.o}.cu $variant" ;;
+    "$chapter"/*) echo "${object%.o}.c $variant" ;;
     esac
 }
 
-# Compiles what has changed and links it with the other objects that are given.
-build() {  # program, extra flags for all but counted.c, object...
-    program=$1 flags=$2
-    shift 2
+# Is the object made from a file that the patch changes? Without a patch, each is to be tried.
+is_affected() {  # object
+    [ -n "$patch" ] && [ -f "${1%.o}.d" ] || return 0
     for file in $changed; do
-        case $file,$named in
-        *.cu,*leave_no_race* | *.cu,*banks::* | *.cu,*count::* | *.cu,) variants='cpu watched' ;;
-        *.cu,*) variants=cpu ;;  # no test that is named watches it
-        *) variants=c ;;
+        file=$(basename "$file" | sed 's/\.cu$/.cpp/')
+        grep -Eq "/$file( |:|\$)" "${1%.o}.d" && return 0
+    done
+    return 1
+}
+
+# Kernels have a variant that some tests watch, and one for the others.
+is_looked_at() {  # variant
+    [ -n "$named" ] || return 0
+    for test in $named; do
+        case $test,$1 in
+        schedules::leave_no_race,cpu | banks::*,cpu) ;;
+        schedules::leave_no_race,* | banks::*,* | count::*,*) return 0 ;;
+        *,watched) ;;
+        *) return 0 ;;
         esac
-        for variant in $variants; do
-            object=$folder/$(basename "$program")-$variant-$(echo "${file%.*}" | tr / -).o
-            compile "$variant" "$file" "$object" "$flags" || return 1
-            for old; do
-                shift
-                case $old in
-                "$OBJ/${file%.c}.o" | "$OBJ/witnessed/${file%.c}.o" | "$OBJ/$variant/${file%.cu}.o") old=$object ;;
-                esac
-                set -- "$@" "$old"
-            done
-        done
+    done
+    return 1
+}
+
+# Many kernels include a header, and the named tests may be about some of them: suite `fa2` is about fa2.cu.
+# The others stay as they are. That cannot have a mutant rejected, it can only let it survive.
+is_tested() {  # source, affected sources
+    case $changed in *.cuh) ;; *) return 0 ;; esac
+    of_this=no
+    for test in $named; do
+        suite=${test%%::*}
+        echo "$2" | grep -q "/${suite}[0-9]*\.cu" || return 0
+        case $(basename "$1") in "$suite".cu | "${suite}"[0-9]*.cu) of_this=yes ;; esac
+    done
+    [ $of_this = yes ]
+}
+
+# ---- compiling ----------------------------------------------------------------------------------
+
+# CUDA sources become C++ beside one another, as in the Makefile.
+to_cpp() {  # source...
+    for file; do
+        as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
+        mkdir -p "$(dirname "$as")"
+        [ -f "$as" ] ||
+            { echo "#line 1 \"$file\""; sed -E -f common/cuda/to_cpp.sed "$folder/$file"; } >"$as"
+    done
+}
+
+# Compiles a file of the copy. In the object it has the name that it has in the course.
+compile() {  # source, variant, object
+    rung='' watch=''
+    case $1 in */rungs/* | */lanes.c) rung=$RUNG_FLAGS ;; esac
+    case $2 in
+    witnessed) watch=$WITNESS_FLAGS ;;
+    watched) watch=$WATCHED_FLAGS ;;
+    esac
+    names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/="
+    # shellcheck disable=SC2046,SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
+    case $1 in
+    *.c) $CC $FLAGS $rung $watch $names -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$1" -o "$3" ;;
+    *.cu)
+        to_cpp "$1" $(find "$(dirname "$1")" -name '*.cuh')
+        $CXX $CXX_FLAGS $watch $names -I"$folder/$(dirname "$1")/" -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
+        ;;
+    esac
+}
+
+# Do two objects hold the same code? What they tell a debugger may differ.
+is_same() {  # new, old
+    strip -S -o "$1.new" "$1" && strip -S -o "$1.old" "$2" && cmp -s "$1.new" "$1.old"
+}
+
+# Compiles what has changed and links it with the other objects that are given. The objects whose code is
+# not that of the course's own are `differing`.
+build() {  # program, object...
+    program=$1 affected='' differing=''
+    shift
+    for old; do
+        source=$(source_of "$old")
+        [ -n "$source" ] && is_affected "$old" && is_looked_at "${source#* }" && affected="$affected $source"
+    done
+    for old; do
+        shift
+        new=$old source=$(source_of "$old")
+        case "$affected " in
+        *" ${source:-none} "*)
+            if is_tested "${source% *}" "$affected"; then
+                new=$folder/$(basename "$program")-$(echo "${old#"$OBJ"/}" | tr / -)
+                compile "${source% *}" "${source#* }" "$new" || return 1
+                [ -n "$patch" ] || is_same "$new" "$old" || differing="$differing $old"
+            fi
+            ;;
+        esac
+        set -- "$@" "$new"
     done
     # shellcheck disable=SC2086
     $LINKER "$@" -o "$program" $LIBS
+}
+
+# Has make just seen the tests of this very program pass?
+has_passed() {  # "" or -witness
+    [ -z "$patch$differing" ] && echo " $TESTED " | grep -q "/$chapter$1 "
 }
 
 of_witness=$(echo "$named" | tr ' ' '\n' | grep '^witness::')
 of_tests=$(echo "$named" | tr ' ' '\n' | grep -v '^witness::')
 if [ -z "$patch" ] || [ -n "$of_tests" ]; then
     # shellcheck disable=SC2086
-    build "$folder/tests" '' $TESTS >>"$log" 2>&1 || verdict 1 "no longer compiles"
+    build "$folder/tests" $TESTS >>"$log" 2>&1 || verdict 1 "no longer compiles"
     # shellcheck disable=SC2086
-    failed=$(failing "$folder/tests" $of_tests)
+    has_passed '' || failed=$(failing "$folder/tests" $of_tests)
 fi
 if [ -n "$WITNESS" ] && { [ -z "$patch" ] || [ -n "$of_witness" ]; }; then
     # shellcheck disable=SC2086
-    build "$folder/witness" "$WITNESS_FLAGS" $WITNESS >>"$log" 2>&1 ||
+    build "$folder/witness" $WITNESS >>"$log" 2>&1 ||
         verdict 1 "no longer compiles with the witness"
     # shellcheck disable=SC2086
-    failed="$failed $(failing "$folder/witness" $of_witness)"
+    has_passed -witness || failed="$failed $(failing "$folder/witness" $of_witness)"
 fi
 
 if [ -z "$patch" ]; then
