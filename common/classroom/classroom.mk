@@ -1,12 +1,14 @@
 # The commands of the classroom (README.md beside this file).
 
+# The sources of earlier chapters that a chapter is built from, kernels too.
+earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*.cu))
+
 define starter
 .PHONY: starter-$2
 starter-$2:
-	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
-
 
 # The students' tests, linked as the course's own are, with wrong versions in the place of the right one.
 define grade_tests
@@ -32,7 +34,7 @@ parts_of = $(shell points=$1/exercise.points; . common/classroom/exercise.sh; \
 define starters
 STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))
 $$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness)
-	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(EARLIER_$2)' sh common/classroom/tests/starter.sh $1 \
+	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/tests/starter.sh $1 \
 	    '$$(patsubst $2-%,%,$$(filter $2-%,$$(@F)))' $(BUILD)/starters/$$(@F)
 .PHONY: $$(STARTERS_OF_$2) test-starters-$2
 test-starters-$2: $$(STARTERS_OF_$2)
@@ -45,7 +47,7 @@ test-starters: $(RESULTS)/classroom $(RESULTS)/classroom-wrong \
     $(foreach c,$(CHAPTERS),test-starters-$(firstword $(subst _, ,$c)))
 $(RESULTS)/classroom: $(CHAPTERS:%=$(BUILD)/%)
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' \
-	    $(foreach c,$(CHAPTERS),EARLIER_$(firstword $(subst _, ,$c))='$(EARLIER_$(firstword $(subst _, ,$c)))') \
+	    $(foreach c,$(CHAPTERS),EARLIER_$(firstword $(subst _, ,$c))='$(call earlier,$(firstword $(subst _, ,$c)))') \
 	    sh common/classroom/tests/classroom.sh $(BUILD)/classroom-tests $(CHAPTERS)
 $(RESULTS)/classroom-wrong: $(BUILD)/tests/01_standard_softmax $(BUILD)/01_standard_softmax
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' sh common/classroom/tests/wrong.sh $(CURDIR)/$(BUILD)/classroom-wrong

@@ -58,7 +58,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
 # shellcheck disable=SC2086
 {
     sources=$(echo $own $EARLIER common/tests/*.c | tr ' ' '\n' | grep '\.c$')
-    cuda=$(echo $own | tr ' ' '\n' | grep '\.cu$')
+    cuda=$(echo $own $EARLIER | tr ' ' '\n' | grep '\.cu$')
     needed=$({
         ${CC:-cc} -std=c17 -Icommon -Icommon/tests -MM -MG $sources
         [ -z "$cuda" ] || for file in $cuda; do ${CXX:-c++} -std=c++17 -Icommon -MM -MG -x c++ "$file"; done
@@ -102,7 +102,7 @@ case " $parts " in *' tests '*)
     cp "$chapter/tests/mine.c" "$work/$chapter/tests/test_mine.c" || exit 2 ;;
 esac
 case $parts in bugs)
-    for bug in 1 2 3; do
+    for bug in 1 2 3 4; do
         printf '# Bug %s: the report; which two threads do what to which memory; an order that goes wrong; the repair\n\n' $bug
     done >"$work/$chapter/answers.txt" ;;
 esac
