@@ -75,11 +75,12 @@ is_affected() {  # object
     return 1
 }
 
-# Kernels have a variant that some tests watch, and one for the others.
+# Kernels have a variant that some tests watch, and one for the others. In chapter 07 the suites about kernels begin
+# with cuda_.
 is_looked_at() {  # variant
     [ -n "$named" ] || return 0
     for test in $named; do
-        case $test,$1 in
+        case ${test#cuda_},$1 in
         schedules::leave_no_race,cpu | banks::*,cpu) ;;
         schedules::leave_no_race,* | banks::*,* | count::*,*) return 0 ;;
         *,watched) ;;
@@ -95,7 +96,7 @@ is_tested() {  # source, affected sources
     case $changed in *.cuh) ;; *) return 0 ;; esac
     of_this=no
     for test in $named; do
-        suite=${test%%::*}
+        suite=${test%%::*} suite=${suite#cuda_}
         echo "$2" | grep -q "/${suite}[0-9]*\.cu" || return 0
         case $(basename "$1") in "$suite".cu | "${suite}"[0-9]*.cu) of_this=yes ;; esac
     done
