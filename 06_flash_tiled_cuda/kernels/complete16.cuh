@@ -33,20 +33,18 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
 }
 
 /*
- * Does any query of the tile see key j? Of a single key that is what tile_kind says, but where a mask of blocks
- * meets causal order or a window: then queries have to be asked one by one.
+ * Does any query of the tile see key j? Those whose band has it are neighbours: so what is left to ask is tile_kind, of
+ * them and this one key.
  */
 __device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
                                       int j)
 {
-    const enum tile_kind kind = kind_of(p, t, j, j + 1);
-    if (kind != TILE_PARTIAL || !p.block_mask)
-        return kind != TILE_SKIPPED;
-    bool seen = false;
-#pragma unroll 1
-    for (size_t i = t.i0; i < t.i1 && !seen; i++)
-        seen = visible(&p, t.b, t.h, i, (size_t)j);
-    return seen;
+    const struct band band = attention_band(&p);
+    const ptrdiff_t low = j - band.high, high = j - band.low;  // the first and the last of them
+    const size_t i0 = low > (ptrdiff_t)t.i0 ? (size_t)low : t.i0;
+    const ptrdiff_t end = high < (ptrdiff_t)t.i1 ? high + 1 : (ptrdiff_t)t.i1;
+    return (ptrdiff_t)i0 < end &&
+           tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
 /*
