@@ -111,10 +111,10 @@ __device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct att
         }
 }
 
-/* Weights that dropout does not keep become 0, the others larger by `factor`. */
+/* Weights that dropout does not keep become 0. */
 template <class SHAPE>
 __device__ static inline void drop(fragments<SHAPE> *me, const struct attention &p,
-                                   const struct tile_of_queries &t, int j0, float factor)
+                                   const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
     for (int x = 0; x < SHAPE::BANDS; x++)
@@ -124,11 +124,25 @@ __device__ static inline void drop(fragments<SHAPE> *me, const struct attention 
 #pragma unroll 1
             for (int n = 0; n < SHAPE::BC / 4; n++)
                 bits |= (unsigned)dropout_keeps(&p, t.b, t.h, i, key_of_bit(j0, n)) << n;
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
-                float *const weight = &me->S[x][n / 2][2 * h + n % 2];
-                *weight = bits >> n & 1 ? factor * *weight : 0.0f;
-            }
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
         }
+}
+
+/*
+ * The weights that stayed count 1/(1 - P) times. O has that once, at the end: weights are up to 256 (rescale.cuh),
+ * and 256/(1 - P) may be more than float16 holds.
+ */
+template <class SHAPE>
+__device__ static inline void make_up_for_dropped(fragments<SHAPE> *me, double P)
+{
+    const float factor = (float)(1.0 / (1.0 - P));
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int c = 0; c < SHAPE::D / 8; c++)
+            for (int e = 0; e < 4; e++)
+                me->O[x][c][e] *= factor;
 }
 
 #endif

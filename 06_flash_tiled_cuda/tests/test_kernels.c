@@ -336,6 +336,23 @@ TEST(dropout, drops_the_weights_that_the_cpu_drops)
     assert_drops(DTYPE_BF16);
 }
 
+/* Weights of up to 256, and few that stay: times 1/(1 - P) they would be 74 000, and float16 ends at 65 504. */
+TEST(dropout, has_room_in_float16_for_what_the_others_leave)
+{
+    enum { Nq = 40, Nk = 600, FIRST = 64 };  // the others have scores 7.8 powers of 2 higher
+    struct attention p = attention_of(1, 1, 1, Nq, Nk, 64);
+    p.dtype = DTYPE_F16;
+    p.scale = 1.0f;
+    attention_set_dropout(&p, 0.997, 3);
+    struct test_problem t = problem_of(p, 0, 7);
+    for (size_t n = 0; n < Nq * p.d; n++)
+        t.Q[n] = n % p.d == 0 ? 1.0f : 0.0f;
+    for (size_t n = 0; n < Nk * p.d; n++)
+        t.K[n] = n % p.d == 0 && n / p.d >= FIRST ? 5.40625f : 0.0f;
+    assert_forward(on_device(COMPLETE), &t);
+    problem_free(&t);
+}
+
 TEST(kernels, give_the_same_bits_again)
 {
     for (size_t which = NAIVE; which < KERNELS + 1; which++) {
