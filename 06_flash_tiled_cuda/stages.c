@@ -11,24 +11,33 @@
 
 enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
 
+const char *device_lacks(const struct device *device, enum dtype type)
+{
+    static char text[200];
+    struct device_facts facts;
+    if (type == DTYPE_F32 || device == &device_cpu || device == &device_watched)
+        return NULL;
+    device->facts(&facts);
+    if (facts.major >= TENSOR_MAJOR)
+        return NULL;
+    snprintf(text, sizeof text,
+             "--dtype %s needs a GPU of compute capability 8.0 or later, and %s has %d.%d",
+             dtype_name(type), facts.name, facts.major, facts.minor);
+    return text;
+}
+
 const struct device *device_among(const struct options *o, const struct device *gpu,
                                   const char *why_none)
 {
-    struct device_facts facts = { .major = TENSOR_MAJOR };
     if (o->device && strcmp(o->device, "cpu") == 0)
         return &device_cpu;
-    if (gpu)
-        gpu->facts(&facts);
-    const bool old = o->dtype != DTYPE_F32 && facts.major < TENSOR_MAJOR;
-    if (gpu && !old)
+    const char *const lacks = gpu ? device_lacks(gpu, o->dtype) : NULL;
+    if (gpu && !lacks)
         return gpu;
     if (!o->device || strcmp(o->device, "gpu") != 0)
         return &device_cpu;
-    if (old)
-        fprintf(stderr,
-                "06_flash_tiled_cuda: SKIPPED: --dtype %s needs a GPU of compute capability 8.0 or "
-                "later, and %s has %d.%d\n",
-                dtype_name(o->dtype), facts.name, facts.major, facts.minor);
+    if (lacks)
+        fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: %s\n", lacks);
     else
         fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: no GPU (%s)\n", why_none);
     exit(EXIT_SKIPPED);

@@ -18,6 +18,9 @@ const struct device *device_choose(const struct options *options);
 const struct device *device_among(const struct options *options, const struct device *gpu,
                                   const char *why_none);
 
+/* Why numbers of this type are none for the device, in static memory; NULL: they are. */
+const char *device_lacks(const struct device *device, enum dtype type);
+
 /* Is there room in a block's shared memory for the tile, with two stages of K and V? */
 bool device_holds(const struct device *device, const struct tile *tile);
 

@@ -154,8 +154,11 @@ HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b
     if (p->dropout_threshold == 0)
         return true;
     const struct philox counter = { { (uint32_t)(j / 4), (uint32_t)i, (uint32_t)h, (uint32_t)b } };
-    const struct philox four_keys = philox4x32(counter, p->dropout_seed);
-    return four_keys.word[j % 4] >> 8 >= p->dropout_threshold;
+    const struct philox four = philox4x32(counter, p->dropout_seed);
+    // Chosen by conditions: a GPU's registers have no index, so there an array that is indexed lies in slow memory.
+    const uint32_t low = j % 2 ? four.word[1] : four.word[0];
+    const uint32_t high = j % 2 ? four.word[3] : four.word[2];
+    return (j % 4 < 2 ? low : high) >> 8 >= p->dropout_threshold;
 }
 
 #ifdef __cplusplus

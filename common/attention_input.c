@@ -5,6 +5,7 @@
 #include "npy.h"
 #include "report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,18 @@ static struct attention_input usual(const struct options *options)
     return input;
 }
 
+/* Rounds x; returns how many of its numbers have become infinite. */
+static size_t round_all(enum dtype type, float *x, size_t n)
+{
+    size_t before = 0, after = 0;
+    for (size_t k = 0; k < n; k++)
+        before += isinf(x[k]) ? 1 : 0;
+    dtype_round_all(type, x, n);
+    for (size_t k = 0; k < n; k++)
+        after += isinf(x[k]) ? 1 : 0;
+    return after - before;
+}
+
 struct attention_input attention_input_load(const struct options *options)
 {
     const bool shaped = options->batch || options->heads || options->kv_heads || options->n_q ||
@@ -215,9 +228,9 @@ struct attention_input attention_input_load(const struct options *options)
     input.Br = options->br;
     input.Bc = options->bc;
     input.p.dtype = options->dtype;
-    dtype_round_all(options->dtype, input.Q, attention_query_elements(&input.p));
-    dtype_round_all(options->dtype, input.K, attention_key_elements(&input.p));
-    dtype_round_all(options->dtype, input.V, attention_key_elements(&input.p));
+    input.too_large = round_all(options->dtype, input.Q, attention_query_elements(&input.p)) +
+                      round_all(options->dtype, input.K, attention_key_elements(&input.p)) +
+                      round_all(options->dtype, input.V, attention_key_elements(&input.p));
     if (options->scale_given)
         input.p.scale = options->scale;
     input.p.causal = options->causal;
@@ -257,6 +270,9 @@ void attention_describe(const struct attention_input *input)
                 p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
     if (p->dtype != DTYPE_F32)
         report_line("Q, K and V are rounded to %s", dtype_name(p->dtype));
+    if (input->too_large > 0)
+        report_line("%s of their numbers are too large for %s, and become infinite",
+                    report_number(input->too_large, text), dtype_name(p->dtype));
     report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
                 report_number(pairs, text), 100.0 * (double)pairs / (double)most);
 }

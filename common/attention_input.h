@@ -16,6 +16,7 @@ struct attention_input {
     uint8_t *key_mask;    // (B, Nk) or NULL; p.key_mask points to it
     uint8_t *block_mask;  // in the shape of block_mask.h or NULL; p.block_mask points to it
     size_t Br, Bc;        // of the tiles that --br and --bc ask for; 0: they do not
+    size_t too_large;     // so many numbers of Q, K and V are infinite because of p.dtype
     int dims;             // of the array that Q came in: 2, 3 or 4
     char origin[400];     // where they come from, to be printed
 };

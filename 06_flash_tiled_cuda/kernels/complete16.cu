@@ -20,7 +20,6 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     const struct tile_of_queries t = { blockIdx.y / p.H, blockIdx.y % p.H, (size_t)i0,
                                        (size_t)smaller(i0 + Br, Nq) };
     const struct folded_scale f = fold(p.scale);
-    const float factor = (float)(1.0 / (1.0 - p.dropout));
     fragments<SHAPE> me;
     int n = next_tile<Bc>(p, t, 0);
     copy_tile<SHAPE, rows>(fast, head.Q + (size_t)i0 * D, Br, Nq - i0);
@@ -45,11 +44,13 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
             hide_unseen(&me, p, t, j0);
         lazy_softmax(&me, f.k);
         if (p.dropout_threshold > 0)
-            drop(&me, p, t, j0, factor);
+            drop(&me, p, t, j0);
         tensor_product<T, rows>(&me, V);
         n = next;
     }
     cp_async_wait<0>();  // where there is no key, Q is still on its way
+    if (p.dropout_threshold > 0)
+        make_up_for_dropped(&me, p.dropout);
     scale_maximum(&me, f.scale);
     tensor_finish(&me, head.O, head.lse, i0, Nq);
 }

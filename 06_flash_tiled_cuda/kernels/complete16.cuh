@@ -33,20 +33,18 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
 }
 
 /*
- * Does any query of the tile see key j? Of a single key that is what tile_kind says, but where a mask of blocks
- * meets causal order or a window: then queries have to be asked one by one.
+ * Does any query of the tile see key j? Those whose band has it are neighbours: so what is left to ask is tile_kind, of
+ * them and this one key.
  */
 __device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
                                       int j)
 {
-    const enum tile_kind kind = kind_of(p, t, j, j + 1);
-    if (kind != TILE_PARTIAL || !p.block_mask)
-        return kind != TILE_SKIPPED;
-    bool seen = false;
-#pragma unroll 1
-    for (size_t i = t.i0; i < t.i1 && !seen; i++)
-        seen = visible(&p, t.b, t.h, i, (size_t)j);
-    return seen;
+    const struct band band = attention_band(&p);
+    const ptrdiff_t low = j - band.high, high = j - band.low;  // the first and the last of them
+    const size_t i0 = low > (ptrdiff_t)t.i0 ? (size_t)low : t.i0;
+    const ptrdiff_t end = high < (ptrdiff_t)t.i1 ? high + 1 : (ptrdiff_t)t.i1;
+    return (ptrdiff_t)i0 < end &&
+           tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
 /*
@@ -113,10 +111,10 @@ __device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct att
         }
 }
 
-/* Weights that dropout does not keep become 0, the others larger by `factor`. */
+/* Weights that dropout does not keep become 0. */
 template <class SHAPE>
 __device__ static inline void drop(fragments<SHAPE> *me, const struct attention &p,
-                                   const struct tile_of_queries &t, int j0, float factor)
+                                   const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
     for (int x = 0; x < SHAPE::BANDS; x++)
@@ -126,11 +124,25 @@ __device__ static inline void drop(fragments<SHAPE> *me, const struct attention 
 #pragma unroll 1
             for (int n = 0; n < SHAPE::BC / 4; n++)
                 bits |= (unsigned)dropout_keeps(&p, t.b, t.h, i, key_of_bit(j0, n)) << n;
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
-                float *const weight = &me->S[x][n / 2][2 * h + n % 2];
-                *weight = bits >> n & 1 ? factor * *weight : 0.0f;
-            }
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
         }
+}
+
+/*
+ * The weights that stayed count 1/(1 - P) times. O has that once, at the end: weights are up to 256 (rescale.cuh),
+ * and 256/(1 - P) may be more than float16 holds.
+ */
+template <class SHAPE>
+__device__ static inline void make_up_for_dropped(fragments<SHAPE> *me, double P)
+{
+    const float factor = (float)(1.0 / (1.0 - P));
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int c = 0; c < SHAPE::D / 8; c++)
+            for (int e = 0; e < 4; e++)
+                me->O[x][c][e] *= factor;
 }
 
 #endif

@@ -23,6 +23,12 @@ forward *on_device(enum kernel_name name);
 /* The same with this tile, where the kernel has several; 0, 0: its own, from here on. */
 forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc);
 
+/*
+ * The kernel after this one that the device can run, up to KERNELS: the rungs on tensor cores are left out, and named,
+ * where a GPU is too old for them. A test that runs 16 bits there all the same says so and ends.
+ */
+enum kernel_name kernel_after(enum kernel_name name);
+
 /* The same on `device`, with lse left out where it is NULL. */
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
             float *O, float *lse);

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,6 +143,28 @@ TEST(program, runs_the_kernels_for_16_bits)
                            "complete ", "for --dtype bf16 and f16: mma, swizzle, async", NULL });
     verifies_and_tells("--n-q 20 --d 256 --dtype bf16 --causal --window 5,-1 --dropout 0.2",
                        (const char *const[]){ "complete: 1 blocks of 128 threads", "ok\n", NULL });
+}
+
+/* float16 ends at 65504: what is beyond becomes infinite, and the reader is told how much that is. */
+TEST(program, says_how_many_numbers_are_too_large_for_16_bits)
+{
+    const float large[] = { 65504.0f, 1e5f, -1e6f, 65519.0f },
+                small[] = { 1.0f, 2.0f, INFINITY, 0.0f };
+    float rows[3 * 32] = { 0.0f }, others[3 * 32] = { 0.0f };
+    const size_t shape[] = { 3, 32 };
+    memcpy(rows, large, sizeof large);
+    memcpy(others, small, sizeof small);
+    command_array("large.npy", NPY_F4, 2, shape, rows);
+    command_array("small.npy", NPY_F4, 2, shape, others);
+    const struct command narrow =
+        run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype f16");
+    cr_assert(
+        narrow.status == 0 && strstr(narrow.out, "rounded to f16\n") &&
+            strstr(narrow.out, " 4 of their numbers are too large for f16, and become infinite\n"),
+        "status %d: %s%s", narrow.status, narrow.out, narrow.err);
+    const struct command wide = run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype bf16");
+    cr_assert(wide.status == 0 && !strstr(wide.out, "too large"), "status %d: %s%s", wide.status,
+              wide.out, wide.err);
 }
 
 TEST(program, takes_the_tile_that_is_asked_for)

@@ -31,7 +31,7 @@ hold() {  # arch
             if (!$8) wrong("no LDSM")
             if (($9 > 0) != ($1 !~ /^(mma|swizzle)$/)) wrong($9 " LDGSTS")
             if (!$10) wrong("no MUFU")
-            if ($13 && $1 != "complete16") wrong("local memory")
+            if ($13) wrong("local memory")
             print $1, $2, arch, 16 * $4 * $5, $3, $7, $8, $9, $10, $11, $12
         }'
 }
