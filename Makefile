@@ -455,13 +455,14 @@ test-python: setup-test
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
 HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
 PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
+PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
 .PHONY: $(RESULTS_python) library-for-tests
 library-for-tests:
 	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
-$(RESULTS)/python: library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+$(RESULTS)/python: library-for-tests $(PYTHON_PROGRAMS)
 	$(PYTHON_TEST)
-$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(PYTHON_PROGRAMS)
 	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
 
 .PHONY: build-tests

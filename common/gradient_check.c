@@ -13,15 +13,20 @@ enum { SEED = 21, STREAM = 9 };
 
 // ---- what terms there are -----------------------------------------------------------------------
 
-/* The largest of |x|, and the root of the mean of their squares; of those that are finite. */
-static double largest(const float *x, size_t n)
+/* The length of the longest of the rows of d numbers, but for those that are not finite. */
+static double longest_row(const float *x, size_t n, size_t d)
 {
     double most = 0.0;
-    for (size_t k = 0; k < n; k++)
-        most = isfinite(x[k]) ? fmax(most, fabs((double)x[k])) : most;
-    return most;
+    for (size_t row = 0; row < n; row += d) {
+        double sum = 0.0;
+        for (size_t k = row; k < row + d; k++)
+            sum += isfinite(x[k]) ? (double)x[k] * (double)x[k] : 0.0;
+        most = fmax(most, sum);
+    }
+    return sqrt(most);
 }
 
+/* The root of the mean of the squares of those that are finite. */
 static double usual(const float *x, size_t n)
 {
     double sum = 0.0;
@@ -45,8 +50,8 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     // twice the usual size, which is not rare; 8 ulp are allowed, and a sum of d terms is off by some sqrt(d) of them
     const double ulps = fmax(1.0, sqrt((double)p->d) / 8.0);
     const double dP = 2.0 * ulps * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
-    // no lse is known yet: scores are at most about this, and ln Nk more
-    const double score = scale * sqrt((double)p->d) * largest(Q, queries) * usual(K, keys);
+    // no lse is known yet: scores are at most this, and ln Nk more
+    const double score = scale * longest_row(Q, queries, p->d) * longest_row(K, keys, p->d);
     return (struct gradient_terms){
         .size = { [DQ] = scale * dP * usual(K, keys),
                   [DK] = scale * dP * usual(Q, queries) * sqrt(fmax(1.0, looks)),

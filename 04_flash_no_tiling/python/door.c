@@ -15,8 +15,10 @@ static struct door_step step(size_t n)
     return all[n];
 }
 
-static const char *lacks(size_t n, const struct attention *p)
+static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
+    if (call->br)
+        return "--tile";
     if (p->dtype != DTYPE_F32)
         return "--dtype";
     if (p->dropout_threshold > 0)

@@ -3,6 +3,7 @@
 
 #include "../stages.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct door_step step(size_t n)
@@ -10,9 +11,15 @@ static struct door_step step(size_t n)
     return (struct door_step){ .name = kernels[n].name, .idea = kernels[n].idea, .lse = true };
 }
 
-static const char *lacks(size_t n, const struct attention *p)
+/* A kernel is compiled with its tiles; most have one, which is not asked for. */
+static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
-    return kernel_lacks(&kernels[n], p);
+    static char text[60];
+    const char *const option = kernel_lacks(&kernels[n], p);
+    if (option || !call->br || kernel_tile(&kernels[n], p, call->br, call->bc))
+        return option;
+    snprintf(text, sizeof text, "--tile %zu, %zu", call->br, call->bc);
+    return text;
 }
 
 /* All arrays once more in the device's memory and once on their way; naive's S and P; the masks. */
@@ -29,7 +36,7 @@ static double room(size_t n, const struct attention *p, const struct door_call *
 
 static void run(size_t n, const struct attention *p, const struct door_call *call)
 {
-    struct attention_input input = { .p = *p };
+    struct attention_input input = { .p = *p, .Br = call->br, .Bc = call->bc };
     memcpy(&input.Q, &call->Q, sizeof input.Q);  // it is only read, though its type does not say so
     memcpy(&input.K, &call->K, sizeof input.K);
     memcpy(&input.V, &call->V, sizeof input.V);

@@ -10,8 +10,9 @@ static struct door_step step(size_t n)
     return (struct door_step){ .name = steps[n].name, .idea = steps[n].idea, .backward = true };
 }
 
-static const char *lacks(size_t n, const struct attention *p)
+static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
+    (void)call;  // any tile will do
     return p->dtype != DTYPE_F32 ? "--dtype" : step_lacks(&steps[n], p);
 }
 

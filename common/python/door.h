@@ -30,8 +30,8 @@ struct door {
 
     struct door_step (*step)(size_t n);
 
-    /* The option that step n lacks for p, as on a command line; or NULL. */
-    const char *(*lacks)(size_t n, const struct attention *p);
+    /* The option that step n lacks for p, or for a tile that the call asks for, as on a command line; or NULL. */
+    const char *(*lacks)(size_t n, const struct attention *p, const struct door_call *call);
 
     /* Bytes of memory, at most, that step n takes in each of so many threads besides the call's arrays. */
     double (*room)(size_t n, const struct attention *p, const struct door_call *call,

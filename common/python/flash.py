@@ -14,6 +14,7 @@ import functools
 import math
 import operator
 import os
+import re
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ class Door(ctypes.Structure):
     _fields_ = [
         ("steps", size_t), ("attention_bytes", size_t), ("call_bytes", size_t),
         ("step", ctypes.CFUNCTYPE(DoorStep, size_t)),
-        ("lacks", ctypes.CFUNCTYPE(text, size_t, problem_p)),
+        ("lacks", ctypes.CFUNCTYPE(text, size_t, problem_p, call_p)),
         ("room", ctypes.CFUNCTYPE(ctypes.c_double, size_t, problem_p, call_p, size_t)),
         ("run", ctypes.CFUNCTYPE(None, size_t, problem_p, call_p)),
         ("call", ctypes.CFUNCTYPE(text, pointer, size_t, problem_p, call_p, ctypes.POINTER(size_t))),
@@ -118,9 +119,16 @@ def _whole(name: str, value, low: int, high: int = 2**62) -> int:
     except TypeError:
         raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
     if not low <= number <= high:
-        raise ValueError(f"{name}: expected {'at least ' + str(low) if high == 2**62 else f'{low} to {high}'}, "
+        raise ValueError(f"{name}: expected {'at least ' + str(low) if high == 2**62 and number < low else f'{low} to {high}'}, "
                          f"found {number}")
     return number
+
+
+def _real(name: str, value) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, found {value!r}") from None
 
 
 def _pair(name: str, value, low: int) -> tuple[int, int]:
@@ -186,13 +194,14 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
     if d > MAX_D:
         raise ValueError(f"Q: expected rows of at most {MAX_D} elements, found {d}")
 
-    scale = 1.0 / math.sqrt(d) if o.scale is None else float(o.scale)
+    scale = 1.0 / math.sqrt(d) if o.scale is None else _real("scale", o.scale)
     if not abs(scale) <= float(np.finfo(np.float32).max):
         raise ValueError(f"scale: expected a finite float32, found {scale}")
     if o.causal not in (False, True, "bottom-right", "top-left"):
         raise ValueError(f"causal: expected True, False, 'bottom-right' or 'top-left', found {o.causal!r}")
-    if not 0.0 <= o.dropout < 1.0:
-        raise ValueError(f"dropout: expected 0 <= P < 1, found {o.dropout}")
+    dropout = _real("dropout", o.dropout)
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout: expected 0 <= P < 1, found {dropout}")
     if o.dtype not in DTYPES:
         raise ValueError(f"dtype: expected {', '.join(DTYPES)}, found {o.dtype!r}")
     left, right = _pair("window", o.window, -1)
@@ -208,7 +217,7 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
         causal=bool(o.causal), top_left=o.causal == "top-left", window_left=left, window_right=right,
         key_mask=masks[0].ctypes.data if o.key_mask is not None else None,
         block_mask=masks[-1].ctypes.data if o.block_mask is not None else None,
-        mask_rows=rows, mask_cols=cols, dropout=o.dropout,
+        mask_rows=rows, mask_cols=cols, dropout=dropout,
         dropout_seed=_whole("dropout_seed", o.dropout_seed, 0, 2**64 - 1)), masks
 
 
@@ -237,10 +246,10 @@ def _call(step: Step, p: Attention, o: Options, **arrays) -> None:
     if o.tile is not None:
         call.br, call.bc = _pair("tile", o.tile, 1)
     step.door.prepare(p)
-    lacks = step.door.lacks(step.number, p)
+    lacks = step.door.lacks(step.number, p, call)
     if lacks:
-        raise ValueError(f"{step.name}: expected a problem without what this step lacks: "
-                         f"{lacks.decode().lstrip('-').replace('-', '_')}")
+        option = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), lacks.decode())
+        raise ValueError(f"{step.name}: expected a problem without what this step lacks: {option}")
     with _one_at_a_time:
         wrong = step.door.call(ctypes.addressof(step.door), step.number, p, call, _extra)
     if wrong:
@@ -258,6 +267,8 @@ def forward(Q, K, V, *, step: str = "05/complete", out=None, lse=None,
     Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
     p, masks = _problem(Q, K, V, o)
     O = _output("out", out, Q.shape, (Q, K, V, lse, *masks))
+    if lse is not None and not chosen.lse:
+        raise ValueError(f"lse: expected a step that writes it, and {step} does not")
     L = _output("lse", lse, Q.shape[:-1], (Q, K, V, *masks)) if chosen.lse else None
     _call(chosen, p, o, Q=Q, K=K, V=V, O=O, lse=L)
     return O, L
@@ -272,8 +283,9 @@ def backward(Q, K, V, O, lse, dO, *, step: str = "07/complete", out=(None, None,
     O = _same_shape("O", floats("O", O), Q.shape, "the shape of Q")
     dO = _same_shape("dO", floats("dO", dO), Q.shape, "the shape of Q")
     lse = _same_shape("lse", floats("lse", lse), Q.shape[:-1], "the shape of Q without d")
-    if len(out) != 3:
-        raise ValueError(f"out: expected three arrays, found {len(out)}")
+    if not isinstance(out, (tuple, list)) or len(out) != 3:
+        found = len(out) if isinstance(out, (tuple, list)) else type(out).__name__
+        raise ValueError(f"out: expected three arrays, found {found}")
     given = [x for x in (Q, K, V, O, lse, dO, *masks)]
     results = []
     for name, x, like in zip(("dQ", "dK", "dV"), out, (Q, K, V)):

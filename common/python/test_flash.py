@@ -220,6 +220,22 @@ class Flash(unittest.TestCase):
         flash.backward(Q, K, V, O, lse, dO, step="07/fa2", tile=(50, 70))
         self.assertGreater(flash.extra_bytes(), small)
 
+    def test_kernels_have_the_tiles_that_they_are_compiled_for(self):
+        Q, K, V, _ = problem(1, 1, 1, 70, 150, 128)
+        for kernel in ("budget", "complete"):
+            usual, asked = (flash.forward(Q, K, V, step="06/" + kernel, dtype="bf16", tile=tile)[1]
+                            for tile in (None, (64, 64)))
+            right = self.program("06_flash_tiled_cuda", {"q": Q, "k": K, "v": V}, ["lse"],
+                                 ["--kernel", kernel, "--dtype", "bf16", "--br", "64", "--bc", "64"])[0]
+            self.assertTrue(np.array_equal(asked, right))
+            self.assertFalse(np.array_equal(asked, usual), f"{kernel}: this tests nothing")
+        for step, dtype, tile in (("06/complete", "bf16", (64, 65)), ("06/complete", "f32", (64, 64)),
+                                  ("06/mma", "f16", (128, 64)), ("06/fa2", "f32", (128, 64))):
+            self.refused(ValueError, f"{step}: expected a problem without what this step lacks: "
+                         f"tile {tile[0]}, {tile[1]}", Q, K, V, step=step, dtype=dtype, tile=tile, out=None)
+        self.refused(ValueError, "04/flash_no_tiling: expected a problem without what this step lacks: tile",
+                     Q, K, V, step="04/flash_no_tiling", tile=(64, 64), out=None)
+
     # ---- threads ----
 
     def test_threads_do_not_change_the_answer(self):
@@ -431,11 +447,17 @@ class Flash(unittest.TestCase):
                 ("threads: expected 1 to 1024, found 0", {"threads": 0}),
                 ("causal: expected True, False, 'bottom-right' or 'top-left', found 'yes'", {"causal": "yes"}),
                 ("dtype: expected f32, bf16, f16, found 'f64'", {"dtype": "f64"}),
+                ("window: expected -1 to 4611686018427387904, found 4611686018427387905", {"window": (0, 2**62 + 1)}),
                 ("05/complete: expected a problem without what this step lacks: dtype", {"dtype": "f16"}),
+                ("06/mma: expected a problem without what this step lacks: dtype f32", {"step": "06/mma"}),
+                ("06/complete: expected a problem without what this step lacks: d = 24 (d is 32, 64, 96, 128 or 256 "
+                 "with dtype f16)", {"step": "06/complete", "dtype": "f16"}),
                 ("05/fa2: expected a problem without what this step lacks: causal",
                  {"step": "05/fa2", "causal": True})):
             self.refused(ValueError, message, *arrays, **options)
         self.refused(TypeError, "dropout_seed: expected a whole number, found 1.5", *arrays, dropout_seed=1.5)
+        self.refused(TypeError, "dropout: expected a number, found 'half'", *arrays, dropout="half")
+        self.refused(TypeError, "scale: expected a number, found [1.0]", *arrays, scale=[1.0])
         with self.assertRaises(TypeError):
             flash.forward(*arrays, casual=True)
         for step in ("05/fa3", "07/complete"):
@@ -461,6 +483,11 @@ class Flash(unittest.TestCase):
         same = np.zeros_like(Q)
         with self.assertRaisesRegex(ValueError, "^dV: expected memory of its own, found that of another array"):
             flash.backward(Q, K, V, O, lse, dO, out=(None, same, same))
+        for out, found in ((None, "NoneType"), (same, "ndarray"), ((None, same), "2")):
+            with self.assertRaisesRegex(ValueError, "^out: expected three arrays, found " + found):
+                flash.backward(Q, K, V, O, lse, dO, out=out)
+        with self.assertRaisesRegex(ValueError, "^lse: expected a step that writes it, and 05/standard does not"):
+            flash.forward(Q, K, V, step="05/standard", lse=np.zeros(Q.shape[:-1], np.float32))
         with self.assertRaisesRegex(ValueError, "^lse: expected shape"):
             flash.forward(Q, K, V, lse=np.zeros((2, 4), np.float32))
         room = np.zeros(Q.size + 100, np.float32)

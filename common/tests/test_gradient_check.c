@@ -108,6 +108,33 @@ TEST(gradient_check, finds_a_wrong_factor)
 }
 
 /* Row by row, and key by key, what reference_backward gives whole. */
+/* What the size of the scores allows hangs on it. Terms of a score need not cancel out: here they have a mean. */
+TEST(gradient_check, knows_a_bound_of_every_lse)
+{
+    size_t finite = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct test_problem t = random_problem(seed, attention_of(1, 2, 2, 3, 30, 64),
+                                               random_options(seed, WITH_EVERYTHING));
+        const size_t queries = attention_query_elements(&t.p), rows = attention_rows(&t.p);
+        for (size_t n = 0; n < queries; n++)
+            t.Q[n] += 1.0f;
+        for (size_t n = 0; n < attention_key_elements(&t.p); n++)
+            t.K[n] += seed % 2 ? 2.0f : 0.0f;
+        double *O = allocate(queries, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
+        reference_forward(&t.p, t.Q, t.K, t.V, O, lse);
+        const double most = gradient_terms_of(&t.p, t.Q, t.K, t.V, t.dO).lse;
+        for (size_t n = 0; n < rows; n++) {
+            finite += isfinite(lse[n]) ? 1 : 0;
+            cr_assert(!isfinite(lse[n]) || fabs(lse[n]) <= most, "%s: an lse is %g, bound %g",
+                      problem_text(&t), lse[n], most);
+        }
+        free(lse);
+        free(O);
+        problem_free(&t);
+    }
+    cr_assert(finite > 30, "only %zu queries see keys: this tests nothing", finite);
+}
+
 TEST(gradient_check, has_samples_that_are_the_reference)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
