@@ -1,7 +1,7 @@
 /*
  * Gradients by trying: move one number of Q, K or V a little, and see what becomes of the loss.
  *
- *     dL/dx = (L(x + h) - L(x - h)) / 2h + O(h^2)          L = sum of dO O
+ *     dx = (phi(x + h) - phi(x - h)) / 2h + O(h^2)          phi = sum of dO O, the loss
  *
  * It knows nothing of a backward pass, so it can judge one: all it needs is the forward pass.
  */

@@ -146,6 +146,15 @@ static bool wants_story(const struct options *o)
     return options_usual(o) && !o->device && !o->trace && !o->traffic && !o->bench && !o->quiet;
 }
 
+/* The last line of the input: where dO is from. */
+static void tell_dO(const struct options *o)
+{
+    if (o->dO)
+        report_line("dO: %s", o->dO);
+    else
+        report_line("dO: normal numbers, seed %llu", (unsigned long long)o->seed);
+}
+
 /* Everything but --kernel list and --train. */
 static void tell_problem(const struct options *o)
 {
@@ -163,6 +172,7 @@ static void tell_problem(const struct options *o)
     if (wants_story(o))
         tell_story();
     attention_describe(&layer.input);
+    tell_dO(o);
     if (cuda) {
         cuda_tell_kernel(&layer, o);
         layer_free(&layer);

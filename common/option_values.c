@@ -55,21 +55,24 @@ bool option_pair(const char *text, char separator, struct option_pair *pair)
     return true;
 }
 
+static bool is_width(const char *text)
+{
+    return strcmp(text, "-1") == 0 || isdigit((unsigned char)*text);
+}
+
+static ptrdiff_t width_of(const char *option, const char *text)
+{
+    return *text == '-' ? -1 : (ptrdiff_t)option_whole_number(option, text, 0, OPTION_MOST);
+}
+
 /* "LEFT,RIGHT", each a number of keys or -1. */
 static void take_window(struct options *options, const char *option, const char *text)
 {
     struct option_pair pair;
-    ptrdiff_t width[2];
-    if (!option_pair(text, ',', &pair))
+    if (!option_pair(text, ',', &pair) || !is_width(pair.left) || !is_width(pair.right))
         options_fail(option, "expected LEFT,RIGHT, two numbers of keys or -1, found '%s'", text);
-    for (int k = 0; k < 2; k++) {
-        const char *const side = k == 0 ? pair.left : pair.right;
-        width[k] = strcmp(side, "-1") == 0
-                       ? -1
-                       : (ptrdiff_t)option_whole_number(option, side, 0, OPTION_MOST);
-    }
-    options->window_left = width[0];
-    options->window_right = width[1];
+    options->window_left = width_of(option, pair.left);
+    options->window_right = width_of(option, pair.right);
 }
 
 /* "R,C", the queries and keys of a block. */

@@ -172,8 +172,8 @@ TEST(program, refuses_bad_numbers)
     }
     refuses("--causal=sideways", "--causal: expected bottom-right or top-left");
     refuses("--window 3", "--window: expected LEFT,RIGHT");
-    refuses("--window 3,-2", "--window: expected a whole number");
-    refuses("--window 3,", "--window: expected a whole number");
+    refuses("--window 3,-2", "two numbers of keys or -1, found '3,-2'");
+    refuses("--window 3,", "--window: expected LEFT,RIGHT");
     refuses("--window 99999999999,1", "--window: expected a whole number");
     refuses("--verify=some", "--verify: expected all");
     refuses("--n-q 0", "--n-q: expected a whole number from 1");

@@ -6,7 +6,8 @@
  * dropout mask is not stored: what the forward pass drew is drawn again (chapter 05, step dropout).
  *
  * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, whose line numbers stand at the right. Line 1,
- * which restores the state of the random numbers, has nothing to do here: ours have none.
+ * which restores the state of the random numbers, has nothing to do here: ours have none. Line 5 clears dK and dV
+ * too, which line 24 stores whole; that is left out.
  */
 #include "tile.h"
 
@@ -21,7 +22,7 @@ static float dropout_factor(const struct backward_head *a, size_t i, size_t j)
     return dropout_keeps(a->p, a->b, a->h, i, j) ? (float)(1.0 / (1.0 - a->p->dropout)) : 0.0f;
 }
 
-/* Scores and dP of a tile become P, to be P_drop, and dS. */
+/* The scores of a tile become P_drop, and dP becomes dS. */
 static void fa1_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast)
 {
     for (size_t n = 0; n < t.rows * t.cols; n++) {

@@ -46,7 +46,7 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
     work_products(2 * t.rows * t.cols * d);
 }
 
-/* C += X B, a row of C for each query: hidden pairs, which are 0 in X, add nothing, not even 0 NaN. */
+/* C += X B, a row of C for each query: hidden pairs, 0 in X, add nothing, not even 0 times NaN. */
 static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
                                        size_t d)
 {

@@ -6,6 +6,8 @@
 #include "traffic.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static struct count count_of(enum step_name name, const struct test_problem *t,
                              struct tile_size size)
@@ -16,6 +18,18 @@ static struct count count_of(enum step_name name, const struct test_problem *t,
     return c;
 }
 
+/* The first line of the counts that is not as predicted, or "". */
+static const char *wrong_line(const struct accesses *a)
+{
+    static char text[120];
+    *text = '\0';
+    for (size_t k = 0; k < a->n && !*text; k++)
+        if (a->line[k].count != a->line[k].predicted)
+            snprintf(text, sizeof text, "%s are %zu, the formula %s gives %zu", a->line[k].what,
+                     a->line[k].count, a->line[k].formula, a->line[k].predicted);
+    return text;
+}
+
 TEST(count, of_every_step_is_what_its_formula_gives)
 {
     for (enum step_name name = STANDARD; name < STEPS; name++)
@@ -24,8 +38,8 @@ TEST(count, of_every_step_is_what_its_formula_gives)
                                                    random_options(seed, options_of(name)));
             const struct tile_size size = tiles_of(name, seed % TILE_FORMS, &t.p);
             const struct count c = count_of(name, &t, size);
-            cr_assert(c.as_predicted, "%s --kernel %s --br %zu --bc %zu: not as predicted",
-                      problem_text(&t), steps[name].name, size.Br, size.Bc);
+            cr_assert(c.as_predicted, "%s --kernel %s --br %zu --bc %zu: %s", problem_text(&t),
+                      steps[name].name, size.Br, size.Bc, wrong_line(&c.accesses));
             cr_assert(c.pairs == attention_pairs(&t.p), "%s: %zu pairs, not %zu", problem_text(&t),
                       c.pairs, attention_pairs(&t.p));
             problem_free(&t);
@@ -49,6 +63,8 @@ TEST(count, notices_one_access_too_many)
     const struct count c =
         count_step(&step, &layer.input, &layer.kept, t.dO, (struct tile_size){ 2, 3 });
     cr_assert(!c.as_predicted, "one load more goes unseen");
+    cr_assert(strcmp(wrong_line(&c.accesses), "V loads are 28, the formula Nk d gives 27") == 0,
+              "it says: %s", wrong_line(&c.accesses));
     kept_free(&layer.kept);
     problem_free(&t);
 }

@@ -17,11 +17,6 @@ static struct command run(const char *arguments)
     return command_run(words);
 }
 
-static void verifies(const char *arguments)
-{
-    command_verified("07_backward", arguments, NULL);
-}
-
 /* The lines of a text that have so many fields. */
 static int lines_of_fields(const char *text, int fields)
 {
@@ -71,8 +66,10 @@ TEST(outputs, writes_every_array_in_its_shape)
         command_zeros("k.npy", NPY_F2, dims, kv + 4 - dims);
         command_array("v.npy", NPY_F4, dims, kv + 4 - dims, ones);
         command_array("g.npy", NPY_F4, dims, q + 4 - dims, ones);
-        verifies("--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --br 2 --bc 4 --output @/o.npy "
-                 "--lse @/l.npy --dq @/dq.npy --dk @/dk.npy --dv @/dv.npy");
+        command_verified("07_backward",
+                         "--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --br 2 --bc 4 --output "
+                         "@/o.npy --lse @/l.npy --dq @/dq.npy --dk @/dk.npy --dv @/dv.npy",
+                         (const char *const[]){ "Input", "dO: ", "/g.npy\n", NULL });
         struct npy O = written("o.npy", dims, q + 4 - dims), lse = written("l.npy", 3, q);
         struct npy dQ = written("dq.npy", dims, q + 4 - dims);
         struct npy dK = written("dk.npy", dims, kv + 4 - dims);

@@ -50,6 +50,7 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "complete",
                                   "Input",
                                   "common/data/",
+                                  "dO: normal numbers, seed 1",
                                   "Tiles",
                                   "12 skipped",
                                   "Counted",

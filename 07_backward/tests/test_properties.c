@@ -60,7 +60,7 @@ TEST(every_step, gives_the_same_whatever_the_tiles)
         }
 }
 
-/* dO is scaled by 2^k, which is exact, or doubled against a sum of two. */
+/* The gradients of a sum of two dO are the sums of theirs. */
 TEST(every_step, is_linear_in_do)
 {
     for (enum step_name name = STANDARD; name < STEPS; name++)

@@ -69,8 +69,10 @@ for seed in 0 1 2 3; do
         sh $here/numbers.sh 06_flash_tiled_cuda/exercise.numbers $seed >"$work/numbers"
         same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --kernel fa2 | all)"
         sh $here/numbers.sh 07_backward/exercise.numbers $seed >"$work/numbers"
-        same "07, question 3, seed $seed" "$(key 3 fa2)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" --kernel fa2 \
-            --sram "$(fig 3 M)" | all)"
+        for step in standard fa1 fa2; do
+            same "07, question 3, $step, seed $seed" "$(key 3 $step)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" \
+                --kernel $step --sram "$(fig 3 M)" | all)"
+        done
     fi
 done
 printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 7.5\n' >"$work/answers.txt"
