@@ -83,7 +83,7 @@ $(RESULTS)/grading: grader $(GRADER)/valid $(GRADER)/against
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 test-grading: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
 

@@ -425,6 +425,147 @@ if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
     cheat "$work/in/a.tar.gz" 'it is larger than'
 fi
 
+# ---- tests that are graded -----------------------------------------------------------------------
+
+# What `make grade-tests` says at last of the tests on standard input. Here a process of theirs has 2 seconds.
+graded_tests() {
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    cat - >"$work/in/01_standard_softmax/tests/test_mine.c"
+    LIMIT=2 make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in" >"$work/said" 2>&1
+    grep -v '^make.*\*\*\*' "$work/said" | tail -n 1
+}
+expect_of_tests() {  # words of what is said, what is said
+    case $2 in *"$1"*) pass ;; *) fail "expected \"$1\": $(cat "$work/said")" ;; esac
+}
+reject_right='reject the right version (or do not come to their end)'
+test_head='#include "../standard_softmax.h"
+#include "test.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int kill(int process, int signal);
+'
+if [ -n "$root" ]; then
+    # Bounded, in case that nothing stops them. What was started must not be there any more.
+    if is_wanted tests_that_fork; then
+        said=$(graded_tests <<END
+$test_head
+TEST(mine, can_fork_as_often_as_they_like)
+{
+    int forked = 0;
+    for (int k = 0; k < 200; k++) {
+        const int child = fork();
+        if (child == 0) {
+            execl("/proc/self/exe", "left-behind", (char *)NULL);
+            for (int s = 0; s < 60; s++)
+                sleep(1);
+            _exit(0);
+        }
+        forked += child > 0;
+    }
+    cr_assert(forked == 200);
+}
+END
+        )
+        if ps -eo args 2>/dev/null | grep -q '^left-behind'; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
+    fi
+    if is_wanted tests_that_write_outside; then
+        rm -f /tmp/was-here "$course/was-here"
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_write_somewhere)
+{
+    static const char *const paths[] = { "$course/was-here", "was-here", "../was-here", "../../verdict", "/was-here", "/lib/was-here",
+        "/proc/1/mem", "tests" };
+    int opened = 0;
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+        opened += fopen(paths[k], "w") != NULL;
+    FILE *file = fopen("/tmp/was-here", "w");
+    cr_assert(opened || !file);
+}
+END
+        )"
+        [ ! -e /tmp/was-here ] || fail 'it has written to /tmp'
+    fi
+    # The first run is of the right version. Whoever could count them would reject all the others.
+    if is_wanted tests_that_count_their_runs; then
+        expect_of_tests 'reject 0 of 4 wrong ones' "$(graded_tests <<END
+$test_head
+TEST(mine, have_never_been_here)
+{
+    static const char *const paths[] = { "/tmp/seen", "/dev/shm/seen", "seen", "tap", "/var/tmp/seen" };
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        FILE *file = strcmp(paths[k], "tap") == 0 ? NULL : fopen(paths[k], "r");
+        cr_assert(!file);
+        file = fopen(paths[k], "a");
+        if (file)
+            fclose(file);
+    }
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_read_the_course; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_see_what_they_are_tried_on)
+{
+    cr_assert(fopen("$course/01_standard_softmax/standard_softmax.c", "r") || fopen("/etc/passwd", "r") || fopen("$course/Makefile", "r"));
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_include_the_solution; then
+        expect_of_tests 'The tests do not compile' "$(graded_tests <<END
+$test_head
+#include "$course/01_standard_softmax/standard_softmax.c"
+TEST(mine, nothing) { }
+END
+        )"
+    fi
+    if is_wanted tests_that_take_all_memory; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_have_three_gigabytes)
+{
+    char *memory = malloc((size_t)3 << 30);
+    cr_assert(memory != NULL);
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_kill; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, end_everything)
+{
+    kill(getppid(), 9);
+    kill(-1, 9);
+}
+END
+        )"
+    fi
+else
+    skipped=$((skipped + 7))
+fi
+if is_wanted tests_that_never_end; then
+    expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+Test(mine, never_ends)
+{
+    for (volatile int k = 0;; k = 1 - k)
+        ;
+}
+END
+    )"
+fi
+if is_wanted tests_that_are_too_long; then
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
+    expect_of_tests 'expected at most 200000 bytes' "$(graded_tests <"$work/long")"
+fi
+
 # ---- reports, a class, bad arguments -------------------------------------------------------------
 
 if is_wanted reports_are_as_published; then

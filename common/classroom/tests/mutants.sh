@@ -1,9 +1,12 @@
 #!/bin/sh
-# mutants.sh BUILD RESULT - wrong versions of the grader, each of which a test of grading.sh must reject.
+# mutants.sh BUILD RESULT [TEST…] - wrong versions of the grader, each of which a test of grading.sh must reject; with
+# names of tests only theirs.
 #
 # A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS and what grading.sh wants
 # are in the environment. Leaves "passed failed skipped" in RESULT.
 build=$1 result=$2
+shift 2
+wanted=$*
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
@@ -20,6 +23,7 @@ copy_build() {
 }
 
 mutant() {  # needs, test, file, sed command
+    case " $wanted " in '  ' | *" $2 "*) ;; *) return ;; esac
     if [ "$1" = root ] && [ -z "$root" ]; then
         skipped=$((skipped + 1))
         return
@@ -79,6 +83,10 @@ mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; 
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
 mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident(process) > wanted.resident/false/'
 mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
+mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
+mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
+mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'
+mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 
 printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
 mkdir -p "$(dirname "$result")"
