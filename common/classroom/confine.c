@@ -78,11 +78,11 @@ static int read_options(int argc, char **argv)
             const char **text;
             long *number;
         } options[] = {
-            { "--root", &wanted.root, NULL },     { "--hide", &wanted.hide, NULL },
-            { "--errors", &wanted.errors, NULL }, { "--verdict", &wanted.verdict, NULL },
-            { "--user", NULL, &wanted.user },     { "--seconds", NULL, &wanted.seconds },
-            { "--memory", NULL, &wanted.memory }, { "--resident", NULL, &wanted.resident },
-            { "--file", NULL, &wanted.file },     { "--tasks", NULL, &wanted.tasks },
+            { "--root", &wanted.root, NULL },       { "--hide", &wanted.hide, NULL },
+            { "--errors", &wanted.errors, NULL },   { "--verdict", &wanted.verdict, NULL },
+            { "--user", NULL, &wanted.user },       { "--seconds", NULL, &wanted.seconds },
+            { "--memory", NULL, &wanted.memory },   { "--resident", NULL, &wanted.resident },
+            { "--file", NULL, &wanted.file },       { "--tasks", NULL, &wanted.tasks },
             { "--scratch", NULL, &wanted.scratch },
         };
         const size_t n = sizeof options / sizeof options[0];
@@ -210,7 +210,8 @@ _Noreturn static void become(int pipe, char **words)
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
              STDERR_FILENO);
     const bool complete = separate();
-    if (wanted.root && chdir(wanted.root) != 0)
+    // what is hidden is still there under the name that the working directory has
+    if ((wanted.root || wanted.hide) && chdir(wanted.root ? wanted.root : "/") != 0)
         give_up(pipe, wanted.root);
     if (wanted.root && complete && chroot(wanted.root) != 0 && geteuid() == 0)
         give_up(pipe, "chroot");

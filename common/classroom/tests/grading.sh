@@ -678,6 +678,37 @@ if is_wanted wrong_versions_lose_points; then
     if [ -z "$wrong" ] && [ "$tried" -gt 8 ]; then pass; else fail "of $tried these earn all points:$wrong"; fi
 fi
 
+# Chapter 06: its files as they are, and a file of each part with a mistake in it, the last as the starter has it.
+kernels() { mkdir -p "$work/in/06_flash_tiled_cuda/kernels" && cp 06_flash_tiled_cuda/kernels/*.cu* "$work/in/06_flash_tiled_cuda/kernels/"; }
+earned() { for of in 'fa1 output' 'fa1 sanitizer' 'warp output' 'warp sanitizer' 'fragments output' 'fragments sanitizer' 'swizzle counts'; do column "$of"; done | tr '\n' ' '; }
+if is_wanted kernels_that_are_right; then
+    kernels
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    if [ "$(earned)" = '7 1 7 1 7 1 4 ' ]; then pass; else fail "it earned $(earned)"; fi
+fi
+if is_wanted kernels_that_are_wrong; then
+    kernels
+    (cd "$work/in/06_flash_tiled_cuda/kernels" &&
+        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' fa1.cu &&
+        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' registers.cuh &&
+        sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' swizzle.cuh && sed -i.before 's|// STUB: ||' swizzle.cuh)
+    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/mutants/packed_the_other_way_round.patch
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    wrong=''
+    for of in fa1 warp fragments; do [ "$(column "$of output")" -lt 4 ] && [ "$(column "$of sanitizer")" -eq 0 ] || wrong="$wrong $of"; done
+    [ "$(column 'swizzle counts')" -eq 0 ] || wrong="$wrong swizzle"
+    if [ -z "$wrong" ] && report | grep -q 'cycles of shared memory where'; then pass; else fail "these earned points:$wrong"; fi
+fi
+# One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
+if is_wanted kernels_that_cheat; then
+    mkdir -p "$work/in/06_flash_tiled_cuda/kernels"
+    echo "#include \"$course/06_flash_tiled_cuda/kernels/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/fa1.cu"
+    sed 's/return r \* SHAPE::ROW + (c ^ turn);/return (void)turn, c;/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
+    PART=fa1,swizzle grade "$work/in" 06
+    if [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
+        report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi
+fi
+
 if is_wanted check_against; then
     wrong=''
     against() {  # status, words, stage

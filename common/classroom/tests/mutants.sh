@@ -83,6 +83,7 @@ mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; 
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
 mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident(process) > wanted.resident/false/'
 mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
+mutant - kernels_that_cheat grade.c 's/|| has_right_output(t, program, c, &in)/|| true/'
 mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
 mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
 mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'
