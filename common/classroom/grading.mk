@@ -72,8 +72,9 @@ $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,grade grade_report ass
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
-# What outputs are held against besides the reference.
-BEFORE := $(patsubst %,$(BUILD)/%,$(filter 01_% 02_% 04_% 05_% 07_%,$(CHAPTERS)))
+# What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
+BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
+              $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/programs)))
 
 # The grader, and all that students' files are linked with. For chapter 06 that is the engine too, and made apart.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/plain
