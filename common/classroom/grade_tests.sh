@@ -149,7 +149,8 @@ case $right in
 'passes right 0') echo 'There is no test in it: 0 points.'; exit 1 ;;
 passes*) ;;
 fails*)
-    sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap" | tr -cd 'A-Za-z0-9_: \n' | head -n 100
+    if grep -aq '^not ok ' "$work/1/tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap"; else head -c 400 "$work/1/errors"; cat "$work/1/verdict"; fi |
+        tr -cd ' -~\n' | head -n 100
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;
 *) echo "$right"; exit 2 ;;

@@ -171,6 +171,20 @@ for chapter; do
     rm -rf "$starter"
 done
 
+# The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
+bugs=$work/bugs
+EARLIER=$EARLIER_06 sh $here/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
+sh common/tools/links.sh "$bugs"/06_*/*.md >"$said" || complain "bugs: $(cat "$said")"
+for bug in 1 2 3 4; do
+    (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+    grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
+done
+mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
+(cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/planted/1.patch)
+(unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
+grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
+rm -rf "$bugs"
+
 # ---- the proof that a solution does not show can fail --------------------------------------------
 awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa1.c | grep -q . ||
     complain 'leaks.awk does not see a solution'

@@ -603,7 +603,9 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
 with_build() {
-    cp -Rp "$build" "$1/build"
+    mkdir -p "$1/build/sanitized"
+    cp -Rp "$build/obj" "$build/grader" "$build"/*.a "$1/build/"
+    cp -Rp "$build/sanitized/obj" "$1/build/sanitized/"
 }
 if is_wanted gradescope_takes_it; then
     if command -v zip >/dev/null && command -v unzip >/dev/null && [ -z "$GRADING" ]; then
