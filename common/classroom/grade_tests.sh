@@ -13,8 +13,11 @@
 # For the latter the environment is that of common/tools/mutant.sh, from the Makefile. LIMIT: seconds of the
 # processor's time for one of the tests' processes, five times as much by the clock for all of them.
 build=${BUILD:-build}
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MOST_SOURCE=200000  # bytes of tests
-TASKS=100 MEMORY=2048 FILES=16 SCRATCH=64
+MEMORY=2048 FILES=16 SCRATCH=64  # MB
+AT_ONCE=2                        # of the tests in it, and each may have as many threads as there are cores, twice
+TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
     submission=$2
@@ -76,7 +79,7 @@ if [ "$1" = one ]; then
     # shellcheck disable=SC2086  # lists of words
     "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$(cat "$work/limit")" --memory $MEMORY \
         --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/errors" --verdict "$folder/verdict" \
-        --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap
+        --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
     cp "$root/tap" "$folder/tap"
     rm -rf "$root"
     passed=$(grep -a '^ok ' "$folder/tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/tap")
@@ -159,7 +162,7 @@ esac
 [ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
 
 awk -v last="$last" 'BEGIN { for (k = 2; k < last; k++) print k }' |
-    xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -n 1 sh "$0" one "$chapter" "$work" >"$work/verdicts" 2>"$work/errors"
+    xargs -P "$cores" -n 1 sh "$0" one "$chapter" "$work" >"$work/verdicts" 2>"$work/errors"
 if grep '^broken' "$work/verdicts"; then
     cat "$work/errors"
     exit 2

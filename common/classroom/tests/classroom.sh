@@ -160,6 +160,15 @@ same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'
 echo 'this is not C' >"$work/text.c"
 same 'no C' "$(graded "$work/text.c")" 'The tests do not compile: 0 points.'
 
+# Where the tests are confined there are threads too, and the engine for kernels: only the last fails.
+for chapter in 05_flash_tiled_cpu 06_flash_tiled_cuda; do
+    rm -rf "$work/tests"
+    mkdir -p "$work/tests/$chapter/tests"
+    { cat $chapter/tests/mine.c; printf 'TEST(mine, fails)\n{\n    cr_assert(0);\n}\n'; } >"$work/tests/$chapter/tests/test_mine.c"
+    same "$chapter, tests that are confined" "$(MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 |
+        grep -v '^make' | head -n 1)" '    mine::fails'
+done
+
 # The tests to begin with are there, build and pass, for every chapter.
 for chapter; do
     starter=$work/tests-of-$chapter

@@ -443,10 +443,11 @@ test_head='#include "../standard_softmax.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 int kill(int process, int signal);
 '
-if [ -n "$root" ]; then
+if [ -n "$root" ] && [ "$(uname)" = Linux ]; then
     # Bounded, in case that nothing stops them. What was started must not be there any more.
     if is_wanted tests_that_fork; then
         said=$(graded_tests <<END
@@ -454,21 +455,21 @@ $test_head
 TEST(mine, can_fork_as_often_as_they_like)
 {
     int forked = 0;
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < 600; k++) {
         const int child = fork();
         if (child == 0) {
-            execl("/proc/self/exe", "left-behind", (char *)NULL);
+            prctl(PR_SET_NAME, "left-behind", 0, 0, 0);
             for (int s = 0; s < 60; s++)
                 sleep(1);
             _exit(0);
         }
         forked += child > 0;
     }
-    cr_assert(forked == 200);
+    cr_assert(forked == 600);
 }
 END
         )
-        if ps -eo args 2>/dev/null | grep -q '^left-behind'; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
+        if ps -eo comm 2>/dev/null | grep -q '^left-behind'; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
     fi
     if is_wanted tests_that_write_outside; then
         rm -f /tmp/was-here "$course/was-here"
@@ -551,7 +552,7 @@ else
 fi
 if is_wanted tests_that_never_end; then
     expect_of_tests "$reject_right" "$(graded_tests <<END
-$test_head
+#include "test.h"
 Test(mine, never_ends)
 {
     for (volatile int k = 0;; k = 1 - k)
