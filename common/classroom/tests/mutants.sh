@@ -74,7 +74,7 @@ mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
 mutant - exit_0 grade.c 's/&& !has_output(program->kind)/\&\& false/; s/there.st_size > 0/true/; s/"%s", f->unlike/"fine"/'
 mutant - an_endless_loop_costs_its_part confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
-mutant - too_many_accesses grade.c 's/counted\[0\] == right\[0\] \&\& counted\[1\] == right\[1\]/true/'
+mutant - too_many_accesses grade.c 's/enough \&\& counted\[1\] == right\[1\]/true/'
 mutant - undefined_behaviour grade.c 's/t->outcome = CRASHED;\n            \/\/ of ERROR/x/; s/if (ended_badly(t, verdict))/if (false)/; s/"ERROR: "/"NONE: "/'
 mutant - a_crash_costs_its_part grade_report.c 's/"crashed"/"fell over"/'
 mutant - reports_are_as_published grade_report.c "s/if (\*c == '\"' || \*c == '\\\\\\\\')/if (false)/"
