@@ -167,6 +167,55 @@ static const char of_fusing[] =
     "chapter 04, The idea: fuse: what share of the weight the old keys keep, and the new one gets";
 static const char of_gradients[] = "chapter 07, The derivation: which of the five products is it?";
 
+/* Those that chapter 06's kernels know, which have tiles of their own: d, and causal order as the only mask. */
+static const char of_row[] =
+    "chapter 06, Kernel 2: a row of a tile, and what the old O is multiplied by";
+static const char of_warp[] = "chapter 06, registers.md, Who has what: which lanes share a row";
+static const char of_ends[] =
+    "chapter 06, Kernel 2: the last tile of each direction may be smaller";
+static const char of_causal[] =
+    "chapter 06, Kernel 2: a score that nobody sees is -inf, also if it is the first of its row";
+#define KERNEL(title, again, ...) ATTENTION(title, again, __VA_ARGS__)
+static const struct test_case kernel_cases[] = {
+    KERNEL("one head, 24 queries and keys", of_row, 1, 1, 1, 24, 24, 16, 0, 0, .causal = false),
+    KERNEL("tiles that do not divide the problem", of_ends, 1, 2, 2, 37, 183, 32, 0, 0,
+           .causal = false),
+    KERNEL("one query, many keys", of_ends, 1, 1, 1, 1, 203, 32, 0, 0, .causal = false),
+    KERNEL("many queries, one key", of_ends, 1, 1, 1, 113, 1, 16, 0, 0, .causal = false),
+    KERNEL("more than a tile of queries and of keys", of_row, 1, 1, 1, 140, 150, 64, 0, 0,
+           .causal = false),
+    KERNEL("d = 128, 2 texts, 2 heads", of_row, 2, 2, 2, 40, 70, 128, 0, 0, .causal = false),
+    KERNEL("another scale", of_scale, 1, 1, 1, 40, 100, 64, 0, 0, .scale = 0.5f),
+    KERNEL("a scale below 0", of_scale, 1, 1, 1, 40, 100, 64, 0, 0, .scale = -0.2f),
+    KERNEL("causal", of_causal, 1, 2, 2, 150, 150, 16, 0, 0, .causal = true),
+    KERNEL("causal, queries that see no key", of_causal, 1, 1, 1, 50, 31, 16, 0, 0, .causal = true),
+    KERNEL("causal from the first key on", of_causal, 1, 1, 1, 31, 150, 32, 0, 0, .causal = true,
+           .top_left = true),
+    KERNEL("grouped heads", of_masks, 1, 4, 2, 33, 145, 16, 0, 0, .causal = false),
+};
+
+static const char of_fragments[] =
+    "chapter 06, tensor_cores.md, Kernel 4: which lane has which element, and whose rows it names";
+static const char of_swizzle[] = "chapter 06, tensor_cores.md, Kernel 5: where a piece lies, and "
+                                 "that each has a place of its own";
+#define TENSOR(title, type, ...) ATTENTION(title, of_fragments, __VA_ARGS__, .dtype = DTYPE_##type)
+static const struct test_case tensor_cases[] = {
+    TENSOR("one head, 24 queries and keys", BF16, 1, 1, 1, 24, 24, 64, 0, 0, .causal = false),
+    TENSOR("tiles that do not divide the problem, d = 128", BF16, 1, 2, 2, 37, 83, 128, 0, 0,
+           .causal = false),
+    TENSOR("float16", F16, 1, 1, 1, 40, 70, 64, 0, 0, .causal = false),
+    TENSOR("one query, many keys", BF16, 1, 1, 1, 1, 203, 64, 0, 0, .causal = false),
+    TENSOR("many queries, one key", F16, 1, 1, 1, 113, 1, 64, 0, 0, .causal = false),
+    TENSOR("more than a tile of queries and of keys", BF16, 1, 1, 1, 150, 140, 64, 0, 0,
+           .causal = false),
+    TENSOR("another scale", BF16, 1, 1, 1, 40, 40, 64, 0, 0, .scale = 0.5f),
+    TENSOR("causal", BF16, 1, 2, 2, 65, 65, 64, 0, 0, .causal = true),
+    TENSOR("causal, queries that see no key", F16, 1, 1, 1, 50, 31, 128, 0, 0, .causal = true),
+    TENSOR("causal from the first key on", BF16, 1, 1, 1, 31, 150, 64, 0, 0, .causal = true,
+           .top_left = true),
+    TENSOR("grouped heads", BF16, 2, 4, 2, 33, 45, 64, 0, 0, .causal = false),
+};
+
 static size_t add(struct test_case *to, size_t n, const struct test_case *from, size_t count)
 {
     for (size_t k = 0; k < count && n < MOST_CASES; k++)
@@ -188,6 +237,18 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
     case OF_MERGE:
     case OF_SHARE:
         return ADD(cases, n, state_cases);
+    case OF_KERNEL:
+        n = ADD(cases, n, kernel_cases);
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(program->name, "fa2") == 0 && cases[k].reread == of_row)
+                cases[k].reread = of_warp;
+        return n;
+    case OF_TENSOR:
+        n = ADD(cases, n, tensor_cases);
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(program->name, "swizzle") == 0)
+                cases[k].reread = of_swizzle;
+        return n;
     case OF_FORWARD:
     case OF_PRODUCT:
     case OF_BACKWARD:
@@ -358,7 +419,11 @@ struct case_input case_input_new(const struct graded_program *program, const str
     p.window_right = c->p.window_right;
     if (c->p.dropout > 0.0)
         attention_set_dropout(&p, c->p.dropout, DROPOUT_SEED);
+    p.dtype = c->p.dtype;
     in.attention = attention_input_random(p, seed);
+    dtype_round_all(p.dtype, in.attention.Q, attention_query_elements(&p));
+    dtype_round_all(p.dtype, in.attention.K, attention_key_elements(&p));
+    dtype_round_all(p.dtype, in.attention.V, attention_key_elements(&p));
     if (c->key_mask)
         hide_keys(&in.attention, seed, c->hidden_nan);
     if (c->p.mask_rows > 0) {
@@ -448,7 +513,10 @@ char *case_options(const struct graded_program *program, const struct test_case 
     if (p->mask_rows > 0)
         snprintf(blocks, sizeof blocks, " --block-mask=band:%d --mask-block=%zu,%zu", BAND,
                  p->mask_rows, p->mask_cols);
-    snprintf(tiles, sizeof tiles, " --br=%zu --bc=%zu", c->Br, c->Bc);
+    if (c->Br > 0)
+        snprintf(tiles, sizeof tiles, " --br=%zu --bc=%zu", c->Br, c->Bc);
+    else if (p->dtype != DTYPE_F32)
+        snprintf(tiles, sizeof tiles, " --dtype=%s", dtype_name(p->dtype));
     snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s%s",
              program->kind == OF_BACKWARD ? " --do=in/do.npy" : "",
              c->key_mask ? " --key-mask=in/mask.npy" : "",

@@ -10,20 +10,22 @@ starter-$2:
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 
-# The students' tests, linked as the course's own are, with wrong versions in the place of the right one.
+# The students' tests, linked as the course's own are, with wrong versions in the place of the right one. GRADING is
+# where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
+CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom)
 define grade_tests
 .PHONY: grade-tests-$2
-grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
 	@BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
-	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh common/classroom/grade_tests.sh $1 '$$(MINE)'
+	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 '$$(MINE)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests
 grade-tests: setup-test
-	@BUILD='$(BUILD)' sh common/classroom/grade_tests.sh submission '$(SUBMISSION)'
+	@BUILD='$(BUILD)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

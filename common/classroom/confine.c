@@ -3,9 +3,10 @@
  *
  *     --root DIR       it sees DIR as the whole file system, if this system lets us (else it starts in DIR)
  *     --hide DIR       it sees nothing in DIR, if this system lets us
+ *     --scratch MB     for files in ROOT/tmp and ROOT/dev/shm, empty and its own, and ROOT/proc is there; all three exist
  *     --user N         it runs as user N, which nobody else is; only root can do that
  *     --seconds S      of the processor's time, and five times as much by the clock
- *     --memory MB      it may ask for; --resident MB: it may have in use
+ *     --memory MB      each of its processes may ask for; --resident MB: all of them may have in use
  *     --file MB        the largest file that it may write
  *     --tasks N        processes and threads, itself included
  *     --errors FILE    what it says on standard error; it reads nothing, and its output is thrown away
@@ -17,6 +18,7 @@
  * any other way, 2 if it could not be started.
  */
 #define _GNU_SOURCE  // unshare
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -43,7 +45,7 @@ enum { MOST_SETTINGS = 20, REFUSED = 2 };
 
 static struct {
     const char *root, *hide, *errors, *verdict;
-    long user, seconds, memory, resident, file, tasks;
+    long user, seconds, memory, resident, file, tasks, scratch;
     char *settings[MOST_SETTINGS + 1];
     int count;
 } wanted = { .user = -1, .seconds = 10, .file = 16, .tasks = 1 };
@@ -76,11 +78,12 @@ static int read_options(int argc, char **argv)
             const char **text;
             long *number;
         } options[] = {
-            { "--root", &wanted.root, NULL },     { "--hide", &wanted.hide, NULL },
-            { "--errors", &wanted.errors, NULL }, { "--verdict", &wanted.verdict, NULL },
-            { "--user", NULL, &wanted.user },     { "--seconds", NULL, &wanted.seconds },
-            { "--memory", NULL, &wanted.memory }, { "--resident", NULL, &wanted.resident },
-            { "--file", NULL, &wanted.file },     { "--tasks", NULL, &wanted.tasks },
+            { "--root", &wanted.root, NULL },       { "--hide", &wanted.hide, NULL },
+            { "--errors", &wanted.errors, NULL },   { "--verdict", &wanted.verdict, NULL },
+            { "--user", NULL, &wanted.user },       { "--seconds", NULL, &wanted.seconds },
+            { "--memory", NULL, &wanted.memory },   { "--resident", NULL, &wanted.resident },
+            { "--file", NULL, &wanted.file },       { "--tasks", NULL, &wanted.tasks },
+            { "--scratch", NULL, &wanted.scratch },
         };
         const size_t n = sizeof options / sizeof options[0];
         size_t o = 0;
@@ -141,9 +144,30 @@ static bool write_text(const char *path, const char *text)
     return written;
 }
 
-/* A file system, a network and message queues of its own, as far as this system lets us. */
-static void separate(void)
+#ifdef __linux__
+/* Mounts in ROOT what is gone with the last process that sees it; false if this system does not let us. */
+static bool make_scratch(void)
 {
+    static const char *const folders[] = { "tmp", "dev/shm" };
+    char path[4200], size[60];
+    snprintf(size, sizeof size, "mode=1777,size=%ldm", wanted.scratch);
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
+        snprintf(path, sizeof path, "%.4000s/%s", wanted.root, folders[k]);
+        if (mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, size) != 0)
+            return false;
+    }
+    snprintf(path, sizeof path, "%.4000s/proc", wanted.root);
+    return mount("/proc", path, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+#endif
+
+/*
+ * A file system, a network and message queues of its own, as far as this system lets us. False if ROOT lacks what
+ * was asked for: then nothing would run in it.
+ */
+static bool separate(void)
+{
+    bool complete = true;
 #ifdef __linux__
     const uid_t user = getuid();
     const gid_t group = getgid();
@@ -157,10 +181,17 @@ static void separate(void)
     }
     (void)!unshare(CLONE_NEWNET);
     (void)!unshare(CLONE_NEWIPC);
-    if (wanted.hide && unshare(CLONE_NEWNS) == 0 &&
-        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+    if ((!wanted.hide && !wanted.scratch) || unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        return !wanted.scratch;
+    if (wanted.scratch && wanted.root)
+        complete = make_scratch();
+    if (wanted.hide)
         (void)!mount("none", wanted.hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=555");
+#else
+    complete = !wanted.scratch;
 #endif
+    return complete;
 }
 
 static void redirect(int pipe, const char *path, int flags, int to)
@@ -178,10 +209,11 @@ _Noreturn static void become(int pipe, char **words)
     redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
              STDERR_FILENO);
-    separate();
-    if (wanted.root && chdir(wanted.root) != 0)
+    const bool complete = separate();
+    // what is hidden is still there under the name that the working directory has
+    if ((wanted.root || wanted.hide) && chdir(wanted.root ? wanted.root : "/") != 0)
         give_up(pipe, wanted.root);
-    if (wanted.root && chroot(wanted.root) != 0 && geteuid() == 0)
+    if (wanted.root && complete && chroot(wanted.root) != 0 && geteuid() == 0)
         give_up(pipe, "chroot");
     set_limits(pipe);
     const struct rlimit tasks = at_most(wanted.tasks, 1);
@@ -222,6 +254,25 @@ static long resident(pid_t process)
     return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
 }
 
+/* The same of the process and of those it has started: all that its user has. */
+static long resident_of_all(pid_t process)
+{
+    DIR *const folder = wanted.tasks > 1 && wanted.user >= 0 ? opendir("/proc") : NULL;
+    long all = 0;
+    if (!folder)
+        return resident(process);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[300];
+        struct stat of;
+        const long number = strtol(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%s", entry->d_name);
+        if (number > 0 && stat(path, &of) == 0 && of.st_uid == (uid_t)wanted.user)
+            all += resident((pid_t)number);
+    }
+    closedir(folder);
+    return all;
+}
+
 /* Ends the process and all that it started. */
 static void end_all(pid_t process)
 {
@@ -252,14 +303,14 @@ static const char *watch(pid_t process, int *status)
             return NULL;
         }
         const bool late = now() > end,
-                   large = wanted.resident && resident(process) > wanted.resident;
+                   large = wanted.resident && resident_of_all(process) > wanted.resident;
         if (late || large) {
             end_all(process);
             waitpid(process, status, 0);
             return late ? "time" : "memory";
         }
         nanosleep(&(struct timespec){ 0, pause }, NULL);
-        pause = pause < 10000000 ? 2 * pause : pause;
+        pause = pause < (wanted.tasks > 1 ? 50000000 : 10000000) ? 2 * pause : pause;
     }
 }
 

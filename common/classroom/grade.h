@@ -14,7 +14,22 @@
 
 // ---- what is graded ------------------------------------------------------------------------------
 
-enum kind { OF_ROWS, OF_MERGE, OF_SHARE, OF_FORWARD, OF_PRODUCT, OF_BACKWARD };
+/* OF_KERNEL and OF_TENSOR are forward passes in CUDA, the latter for numbers of 16 bits. */
+enum kind {
+    OF_ROWS,
+    OF_MERGE,
+    OF_SHARE,
+    OF_FORWARD,
+    OF_PRODUCT,
+    OF_BACKWARD,
+    OF_KERNEL,
+    OF_TENSOR
+};
+
+static inline bool is_forward(enum kind kind)
+{
+    return kind == OF_FORWARD || kind == OF_KERNEL || kind == OF_TENSOR;
+}
 
 /* A line of common/classroom/programs. */
 struct graded_program {
@@ -58,7 +73,7 @@ struct test_case {
     float spread, shift;
     enum special special;
     bool in_place;
-    struct attention p;  // OF_FORWARD, OF_PRODUCT, OF_BACKWARD: shape and options
+    struct attention p;  // the others: shape and options
     size_t Br, Bc;
     bool key_mask, hidden_nan;
 };
@@ -83,7 +98,7 @@ void case_input_free(struct case_input *in);
 void case_input_write(const struct graded_program *program, const struct test_case *c,
                       const struct case_input *in, const char *folder);
 
-/* The options that a chapter's program wants for it besides the files; returns `text`. */
+/* The options that a student's program wants for it besides the files; returns `text`. */
 char *case_options(const struct graded_program *program, const struct test_case *c, char *text,
                    size_t size);
 

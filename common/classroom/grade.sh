@@ -6,7 +6,8 @@
 # and none of its sources, and linked with what build/grader has. Then build/grader/grade runs them. What it
 # writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is printed.
 #
-# In the environment: CC, FLAGS and SANITIZED, and with QUIET nothing is printed. Exit status: 0, whatever the points;
+# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; and with QUIET
+# nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
@@ -111,6 +112,10 @@ for there in 0[1-7]_*; do
 done
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
+grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
+if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
+    make -s --no-print-directory QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
+fi
 
 # Which name is file $1 of the chapter: with the chapter's folder, without, or without any.
 find_name() {
@@ -130,19 +135,50 @@ find_name() {
 cp -R "$grader/headers" "$work/headers"
 compiler=$(command -v "${CC%% *}") || die "$CC" 'expected a compiler'
 headers=$work/headers
+mkdir -p "$work/archives"
 
-# Compiles and links $source as PROGRAM-VARIANT. What is said goes to $work/said/PROGRAM.
-make_program() {  # program, variant, flags
-    said=$work/said/$1 made=$work/made/$1-$2
-    # shellcheck disable=SC2086  # lists of words
+# Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
+compile() {  # program, compiler's words...
+    said=$work/said/$1
+    shift
+    # shellcheck disable=SC2086
     "$grader/confine" $as --hide "$PWD" --seconds 20 --file 64 --tasks 30 --errors "$said" \
         --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
-        "$compiler" ${CC#"${CC%% *}"} $FLAGS $3 -I"$headers/$chapter" -I"$headers/$(dirname "$chapter/$file")" \
-        -I"$headers/common" -MD -MF "$made.d" "$source" "$work/archives/$2.a" -o "$made" -lm && return 0
+        "$@" && return 0
     [ -s "$said" ] || cp "$work/verdict" "$said"
-    sed "s|$source|$file|g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
+    sed "s|$source|$file|g; s|$work/kernels/$program/||g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
     { echo "$file does not compile:"; cat "$said.short"; } >"$said"
     return 1
+}
+
+# Compiles and links $source as PROGRAM-VARIANT.
+make_program() {  # program, variant, flags
+    made=$work/made/$1-$2
+    # shellcheck disable=SC2086  # lists of words
+    compile "$1" "$compiler" ${CC#"${CC%% *}"} $FLAGS $3 -I"$headers/$chapter" -I"$headers/$(dirname "$chapter/$file")" \
+        -I"$headers/common" -MD -MF "$made.d" "$source" "$work/archives/$2.a" -o "$made" -lm
+}
+
+# The same for chapter 06: the kernel, PROGRAM.cu, is the student's or includes what is. Of the chapter's files, as
+# C++, the folder $work/kernels/PROGRAM has what it may include, and the student's in place of the course's.
+kernel_folder() {
+    there=$work/kernels/$1
+    mkdir -p "$there"
+    for one in "$chapter"/kernels/*.cuh "$chapter/kernels/$1.cu"; do
+        from=$one
+        [ "$one" != "$chapter/$file" ] || from=$source
+        to=$there/$(basename "$one" | sed 's/\.cu$/.cpp/')
+        { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/to_cpp.sed "$from"; } >"$to"
+    done
+    chmod -R go+rX "$work/kernels"
+}
+make_kernel() {  # program, variant, flags
+    made=$work/made/$1-$2 linked=$3
+    [ "$2" != counted ] || linked=''  # the functions that it calls for each access are in the archive
+    # shellcheck disable=SC2086  # lists of words
+    compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $CXX_FLAGS $3 -I"$headers/$chapter/kernels" -I"$headers/common" \
+        -MD -MF "$made.d" -c "$work/kernels/$1/$1.cpp" -o "$made.o" &&
+        compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $linked "$made.o" "$work/archives/$2.a" -o "$made" $CUDA_LIBS
 }
 
 # Is what the file includes a header of the system or of the course?
@@ -152,14 +188,14 @@ includes() {  # the compiler's list
         */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
         esac
         case $used in
-        "$source" | "$headers"/* | "$work/archives"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
+        "$source" | "$headers"/* | "$work/kernels/$program"/* | "$work/archives"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
             /Library/* | /Applications/* | /opt/*) ;;
         *) echo "$used" ;;
         esac
     done | head -n 1
 }
 
-build_one() {  # program, file
+build_one() {  # program, file; of $part
     program=$1 file=$2 said=$work/said/$1
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
     [ -n "$member" ] || { echo "$file: not in the submission" >"$said"; return; }
@@ -173,13 +209,16 @@ build_one() {  # program, file
         echo "$file: it has asm, ## or a trigraph, which the exercise needs none of" >"$said"
         return
     fi
-    for variant in plain sanitized counted; do
-        mkdir -p "$work/archives"
-        ln -sf "$PWD/$grader/$variant/$number-$program.a" "$work/archives/$variant.a"
-        cp "$grader/$variant/$number-$program.a" "$work/archives/$variant.a.new"
-        mv -f "$work/archives/$variant.a.new" "$work/archives/$variant.a"
-        case $variant in plain) flags='-O2 -g' ;; sanitized) flags=$SANITIZED ;; counted) flags='-O2 -g -DCOUNT_TRAFFIC' ;; esac
-        make_program "$program" $variant "$flags" || return
+    case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
+    for variant in $(variants "$part"); do
+        cp "$grader/$variant/$number-$program.a" "$work/archives/$variant.a"
+        case $variant,$make in
+        plain,*) flags='-O2 -g' ;;
+        sanitized,*) flags=$SANITIZED ;;
+        counted,make_kernel) flags="-O2 -g $WATCHED_FLAGS" ;;
+        counted,*) flags='-O2 -g -DCOUNT_TRAFFIC' ;;
+        esac
+        $make "$program" "$variant" "$flags" || return
         other=$(includes "$work/made/$program-$variant.d")
         if [ -n "$other" ]; then
             echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
@@ -188,18 +227,25 @@ build_one() {  # program, file
         fi
         cp "$work/made/$program-$variant" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
+        [ $variant != counted ] || cp "$grader/counted/$number-$program-course" "$work/root/bin/$program-course-counted"
     done
-    cp "$grader/counted/$number-$program-course" "$work/root/bin/$program-course-counted"
+}
+
+# What a part's criteria want a program to be built as.
+variants() {  # part
+    awk -v part="$1" '$1 == part { print $3 }' "$chapter/exercise.points" |
+        sed -n 's/^output$/plain/p; s/^sanitizer$/sanitized/p; s/^counts$/counted/p'
 }
 
 if [ -z "$refused" ]; then
     sed -n "s/^$number  *//p" common/classroom/programs >"$work/programs"
-    while read -r _ program _ file _; do
-        build_one "$program" "$file"
+    while read -r part program _ file _; do
+        case ,$PART, in ,, | *,"$part",*) build_one "$program" "$file" ;; esac
     done <"$work/programs"
     (cd "$grader/libraries" && find . -type d) | while read -r there; do mkdir -p "$work/root/$there"; done
+    # Only root may link: what others run could write to the course's own.
     (cd "$grader/libraries" && find . -type f) | while read -r there; do
-        cp "$grader/libraries/$there" "$work/root/$there"
+        { [ -n "$as" ] && ln "$grader/libraries/$there" "$work/root/$there" 2>/dev/null; } || cp "$grader/libraries/$there" "$work/root/$there"
     done
     mkdir -p "$work/root/in" "$work/root/out"
     chmod -R go+rX "$work/root"

@@ -1,96 +1,178 @@
 #!/bin/sh
 # grade_tests.sh submission SUBMISSION        - finds the tests in it, and asks make for what follows
 # grade_tests.sh CHAPTER FILE                 - how many of the chapter's wrong versions the tests in FILE reject
-# grade_tests.sh one CHAPTER FILE NAME        - for that: builds version NAME ("right": as it should be) and runs them
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c. Wrong versions that only the watched build can
-# tell from the right one are left out. The tests run as whoever calls this: grade what you do not trust in a container.
-# For the latter two the environment is that of common/tools/mutant.sh, from the Makefile.
+# tell from the right one are left out.
+#
+# The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
+# system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
+# tells them which version they are tried on, and the right one is tried first and last, so that tests that go by
+# the order of things reject it. What they start is ended with them.
+#
+# For the latter the environment is that of common/tools/mutant.sh, from the Makefile. LIMIT: seconds of the
+# processor's time for one of the tests' processes, five times as much by the clock for all of them.
 build=${BUILD:-build}
-work=$build/grade-tests
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+MOST_SOURCE=200000  # bytes of tests
+MEMORY=2048 FILES=16 SCRATCH=64  # MB
+AT_ONCE=2                        # of the tests in it, and each may have as many threads as there are cores, twice
+TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
     submission=$2
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -e "$submission" ] || bad 'there is no such file or folder'
-    mkdir -p "$work" || exit 2
+    found=$(mktemp -d) || exit 2
+    trap 'rm -rf "$found"' EXIT
     for chapter in 0[1-7]_*; do
         file=$chapter/tests/test_mine.c
         case $submission in
         *.tar.gz | *.tgz) tar -xzOf "$submission" "$file" ;;
         *.zip) unzip -p "$submission" "$file" ;;
         *) if [ -f "$submission/$file" ] && [ ! -L "$submission/$file" ]; then cat "$submission/$file"; fi ;;
-        esac >"$work/$chapter.c" 2>/dev/null
-        if [ -s "$work/$chapter.c" ]; then
-            exec make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$work/$chapter.c"
-        fi
-        rm -f "$work/$chapter.c"
+        esac 2>/dev/null | head -c $((MOST_SOURCE + 1)) >"$found/test_mine.c"
+        [ "$(wc -c <"$found/test_mine.c")" -le $MOST_SOURCE ] || bad "$file: expected at most $MOST_SOURCE bytes"
+        [ -s "$found/test_mine.c" ] || continue
+        make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
+        exit
     done
     bad 'expected a file 0N_…/tests/test_mine.c in it'
 fi
 
+# Whoever calls this as root has a user for each run that nobody else is.
+as=''
+if [ "$(id -u)" -eq 0 ]; then
+    user=$((40000 + $$ % 20000))
+    as="--user $user"
+fi
+theirs() { if [ -n "$as" ]; then chown "$user" "$@"; fi; }
+
+# grade_tests.sh one CHAPTER WORK NUMBER: builds version NUMBER of WORK/versions ("right": as it should be), runs the
+# tests on it, and says so: "passes NAME TESTS", "fails NAME TESTS" or "broken NAME".
 if [ "$1" = one ]; then
-    chapter=$2 mine=$3 name=$4
-    folder=$work/$chapter/$name patch=$chapter/mutants/$name.patch
-    mkdir -p "$folder"
+    chapter=$2 work=$3
+    name=$(sed -n "${4}p" "$work/versions")
+    folder=$work/$4 root=$work/$4/root patch=$chapter/mutants/$name.patch
+    mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
     # The tool builds it; that none of its tests is asked for makes it stop there.
     if [ "$name" = right ]; then
-        program=$work/$chapter/right/tests
         # shellcheck disable=SC2086
-        $LINKER $TESTS -o "$program" $LIBS >"$folder/log" 2>&1
+        $LINKER $TESTS -o "$root/tests" $LIBS >"$folder/log" 2>&1
     else
-        sed 's/^Caught by:.*/Caught by: mine::none/' "$patch" >"$folder.patch"
-        WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder.patch" "$folder.result" "$folder" >"$folder.said" 2>&1
-        program=$folder/tests
+        sed 's/^Caught by:.*/Caught by: mine::none/' "$patch" >"$folder/patch"
+        WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$folder/copy" >"$folder/said" 2>&1
+        mv "$folder/copy/tests" "$root/tests" 2>/dev/null
+        mv "$folder/copy/log" "$folder/log" 2>/dev/null
+        rm -rf "$folder/copy"
     fi
-    if [ ! -x "$program" ]; then
+    if [ ! -x "$root/tests" ]; then
         echo "broken $name"
-        cat "$folder/log" "$folder.said" >&2 2>/dev/null
+        cat "$folder/log" "$folder/said" >&2 2>/dev/null
         exit 0
     fi
-    limit=$(command -v timeout || command -v gtimeout) && limit="$limit ${LIMIT:-100}"
-    (cd "$folder" && $limit "./tests" --tap=tap >run.log 2>&1)
-    status=$?
-    passed=$(grep '^ok ' "$folder/tap" 2>/dev/null | grep -vc '# SKIP') failed=$(grep -c '^not ok ' "$folder/tap" 2>/dev/null)
-    if [ "${failed:-0}" -eq 0 ] && [ "$status" -eq 0 ]; then echo "passes $name ${passed:-0}"; else echo "fails $name ${failed:-0}"; fi
-    [ "$name" = right ] || rm -rf "$folder" "$folder.patch" "$folder.said"
+    cp -R "$work/libraries/." "$root/" && : >"$root/tap"
+    chmod -R go+rX "$root"
+    chmod 1777 "$root/tmp" "$root/dev/shm"
+    theirs "$root/tap"
+    # shellcheck disable=SC2086  # lists of words
+    "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$(cat "$work/limit")" --memory $MEMORY \
+        --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/errors" --verdict "$folder/verdict" \
+        --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
+    cp "$root/tap" "$folder/tap"
+    rm -rf "$root"
+    passed=$(grep -a '^ok ' "$folder/tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/tap")
+    case $failed,$(cat "$folder/verdict") in
+    0,'exited 0') echo "passes $name $passed" ;;
+    *,'not started'*) echo "broken $name"; cat "$folder/verdict" >&2 ;;
+    *) echo "fails $name $failed" ;;
+    esac
     exit 0
 fi
 
 chapter=$1 mine=$2
-here=$work/$chapter
-rm -rf "$here"
-mkdir -p "$here"
-object=$here/test_mine.o
+work=$(mktemp -d "${TMPDIR:-/tmp}/grade-tests.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' INT TERM HUP
+chmod 711 "$work"
+echo "${LIMIT:-20}" >"$work/limit"
+CC=$CC sh common/classroom/prepare.sh "$build" || exit 2
+
+# ---- the tests become an object -----------------------------------------------------------------
+
+cp -R "$build/grader/headers" "$work/headers"
+mkdir "$work/made" "$work/scratch" "$work/libraries"
+theirs "$work/made" "$work/scratch"
+file=$chapter/tests/test_mine.c
+mkdir -p "$work/headers/$chapter/tests"
+cp "$mine" "$work/headers/$file"
+chmod -R go+rX "$work/headers"
+compiler=$(command -v "${CC%% *}") || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
+# The course's folders that headers are looked for in are those of the copy.
+flags=$(for flag in $FLAGS; do
+    case $flag in -Icommon*) flag=-I$work/headers/${flag#-I} ;; esac
+    printf '%s ' "$flag"
+done)
 # shellcheck disable=SC2086
-if ! $CC $FLAGS -I"$chapter/tests" -c "$mine" -o "$object" >"$here/log" 2>&1; then
-    sed "s|$mine|$chapter/tests/test_mine.c|" "$here/log" | head -n 20
+if ! "$build/grader/confine" $as --hide "$PWD" --seconds 20 --file 64 --tasks 30 --errors "$work/log" --verdict "$work/verdict" \
+    --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
+    "$compiler" ${CC#"${CC%% *}"} $flags -c "$work/headers/$file" -o "$work/made/test_mine.o"; then
+    sed "s|$work/headers/||g" "$work/log" | tr -cd ' -~\n' | head -n 20
     echo 'The tests do not compile: 0 points.'
     exit 1
 fi
-TESTS="$object $TESTS"
+TESTS="$work/made/test_mine.o $TESTS"
 export TESTS
-right=$(sh "$0" one "$chapter" "$mine" right 2>&1)
+
+# ---- with the right version, with the wrong ones, and with the right one once more --------------
+
+{
+    echo right
+    for patch in "$chapter"/mutants/*.patch; do
+        sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
+    done
+    echo right
+} >"$work/versions"
+last=$(wc -l <"$work/versions")
+
+# What it is linked with tells what else a program of this chapter needs.
+# shellcheck disable=SC2086
+$LINKER $TESTS -o "$work/made/tests" $LIBS >"$work/log" 2>&1 && command -v ldd >/dev/null &&
+    ldd "$work/made/tests" | grep -o '/[^ ]*' | while read -r library; do
+        mkdir -p "$work/libraries$(dirname "$library")"
+        cp -L "$library" "$work/libraries$library"
+    done
+
+one() { sh "$0" one "$chapter" "$work" "$1"; }
+started=$(date +%s)
+right=$(one 1 2>&1)
+took=$(($(date +%s) - started))
 case $right in
 'passes right 0') echo 'There is no test in it: 0 points.'; exit 1 ;;
 passes*) ;;
 fails*)
-    sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$here/right/tap" 2>/dev/null
+    if grep -aq '^not ok ' "$work/1/tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap"; else head -c 400 "$work/1/errors"; cat "$work/1/verdict"; fi |
+        tr -cd ' -~\n' | head -n 100
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;
 *) echo "$right"; exit 2 ;;
 esac
+# A wrong version that does not end need not take a hundred times as long as the right one.
+[ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
 
-for patch in "$chapter"/mutants/*.patch; do
-    sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
-done | xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -n 1 sh "$0" one "$chapter" "$mine" >"$here/verdicts" 2>"$here/errors"
-if grep '^broken' "$here/verdicts"; then
-    cat "$here/errors"
+awk -v last="$last" 'BEGIN { for (k = 2; k < last; k++) print k }' |
+    xargs -P "$cores" -n 1 sh "$0" one "$chapter" "$work" >"$work/verdicts" 2>"$work/errors"
+if grep '^broken' "$work/verdicts"; then
+    cat "$work/errors"
     exit 2
 fi
-rejected=$(grep -c '^fails' "$here/verdicts") all=$(wc -l <"$here/verdicts")
-sed -n 's/^passes \([^ ]*\).*/\1/p' "$here/verdicts" | sort | while read -r name; do
+case $(one "$last" 2>&1) in
+passes*) ;;
+*) echo 'These tests reject the right version when they are run on it again: 0 points.'; exit 1 ;;
+esac
+rejected=$(grep -c '^fails' "$work/verdicts") all=$(wc -l <"$work/verdicts")
+sed -n 's/^passes \([^ ]*\).*/\1/p' "$work/verdicts" | sort | while read -r name; do
     echo "    not rejected: $(sed -n 's/^Symptom: *//p' "$chapter/mutants/$name.patch")  ($name)"
 done
 points=$chapter/exercise.points

@@ -1,7 +1,8 @@
 # Grading by outputs; common/classroom/grading.md tells how. Included by the Makefile.
 #
-# A student's file is compiled three times, by the grader: plain, with sanitizers, and counting accesses. What it
+# A student's file is compiled up to three times, by the grader: plain, with sanitizers, and counting accesses. What it
 # is linked with is made here, an archive for each program of common/classroom/programs and each of the three.
+# Their objects are those of the course, which `make run` has made too, and in build/sanitized those that CI makes.
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
@@ -13,20 +14,38 @@ STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM_DIR)/student/student $(fil
     $(basename $(wildcard common/*.c))))
 STUDENT_ARCHIVES :=
 STUDENT_MODELS   :=
+ARCHIVES         ?= $(BUILD)
 
 # $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the chapter's other files, $5 the student's.
 define student_program
 $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
-$(BUILD)/$1.a: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/%.o,$4) $(STUDENT_COMMON)
+$(ARCHIVES)/$1.a: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/%.o,$4) $(STUDENT_COMMON)
 	@rm -f $$@
+	@mkdir -p $$(@D)
 	$(AT)$$(AR) rcs $$@ $$^
-$(BUILD)/$1-course: $(OBJ)/$(5:.c=.o) $(BUILD)/$1.a
+$(ARCHIVES)/$1-course: $(OBJ)/$(5:.c=.o) $(ARCHIVES)/$1.a
 	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
-STUDENT_ARCHIVES += $(BUILD)/$1.a
-STUDENT_MODELS   += $(BUILD)/$1-course
+STUDENT_ARCHIVES += $(ARCHIVES)/$1.a
+STUDENT_MODELS   += $(ARCHIVES)/$1-course
 endef
+
+# Chapter 06's: $1 is the kernel. They are linked with the engine that runs kernels on the CPU.
+define student_kernel
+$(OBJ)/student/06-$1.o: $(CLASSROOM_DIR)/student/kernel.c
+	@mkdir -p $$(@D)
+	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 -MMD -MP -c $$< -o $$@
+$(ARCHIVES)/06-$1.a: $(OBJ)/student/06-$1.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
+                     $(patsubst %,$(OBJ)/%.o,$(basename $(wildcard common/cuda/*.c common/cuda/*.cpp)))
+	@rm -f $$@
+	@mkdir -p $$(@D)
+	$(AT)$$(AR) rcs $$@ $$^
+$(ARCHIVES)/06-$1-course: $(OBJ)/watched/06_flash_tiled_cuda/kernels/$1.o $(ARCHIVES)/06-$1.a
+	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
+endef
+STUDENT_KERNELS := fa1 fa2 mma swizzle
+$(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k)))
 
 lesson = -DLESSON=$1 -DLESSON_HEADER='"../../../$2.h"'
 STEPS_OF_05 := $(addprefix 05_flash_tiled_cpu/steps/,tile.c observe.c)
@@ -53,18 +72,28 @@ $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,grade grade_report ass
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
-# What outputs are held against besides the reference.
-BEFORE := $(patsubst %,$(BUILD)/%,$(filter 01_% 02_% 04_% 05_% 07_%,$(CHAPTERS)))
+# What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
+BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
+              $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/programs)))
 
-# The grader, and all that students' files are linked with.
-.PHONY: grader
-grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE)
-	$(SUBMAKE) student-archives BUILD=$(GRADER)/plain QUIET=1
-	$(SUBMAKE) student-archives BUILD=$(GRADER)/sanitized QUIET=1 CFLAGS='$(SANITIZED)'
-	$(SUBMAKE) student-archives student-models BUILD=$(GRADER)/counted QUIET=1 CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
+# The grader, and all that students' files are linked with. For chapter 06 that is the engine too, and made apart.
+IN_PLAIN     = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/plain
+IN_SANITIZED = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
+IN_COUNTED   = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/counted BUILD=$(GRADER)/counted CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
+.PHONY: grader grader-06
+grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.a),$(CHAPTER) $(GRADER)/plain/06-fa1.a),grader-06)
+	$(IN_PLAIN) student-archives
+	$(IN_SANITIZED) student-archives
+	$(IN_COUNTED) student-archives student-models
 	@CC='$(CC)' sh $(CLASSROOM_DIR)/prepare.sh $(BUILD)
+grader-06:
+	$(IN_SANITIZED) $(patsubst %,$(GRADER)/sanitized/06-%.a,$(filter-out swizzle,$(STUDENT_KERNELS)))
+	$(IN_COUNTED) $(GRADER)/counted/06-swizzle.a $(GRADER)/counted/06-swizzle-course
+	$(IN_PLAIN) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.a)
 
-GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)'
+GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
+    CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
+    WATCHED_FLAGS='$(WATCHED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
 # Anybody's outputs against a stage.
 $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/against.o $(COMMON)
 	@mkdir -p $(@D)
@@ -79,11 +108,11 @@ $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: $(RESULTS)/grading test-grading
-$(RESULTS)/grading: grader $(GRADER)/valid $(GRADER)/against
+$(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@
+	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 test-grading: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
 

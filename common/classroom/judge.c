@@ -19,7 +19,7 @@ const char *const *outputs_of(enum kind kind)
     static const char *const softmax[] = { "y", NULL }, *const attention[] = { "o", "lse", NULL };
     static const char *const product[] = { "o", NULL };
     static const char *const gradients[] = { "dq", "dk", "dv", NULL };
-    return kind == OF_FORWARD    ? attention
+    return is_forward(kind)      ? attention
            : kind == OF_PRODUCT  ? product
            : kind == OF_BACKWARD ? gradients
                                  : softmax;
@@ -233,13 +233,13 @@ static bool judge_attention(struct finding *f, const struct graded_program *prog
     char ignored[240];
     for (size_t k = 0; names[k] && there; k++) {
         const bool of_keys = program->kind == OF_BACKWARD && k > 0;
-        const int dims = program->kind == OF_FORWARD && k == 1 ? 3 : 4;
+        const int dims = is_forward(program->kind) && k == 1 ? 3 : 4;
         got[k] = take(out, names[k], dims, of_keys ? keys : queries, f->unlike);
         there = got[k] != NULL;
         if (before && dims == 4)
             others[k] = take(before, names[k], dims, of_keys ? keys : queries, ignored);
     }
-    if (there && program->kind == OF_FORWARD)
+    if (there && is_forward(program->kind))
         judge_forward(f, in, got[0], got[1], others[0]);
     else if (there && program->kind == OF_PRODUCT)
         judge_product(f, in, got[0]);
@@ -258,8 +258,7 @@ struct finding judge(const struct graded_program *program, const struct test_cas
     struct finding f = { .right = true };
     const size_t shape[2] = { c->rows, program->kind == OF_MERGE ? 2 : c->cols };
     char ignored[240];
-    if (program->kind == OF_FORWARD || program->kind == OF_PRODUCT ||
-        program->kind == OF_BACKWARD) {
+    if (is_forward(program->kind) || program->kind == OF_PRODUCT || program->kind == OF_BACKWARD) {
         f.right = judge_attention(&f, program, in, out, before) && f.right;
         return f;
     }

@@ -111,6 +111,13 @@ case " $parts " in *' questions '*)
 esac
 rm "$work/numbers" "$work/exercise.md"
 
+# A page's links lead to what is here, or to the web.
+(cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
+for page in "$work/$chapter"/*.md; do
+    awk -v folder="$chapter" -f $here/links.awk "$work/names" "$page" >"$work/page" && cp "$work/page" "$page" || exit 2
+done
+rm -f "$work/names" "$work/page"
+
 cp Makefile "$work/course.mk"
 cp $here/starter.mk "$work/Makefile"
 {

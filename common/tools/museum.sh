@@ -6,6 +6,13 @@ echo '|---|---|---|---|'
 for patch in "$1"/mutants/*.patch; do
     awk -v name="$(basename "$patch" .patch)" '
         function cell(text) { gsub(/\|/, "\\|", text); gsub(/[<>*_]/, "\\\\&", text); return text }
+        function seen_in(text,    all) {  # the addresses in it stay as they are
+            while (match(text, /https:[^ )]*/)) {
+                all = all cell(substr(text, 1, RSTART - 1)) substr(text, RSTART, RLENGTH)
+                text = substr(text, RSTART + RLENGTH)
+            }
+            return all cell(text)
+        }
         /^Symptom:/   { sub(/^[^:]*: */, ""); symptom = $0 }
         /^Seen in:/   { sub(/^[^:]*: */, ""); seen = $0 }
         /^Fix:/       { sub(/^[^:]*: */, ""); fix = $0 }
@@ -13,6 +20,6 @@ for patch in "$1"/mutants/*.patch; do
         /^\+\+\+ /    { if (!file) { file = $2; sub(/^b\/[^\/]*\//, "", file) } }
         END {
             printf "| [`%s`](../%s) | %s%s | %s | `%s` |\n", name, FILENAME, cell(symptom),
-                   (seen == "" ? "" : " **Seen in:** " cell(seen)), cell(fix), caught
+                   (seen == "" ? "" : " **Seen in:** " seen_in(seen)), cell(fix), caught
         }' "$patch" || exit 2
 done

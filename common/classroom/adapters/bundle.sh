@@ -2,8 +2,8 @@
 # bundle.sh gradescope|classroom50 CHAPTER OUT [PART [SEED]] - what those take for an autograder.
 #
 # gradescope: OUT is a .zip to be uploaded, with setup.sh and run_autograder at its root. classroom50: OUT is a folder
-# to be put into autograders/ASSIGNMENT/ of the classroom, with autograder.py. Both hold the course without chapter 06,
-# as folder course. Without a SEED every submission is graded with numbers of its own. Nothing is written if OUT exists.
+# to be put into autograders/ASSIGNMENT/ of the classroom, with autograder.py. Both hold the course as folder course,
+# chapter 06 only if it is what is graded, or 07, whose kernels run on its devices. Without a SEED every submission is graded with numbers of its own. Nothing is written if OUT exists.
 kind=$1 chapter=$2 out=$3 part=$4 seed=$5
 here=common/classroom/adapters
 
@@ -26,7 +26,8 @@ case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esa
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$kind/course"
-tar -cf - --exclude=06_flash_tiled_cuda --exclude='*.svg' --exclude=results --exclude=golden --exclude=mutants \
+case $folder in 06_* | 07_*) kernels=none ;; *) kernels=06_flash_tiled_cuda ;; esac
+tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude=mutants \
     Makefile LICENSE common 0[1-7]_* | (cd "$work/$kind/course" && tar -xf -)
 for file in "$here/$kind"/*; do
     sed "s/@CHAPTER@/$folder/; s/@PART@/$part/; s/@SEED@/$seed/" "$file" >"$work/$kind/$(basename "$file")"

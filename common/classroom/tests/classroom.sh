@@ -162,6 +162,15 @@ same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'
 echo 'this is not C' >"$work/text.c"
 same 'no C' "$(graded "$work/text.c")" 'The tests do not compile: 0 points.'
 
+# Where the tests are confined there are threads too, and the engine for kernels: only the last fails.
+for chapter in 05_flash_tiled_cpu 06_flash_tiled_cuda; do
+    rm -rf "$work/tests"
+    mkdir -p "$work/tests/$chapter/tests"
+    { cat $chapter/tests/mine.c; printf 'TEST(mine, fails)\n{\n    cr_assert(0);\n}\n'; } >"$work/tests/$chapter/tests/test_mine.c"
+    same "$chapter, tests that are confined" "$(MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 |
+        grep -v '^make' | head -n 1)" '    mine::fails'
+done
+
 # The tests to begin with are there, build and pass, for every chapter.
 for chapter; do
     starter=$work/tests-of-$chapter
@@ -172,6 +181,20 @@ for chapter; do
     grep -q '^tests  *done  *[1-9]' "$said" || complain "$chapter, tests to begin with: $(cat "$said")"
     rm -rf "$starter"
 done
+
+# The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
+bugs=$work/bugs
+EARLIER=$EARLIER_06 sh $here/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
+sh common/tools/links.sh "$bugs"/06_*/*.md >"$said" || complain "bugs: $(cat "$said")"
+for bug in 1 2 3 4; do
+    (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+    grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
+done
+mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
+(cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/planted/1.patch)
+(unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
+grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
+rm -rf "$bugs"
 
 # ---- the proof that a solution does not show can fail --------------------------------------------
 awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa1.c | grep -q . ||

@@ -7,6 +7,7 @@
 build=$1 result=$2
 shift 2
 wanted=$*
+. common/classroom/tests/shares.sh
 scripts=${GRADING:-common/classroom}
 lesson=01_standard_softmax/standard_softmax.c
 work=$(mktemp -d) || exit 2
@@ -23,6 +24,7 @@ fail() {
     [ ! -f "$work/reports/report.txt" ] || sed 's/^/        /' "$work/reports/report.txt" | head -n 12
 }
 is_wanted() {
+    is_mine || return 1
     test=$1
     rm -rf "$work/reports" "$work/in"
     mkdir -p "$work/in"
@@ -425,6 +427,149 @@ if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
     cheat "$work/in/a.tar.gz" 'it is larger than'
 fi
 
+# ---- tests that are graded -----------------------------------------------------------------------
+
+# What `make grade-tests` says at last of the tests on standard input. Here a process of theirs has 2 seconds.
+graded_tests() {
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    cat - >"$work/in/01_standard_softmax/tests/test_mine.c"
+    LIMIT=2 make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in" >"$work/said" 2>&1
+    grep -v '^make.*\*\*\*' "$work/said" | tail -n 1
+}
+expect_of_tests() {  # words of what is said, what is said
+    case $2 in *"$1"*) pass ;; *) fail "expected \"$1\": $(cat "$work/said")" ;; esac
+}
+reject_right='reject the right version (or do not come to their end)'
+test_head='#include "../standard_softmax.h"
+#include "test.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int kill(int process, int signal);
+'
+if [ -n "$root" ] && [ "$(uname)" = Linux ]; then
+    # Bounded, in case that nothing stops them. What was started must not be there any more.
+    if is_wanted tests_that_fork; then
+        said=$(graded_tests <<END
+$test_head
+TEST(mine, can_fork_as_often_as_they_like)
+{
+    int forked = 0;
+    for (int k = 0; k < 600; k++) {
+        const int child = fork();
+        if (child == 0) {
+            prctl(PR_SET_NAME, "left-behind", 0, 0, 0);
+            for (int s = 0; s < 60; s++)
+                sleep(1);
+            _exit(0);
+        }
+        forked += child > 0;
+    }
+    cr_assert(forked == 600);
+}
+END
+        )
+        sleep 2  # what was ended is gone then
+        if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q left-behind; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
+    fi
+    if is_wanted tests_that_write_outside; then
+        rm -f /tmp/was-here "$course/was-here"
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_write_somewhere)
+{
+    static const char *const paths[] = { "$course/was-here", "was-here", "../was-here", "../../verdict", "/was-here", "/lib/was-here",
+        "/proc/1/mem", "tests" };
+    int opened = 0;
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+        opened += fopen(paths[k], "w") != NULL;
+    FILE *file = fopen("/tmp/was-here", "w");
+    cr_assert(opened || !file);
+}
+END
+        )"
+        [ ! -e /tmp/was-here ] || fail 'it has written to /tmp'
+    fi
+    # The first run is of the right version. Whoever could count them would reject all the others.
+    if is_wanted tests_that_count_their_runs; then
+        expect_of_tests 'reject 0 of 4 wrong ones' "$(graded_tests <<END
+$test_head
+TEST(mine, have_never_been_here)
+{
+    static const char *const paths[] = { "/tmp/seen", "/dev/shm/seen", "seen", "tap", "/var/tmp/seen" };
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        FILE *file = strcmp(paths[k], "tap") == 0 ? NULL : fopen(paths[k], "r");
+        cr_assert(!file);
+        file = fopen(paths[k], "a");
+        if (file)
+            fclose(file);
+    }
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_read_the_course; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_see_what_they_are_tried_on)
+{
+    cr_assert(fopen("$course/01_standard_softmax/standard_softmax.c", "r") || fopen("/etc/passwd", "r") || fopen("$course/Makefile", "r"));
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_include_the_solution; then
+        expect_of_tests 'The tests do not compile' "$(graded_tests <<END
+$test_head
+#include "$course/01_standard_softmax/standard_softmax.c"
+TEST(mine, nothing) { }
+END
+        )"
+    fi
+    if is_wanted tests_that_take_all_memory; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_have_three_gigabytes)
+{
+    char *memory = malloc((size_t)3 << 30);
+    cr_assert(memory != NULL);
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_kill; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, end_everything)
+{
+    kill(getppid(), 9);
+    kill(-1, 9);
+}
+END
+        )"
+    fi
+elif [ "${SHARE:-0}" -eq 0 ]; then
+    skipped=$((skipped + 7))
+fi
+if is_wanted tests_that_never_end; then
+    expect_of_tests "$reject_right" "$(graded_tests <<END
+#include "test.h"
+Test(mine, never_ends)
+{
+    for (volatile int k = 0;; k = 1 - k)
+        ;
+}
+END
+    )"
+fi
+if is_wanted tests_that_are_too_long; then
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
+    expect_of_tests 'expected at most 200000 bytes' "$(graded_tests <"$work/long")"
+fi
+
 # ---- reports, a class, bad arguments -------------------------------------------------------------
 
 if is_wanted reports_are_as_published; then
@@ -462,7 +607,9 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
 with_build() {
-    cp -Rp "$build" "$1/build"
+    mkdir -p "$1/build/sanitized"
+    cp -Rp "$build/obj" "$build/grader" "$build"/*.a "$1/build/"
+    cp -Rp "$build/sanitized/obj" "$1/build/sanitized/"
 }
 if is_wanted gradescope_takes_it; then
     if command -v zip >/dev/null && command -v unzip >/dev/null && [ -z "$GRADING" ]; then
@@ -537,6 +684,37 @@ if is_wanted wrong_versions_lose_points; then
     if [ -z "$wrong" ] && [ "$tried" -gt 8 ]; then pass; else fail "of $tried these earn all points:$wrong"; fi
 fi
 
+# Chapter 06: its files as they are, and a file of each part with a mistake in it, the last as the starter has it.
+kernels() { mkdir -p "$work/in/06_flash_tiled_cuda/kernels" && cp 06_flash_tiled_cuda/kernels/*.cu* "$work/in/06_flash_tiled_cuda/kernels/"; }
+earned() { for of in 'fa1 output' 'fa1 sanitizer' 'warp output' 'warp sanitizer' 'fragments output' 'fragments sanitizer' 'swizzle counts'; do column "$of"; done | tr '\n' ' '; }
+if is_wanted kernels_that_are_right; then
+    kernels
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    if [ "$(earned)" = '7 1 7 1 7 1 4 ' ]; then pass; else fail "it earned $(earned)"; fi
+fi
+if is_wanted kernels_that_are_wrong; then
+    kernels
+    (cd "$work/in/06_flash_tiled_cuda/kernels" &&
+        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' fa1.cu &&
+        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' registers.cuh &&
+        sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' swizzle.cuh && sed -i.before 's|// STUB: ||' swizzle.cuh)
+    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/mutants/packed_the_other_way_round.patch
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    wrong=''
+    for of in fa1 warp fragments; do [ "$(column "$of output")" -lt 4 ] && [ "$(column "$of sanitizer")" -eq 0 ] || wrong="$wrong $of"; done
+    [ "$(column 'swizzle counts')" -eq 0 ] || wrong="$wrong swizzle"
+    if [ -z "$wrong" ] && report | grep -q 'cycles of shared memory where'; then pass; else fail "these earned points:$wrong"; fi
+fi
+# One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
+if is_wanted kernels_that_cheat; then
+    mkdir -p "$work/in/06_flash_tiled_cuda/kernels"
+    echo "#include \"$course/06_flash_tiled_cuda/kernels/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/fa1.cu"
+    sed 's/return r \* SHAPE::ROW + (c ^ turn);/return (void)turn, c;/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
+    PART=fa1,swizzle grade "$work/in" 06
+    if [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
+        report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi
+fi
+
 if is_wanted check_against; then
     wrong=''
     against() {  # status, words, stage
@@ -600,7 +778,7 @@ if is_wanted not_root; then
     fi
 fi
 
-printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
+[ -n "$SHARE" ] || printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
 mkdir -p "$(dirname "$result")"
 echo "$passed $failed $skipped" >"$result"
 [ "$failed" -eq 0 ]

@@ -1,9 +1,13 @@
 #!/bin/sh
-# mutants.sh BUILD RESULT - wrong versions of the grader, each of which a test of grading.sh must reject.
+# mutants.sh BUILD RESULT [TEST…] - wrong versions of the grader, each of which a test of grading.sh must reject; with
+# names of tests only theirs.
 #
 # A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS and what grading.sh wants
 # are in the environment. Leaves "passed failed skipped" in RESULT.
 build=$1 result=$2
+shift 2
+wanted=$*
+. common/classroom/tests/shares.sh
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
@@ -20,6 +24,8 @@ copy_build() {
 }
 
 mutant() {  # needs, test, file, sed command
+    is_mine || return
+    case " $wanted " in '  ' | *" $2 "*) ;; *) return ;; esac
     if [ "$1" = root ] && [ -z "$root" ]; then
         skipped=$((skipped + 1))
         return
@@ -49,7 +55,7 @@ mutant() {  # needs, test, file, sed command
             grep -v "/${3%.c}\.o") "$build/common.a" -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
         ;;
     esac
-    if GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then
+    if SHARE="" GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then
         failed=$((failed + 1))
         echo "    $2 does not notice: $3, $4"
     else
@@ -70,7 +76,7 @@ mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
 mutant - exit_0 grade.c 's/&& !has_output(program->kind)/\&\& false/; s/there.st_size > 0/true/; s/"%s", f->unlike/"fine"/'
 mutant - an_endless_loop_costs_its_part confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
-mutant - too_many_accesses grade.c 's/counted\[0\] == right\[0\] \&\& counted\[1\] == right\[1\]/true/'
+mutant - too_many_accesses grade.c 's/enough \&\& counted\[1\] == right\[1\]/true/'
 mutant - undefined_behaviour grade.c 's/t->outcome = CRASHED;\n            \/\/ of ERROR/x/; s/if (ended_badly(t, verdict))/if (false)/; s/"ERROR: "/"NONE: "/'
 mutant - a_crash_costs_its_part grade_report.c 's/"crashed"/"fell over"/'
 mutant - reports_are_as_published grade_report.c "s/if (\*c == '\"' || \*c == '\\\\\\\\')/if (false)/"
@@ -79,8 +85,13 @@ mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; 
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
 mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident(process) > wanted.resident/false/'
 mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
+mutant - kernels_that_cheat grade.c 's/|| has_right_output(t, program, c, &in)/|| true/'
+mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
+mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
+mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'
+mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 
-printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
+[ -n "$SHARE" ] || printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$passed" "$failed" "$skipped"
 mkdir -p "$(dirname "$result")"
 echo "$passed $failed $skipped" >"$result"
 [ "$failed" -eq 0 ]

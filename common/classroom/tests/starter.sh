@@ -2,7 +2,7 @@
 # starter.sh CHAPTER PARTS FOLDER - proves a starter, PARTS as for starter.sh, or "" for what it gives by itself:
 #
 #     it builds without a warning; its tests fail untouched, and say where to write; nothing crashes or hangs;
-#     with the solution back all of them pass; no page and no file shows the solution.
+#     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere.
 #
 # What the course has built already is not built again. EARLIER, CC and CXX come from the Makefile.
 chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
@@ -25,6 +25,8 @@ sh common/classroom/starter.sh "$chapter" "$folder" "$parts" >"$folder.log" 2>&1
 parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
 gapped=$(for part in $parts; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
+
+sh common/tools/links.sh "$folder/$chapter"/*.md >"$folder.log" || fail 'has a link that leads nowhere'
 
 # No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
 # `shown PART FILES` names.

@@ -28,5 +28,6 @@ wrong 'the pages show the solution' page.awk '/in solution/d' 'shows the solutio
 wrong 'nobody says where to write' student.sh 's/write it in \$gaps/write it/' 'does not say what to write'
 wrong 'a test that fails is not seen' student.sh 's/^    failed=.*/    failed=0/' 'does not say what to write'
 wrong 'the stub is left out, and warned of' cut.awk 's/(is_stub ? $0 "  " : "")/""/' 'does not build'
-[ $failed -ne 0 ] || { echo 'classroom: five wrong versions of its scripts are rejected'; rm -rf "$work"; }
+wrong 'links to what is not there stay' links.awk 's/return path in there/return 1/' 'has a link that leads nowhere'
+[ $failed -ne 0 ] || { echo 'classroom: six wrong versions of its scripts are rejected'; rm -rf "$work"; }
 exit $failed

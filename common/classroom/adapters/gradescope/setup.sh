@@ -4,10 +4,10 @@ set -e
 here=${AUTOGRADER:-/autograder}
 if command -v apt-get >/dev/null && ! command -v make >/dev/null; then
     apt-get update
-    apt-get install -y gcc libc6-dev make unzip
+    apt-get install -y gcc g++ libc6-dev make unzip
 fi
 cd "$here/source/course"
 # the machine that grades may be older than the one that builds this
-case $(uname -m) in x86_64) make grader WIDTH=-msse2 NATIVE= ;; *) make grader NATIVE= ;; esac
+case $(uname -m) in x86_64) make grader CHAPTER=@CHAPTER@ WIDTH=-msse2 NATIVE= ;; *) make grader CHAPTER=@CHAPTER@ NATIVE= ;; esac
 # what a submission is compiled and run as must not be able to read it
 chmod 700 "$here/source"

@@ -1,0 +1,119 @@
+/*
+ * Chapter 06: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, by the kernel LESSON, which runs on the CPU. The
+ * build that counts says how many cycles shared memory took, and how few would have done.
+ */
+#include "../../../06_flash_tiled_cuda/kernels/kernels.h"
+#ifndef LESSON
+#define LESSON fa2
+#endif
+#ifdef COUNT_TRAFFIC
+#define BUILT_AS(name) name##_watched
+#else
+#define BUILT_AS(name) name##_cpu
+#endif
+#define LAUNCH_OF(name) BUILT_AS(name)
+
+#include "attention_input.h"
+#include "cuda/cpu.h"
+#include "device_memory.h"
+#include "memory.h"
+#include "student.h"
+#include "tolerance.h"
+
+#include <stdlib.h>
+
+static const struct program program = { .chapter = 6, .name = "student" };
+
+/* A NaN that no kernel makes, in either type of 16 bits. */
+static const uint16_t NARROW_POISON = 0x7fde;
+
+static void *copy_of(const float *x, size_t n, const char *name)
+{
+    return device_copy(x, n * sizeof *x, name);
+}
+
+/* The numbers as 16 bits each, or poison if x is NULL. */
+static void *narrow_copy_of(enum dtype type, const float *x, size_t n, const char *name)
+{
+    uint16_t *narrow = allocate(n, sizeof *narrow, name);
+    for (size_t k = 0; k < n; k++)
+        narrow[k] = x ? dtype_bits(type, x[k]) : NARROW_POISON;
+    void *array = device_copy(narrow, n * sizeof *narrow, name);
+    free(narrow);
+    return array;
+}
+
+static void read_narrow(enum dtype type, float *O, const void *array, size_t n)
+{
+    uint16_t *narrow = allocate(n, sizeof *narrow, "O");
+    device_read(narrow, array, n * sizeof *narrow);
+    for (size_t k = 0; k < n; k++)
+        if (narrow[k] != NARROW_POISON)  // else it stays what student_output has made it
+            O[k] = dtype_number(type, narrow[k]);
+    free(narrow);
+}
+
+static void write_cycles(void)
+{
+#ifdef COUNT_TRAFFIC
+    const struct cuda_line *lines;
+    float cycles[2] = { 0.0f, 0.0f };
+    const size_t n = cuda_cpu_profile(&lines);
+    for (size_t k = 0; k < n; k++)
+        if (lines[k].shared) {
+            cycles[0] += (float)lines[k].price;
+            cycles[1] += (float)lines[k].least;
+        }
+    student_write("counts.npy", 1, (const size_t[]){ 2 }, cycles);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    struct attention_input in = attention_input_load(&o);
+    const struct attention *p = &in.p;
+    const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
+    const size_t rows = attention_rows(p), shape[4] = { p->B, p->H, p->Nq, p->d };
+    float *O = student_output(n), *lse = student_output(rows);
+    const bool wide = p->dtype == DTYPE_F32;
+    struct device_arrays a = {
+        .lse = copy_of(lse, rows, "lse"),
+        .m = copy_of(lse, rows, "m"),
+        .l = copy_of(lse, rows, "l"),
+    };
+    if (wide) {
+        a.Q = copy_of(in.Q, n, "Q");
+        a.K = copy_of(in.K, keys, "K");
+        a.V = copy_of(in.V, keys, "V");
+        a.O = copy_of(O, n, "O");
+    } else {
+        a.Q16 = narrow_copy_of(p->dtype, in.Q, n, "Q");
+        a.K16 = narrow_copy_of(p->dtype, in.K, keys, "K");
+        a.V16 = narrow_copy_of(p->dtype, in.V, keys, "V");
+        a.O16 = narrow_copy_of(p->dtype, NULL, n, "O");
+    }
+    cuda_cpu_threads(1);  // it may start no other
+#ifdef COUNT_TRAFFIC
+    cuda_cpu_watch(CUDA_WATCH_PROFILE);
+#endif
+    LAUNCH_OF(LESSON)(p, &a);
+    if (wide)
+        device_read(O, a.O, n * sizeof *O);
+    else
+        read_narrow(p->dtype, O, a.O16, n);
+    device_read(lse, a.lse, rows * sizeof *lse);
+    student_write("o.npy", 4, shape, O);
+    student_write("lse.npy", 3, shape, lse);
+    write_cycles();
+    const void *const arrays[] = {
+        a.Q, a.K, a.V, a.O, a.Q16, a.K16, a.V16, a.O16, a.lse, a.m, a.l
+    };
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        if (arrays[k])
+            device_free(arrays[k]);
+    attention_input_free(&in);
+    free(O);
+    free(lse);
+    return 0;
+}
