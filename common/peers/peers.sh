@@ -58,13 +58,14 @@ fi
 "$build/$chapter" --bench --csv "$folder/ladder.csv" >"$folder/ladder"
 "$folder/referee" "${chapter%%_*}" "$folder/problem" "$sizes" "$@" >"$folder/peers.csv"
 
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
 last=$(tail -n 1 "$folder/ladder" | sed 's/^ *//')
 machine=${last%%; *}
 slug=$(printf '%s' "${machine%%, Linux*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_' | sed 's/_$//')
 results=${INTO:-common/results/$slug.csv} part=${chapter%%_*}
 {
     echo "# machine: $machine"
-    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make ${TARGET:-peers-$part}, $(date +%Y-%m-%d), at commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make ${TARGET:-peers-$part}, $(date +%Y-%m-%d), at commit $commit"
     echo "# ${last#*; }"
     echo "# rows of 1 head are the ladder, ratio_previous against the rung before; of 8 heads, peers in turn,"
     echo "# ratio_previous how many times as fast as that peer complete is. Peak: of the FMA peak of so many cores."
