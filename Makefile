@@ -512,6 +512,7 @@ docs docs-check: setup-run
 	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \
 	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
+	@sh common/tools/pages.sh $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
 check-docs: setup-run
