@@ -9,8 +9,9 @@
 #define QUESTION               \
     "**Check yourself.** How " \
     "many?\n\n<details><summary>Answer</summary>\n\nTwo.\n\n</details>\n\n"
-#define LESSON \
-    "# 03 A lesson\n\nWhat it is about.\n\n## The idea\n\nText.\n\n" QUESTION "## Next\n\nMore.\n"
+#define LESSON                                                                                \
+    "# 03 A lesson\n\n*Time:* an hour; nothing to skip.\n\n## The idea\n\nText.\n\n" QUESTION \
+    "## Next\n\nMore.\n"
 #define PICTURE "![A line that rises as the square of N does](x.svg)\n"
 
 /* What pages.sh says of `text` as a page of that name. */
@@ -66,6 +67,16 @@ TEST(pages, a_question_must_have_a_folded_answer)
             "# 03\n\n## The idea\n\n**Check yourself.** "
             "One?\n\n<details><summary>Answer</summary>\n\nYes.\n\n## Next\n",
             "a fold is not closed");
+}
+
+TEST(pages, a_lessons_head_says_how_long_it_takes)
+{
+    rejects("03_x/README.md", "# 03\n\nNothing to skip.\n\n## Next\n",
+            "03_x/README.md:1: its head does not say");
+    rejects("03_x/README.md", "# 03\n\n*Time:* an hour.\n\n## Next\n", "its head does not say");
+    rejects("03_x/README.md", "# 03\n\nText.\n\n## Run it\n\n*Time:* an hour; nothing to skip.\n",
+            "its head does not say");
+    accepts("README.md", "# Front\n\n## Next\n");
 }
 
 TEST(pages, a_picture_says_what_it_shows)
