@@ -186,8 +186,12 @@ TEST(results, resident_says_what_a_program_had_and_whether_it_ended_well)
     cr_assert(c.status == 1 && !*c.out, "status %d: %s", c.status, c.out);
 }
 
+#define PEERS_07                                                                                \
+    "unset PYTHON; PATH=@:$PATH SIZES=64 TARGET=results INTO=@/r.csv sh common/peers/peers.sh " \
+    "@/build 07_backward"
+
 /* Programs that say what the chapter, its ladder and the referee would, and no python3 to fetch libraries with. */
-TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
+static void pretend_to_have_peers(const char *referee)
 {
     set_up();
     write_text(
@@ -195,22 +199,28 @@ TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
         "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\n"
         "printf 'chapter,...\\n07,fa2,f32,1,1,64,64,0,backward,1,1,1,0.5,,1e-7\\n' >\"$1\"\n"
         "echo '   A Machine, 2 cores, Linux; one core: 9.0 GFLOP/s of FMA, 8.0 GB/s copied'\n");
-    write_text("referee",
-               "#!/bin/sh\necho '07,complete,f32,1,8,64,64,0,backward,1,1,1,0.5,1.0,1e-7,it'\n");
+    write_text("referee", referee);
     write_text("python3", "#!/bin/sh\nexit 1\n");
+    const struct command c = command_run(
+        "chmod +x @/chapter @/referee @/python3 && mkdir -p @/build/peers && cp @/chapter "
+        "@/build/07_backward && cp @/referee @/build/peers/ && cp @/chapter "
+        "@/build/peers/07_backward");
+    cr_assert(c.status == 0, "%s", c.err);
+}
+
+TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
+{
+    pretend_to_have_peers(
+        "#!/bin/sh\necho '07,complete,f32,1,8,64,64,0,backward,1,1,1,0.5,1.0,1e-7,it'\n");
     const char *const parts[] = { "skipped: oneDNN",
                                   "skipped: OpenBLAS",
                                   "skipped: PyTorch",
                                   "wrote part 07 of ",
                                   "command: SIZES=\"64\" make results, ",
                                   NULL };
-    prints(
-        "chmod +x @/chapter @/referee @/python3 && mkdir -p @/build/peers && cp @/chapter "
-        "@/build/07_backward && "
-        "cp @/referee @/build/peers/ && cp @/chapter @/build/peers/07_backward && unset PYTHON && "
-        "PATH=@:$PATH SIZES=64 TARGET=results INTO=@/r.csv sh common/peers/peers.sh @/build "
-        "07_backward",
-        parts);
+    const struct command c = command_run(PEERS_07);
+    cr_assert(c.status == 0 && !missing_part(c.out, parts) && !strstr(c.out, "measure again"),
+              "status %d: %s%s", c.status, c.out, c.err);
     const char *const kept[] = { "# part: 05\n",
                                  LADDER_05,
                                  "# part: 07\n# machine: A Machine, 2 cores, Linux\n",
@@ -219,6 +229,15 @@ TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
                                  ",1e-7,\n07,complete,f32,1,8,64,",
                                  NULL };
     prints("cat @/r.csv && cmp @/r.csv \"$(cat @/build/peers/written)\"", kept);
+}
+
+TEST(results, peers_says_that_a_speed_above_the_peak_was_disturbed)
+{
+    pretend_to_have_peers(
+        "#!/bin/sh\necho '07,complete,f32,1,8,64,64,0,backward,1,1,1,1.2,1.0,1e-7,it'\n");
+    const char *const parts[] = { "wrote part 07 of ", "above 100 % of the peak", "measure again",
+                                  NULL };
+    prints(PEERS_07, parts);
 }
 
 TEST(chapters, the_front_pages_table_takes_speeds_from_the_results)
