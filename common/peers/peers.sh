@@ -17,6 +17,7 @@ case " $sizes " in *[!0-9\ ]* | *' 0'* | "  " | "   ") echo "SIZES: expected num
 for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
     [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
 done
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
 command -v python3 >/dev/null || echo 'no python3 here, which fetches the libraries'
 mkdir -p "$folder/problem"
 venv=$folder/python
@@ -58,7 +59,6 @@ fi
 "$build/$chapter" --bench --csv "$folder/ladder.csv" >"$folder/ladder"
 "$folder/referee" "${chapter%%_*}" "$folder/problem" "$sizes" "$@" >"$folder/peers.csv"
 
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
 last=$(tail -n 1 "$folder/ladder" | sed 's/^ *//')
 machine=${last%%; *}
 slug=$(printf '%s' "${machine%%, Linux*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_' | sed 's/_$//')
