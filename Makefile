@@ -236,7 +236,7 @@ $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
 	$(RUN_TESTS) $< $@ $(wildcard $(CUDA_TESTS)/test_*.c)
 
 .PHONY: $(RESULTS)/common
-$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare
+$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/peers/resident
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
@@ -337,10 +337,11 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 # A chapter's best against the libraries, on this machine: common/peers/. The programs that it takes
 # are built for this machine, and need no library to be built.
 PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
-PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee 05_flash_tiled_cpu 07_backward)
+PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
 $(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS) $(OPENMP)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
+$(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
 $(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
 $(BUILD)/peers/07_backward: $(OBJ)/07_backward/peers/course.o $(C_OBJ_07) $(PEER)
 $(PEERS):
@@ -475,7 +476,7 @@ include $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
 # ---- the course as a whole ---------------------------------------------------------------------
 
 .PHONY: run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
-        clean help setup-run setup-test peers peers-05 peers-07 build-peers
+        clean help setup-run setup-test peers peers-05 peers-07 build-peers results
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -497,12 +498,22 @@ peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@sh common/peers/peers.sh $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
+# This machine, measured: its file in common/results, and the tables of the pages that are made from such files.
+results: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
+	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \
+	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
+	done
+	@sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
+	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
+
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \
 	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
+	@sh common/tools/pages.sh $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
 check-docs: setup-run
@@ -592,6 +603,8 @@ help:
 #? make test-aarch64 chapter 05 and the CUDA engine built for another kind of processor, run by qemu
 #? make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
 #?                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
+#? make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
+#?                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make check-docs   run every command that a page shows
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn

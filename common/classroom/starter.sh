@@ -69,7 +69,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
         case $file in common/tests/test_* | common/tests/fuzz_*) continue ;; esac
         [ ! -f "$file" ] || put "$file"
     done
-    put $own $(list common -maxdepth 1 -type f ! -name MUSEUM.md) $(list common/data common/tests/golden -type f ! -name '*.py')
+    put $own $(list common -maxdepth 1 -type f ! -name MUSEUM.md ! -name CONTRIBUTING.md) $(list common/data common/tests/golden -type f ! -name '*.py')
     case $own in *.cu*) put $(list common/cuda -maxdepth 1 -type f ! -name '*.md') ;; esac
     put common/tools/mutant.sh common/tools/run_tests.sh "$points" LICENSE
     put common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh

@@ -1,13 +1,13 @@
 #!/bin/sh
 # peers.sh BUILD CHAPTER - the chapter's ladder, and its best against the libraries, on this machine.
 #
-# Writes CHAPTER/results/MACHINE.csv, from which the chapter's tables and pictures are made. The
-# libraries come from PyPI into a private folder under BUILD/peers, and nowhere else; what cannot be had
-# is skipped by name. In the environment:
+# Writes the chapter's part of common/results/MACHINE.csv (results.sh), from which the chapter's tables and
+# pictures are made. The libraries come from PyPI into a private folder under BUILD/peers, and nowhere else;
+# what cannot be had is skipped by name. In the environment:
 #
 #     SIZES     the N of the problems: "128 256 512 1024 2048 4096"
 #     PYTHON    an interpreter that has torch and numpy already: then nothing is fetched for PyTorch
-#     RESULTS   another file to write to
+#     INTO      another file to write to
 set -e
 build=$1 chapter=$2
 [ $# -eq 2 ] || { echo "peers.sh: expected the folder of what is built, and a chapter's" >&2; exit 2; }
@@ -17,9 +17,7 @@ case " $sizes " in *[!0-9\ ]* | *' 0'* | "  " | "   ") echo "SIZES: expected num
 for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
     [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
 done
-for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
-    [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
-done
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
 command -v python3 >/dev/null || echo 'no python3 here, which fetches the libraries'
 mkdir -p "$folder/problem"
 venv=$folder/python
@@ -64,18 +62,20 @@ fi
 last=$(tail -n 1 "$folder/ladder" | sed 's/^ *//')
 machine=${last%%; *}
 slug=$(printf '%s' "${machine%%, Linux*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_' | sed 's/_$//')
-results=${RESULTS:-$chapter/results/$slug.csv}
-mkdir -p "$(dirname "$results")"
+results=${INTO:-common/results/$slug.csv} part=${chapter%%_*}
 {
     echo "# machine: $machine"
-    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make peers-${chapter%%_*}, $(date +%Y-%m-%d), at commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make ${TARGET:-peers-$part}, $(date +%Y-%m-%d), at commit $commit"
     echo "# ${last#*; }"
     echo "# rows of 1 head are the ladder, ratio_previous against the rung before; of 8 heads, peers in turn,"
     echo "# ratio_previous how many times as fast as that peer complete is. Peak: of the FMA peak of so many cores."
-    sed -n '1s/$/,runs/p' "$folder/ladder.csv"
     sed '1d; s/$/,/' "$folder/ladder.csv"
     cat "$folder/peers.csv"
 } >"$folder/results"
-cp "$folder/results" "$results"
-echo "wrote $results"
-sh common/peers/table.sh peers "$results"
+sh common/peers/results.sh put "$part" "$results" <"$folder/results"
+echo "$results" >"$folder/written"
+echo "wrote part $part of $results"
+sh common/peers/table.sh peers "$part" "$results"
+if awk -F, '$13 > 1 { above = 1 } END { exit !above }' "$folder/results"; then
+    echo 'some are above 100 % of the peak: something else was running; measure again'
+fi

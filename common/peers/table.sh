@@ -1,16 +1,15 @@
 #!/bin/sh
-# table.sh ladder|peers RESULTS - a table for a page, from a file that peers.sh wrote.
-case $1 in ladder | peers) ;; *) set -- '' '' ;; esac
-[ -f "$2" ] || { echo "table.sh: expected ladder or peers, and a file that peers.sh wrote" >&2; exit 2; }
-awk -F, -v table="$1" '
+# table.sh ladder|peers PART FILE - a table for a page, of what results.sh keeps of chapter 05 or 07 in FILE.
+case $1 in ladder | peers) ;; *) set -- ;; esac
+[ $# -eq 3 ] || { echo "table.sh: expected ladder or peers, 05 or 07, and a file of results" >&2; exit 2; }
+part=$(sh "$(dirname "$0")/results.sh" get "$2" "$3") || exit 2
+printf '%s\n' "$part" | awk -F, -v table="$1" -v file="$3, part $2" '
     function cell(kernel, d, causal) {
         key = kernel SUBSEP d SUBSEP causal
         return key in speed ? sprintf("%.1f %5.1f %%", speed[key], 100 * peak[key]) : "-"
     }
     function order(name) { return name == "complete" ? 0 : 1 }
     /^#/ { sub(/^# /, ""); said[++lines] = $0; next }
-    $1 == "chapter" { next }
-    NF < 15 { wrong = 1; next }
     NF < 15 { wrong = 1; next }
     table == "ladder" && $5 == 1 {
         rung = $2 " " $10
@@ -32,7 +31,7 @@ awk -F, -v table="$1" '
         if (!(($10) in seen)) { seen[$10]; choices[++kinds] = $10 }
     }
     END {
-        if (!count || wrong) { print FILENAME ": expected what peers.sh writes, found no rows for this table" >"/dev/stderr"; exit 2 }
+        if (!count || wrong) { print file ": expected what peers.sh writes, found no rows for this table" >"/dev/stderr"; exit 2 }
         if (table == "ladder") {
             printf "one head, N = %d; GFLOP/s, and of the peak of so many cores\n", N
             printf "%-12s%7s %16s %16s %16s %16s\n", "kernel", "threads", "d 64", "causal", "d 128", "causal"
@@ -64,4 +63,4 @@ awk -F, -v table="$1" '
             for (k = 2; k <= count; k++) printf "%s%s", known[kernels[k]], k < count ? "; " : "\n"
         }
         for (k = 1; k <= 2; k++) print said[k]
-    }' "$2"
+    }'

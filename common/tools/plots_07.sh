@@ -32,18 +32,13 @@ function product(x, y, a, a_rows, a_cols, a_of, b, b_rows, b_cols, b_of, c, c_of
 }' | sed 's/ $/ " "/' >"$data/products"
 
 # place, step and threads, per cent of the peak for d 64, causal, d 128, causal, and N: from the results that
-# make peers-07 keeps with the chapter, once there are some
-rm -f "$data/backward_percent_of_peak"
-for results in 07_backward/results/*.csv; do
-    [ -f "$results" ] || break
-    grep '^07,.*,f32,1,1,' "$results" | awk -F, '
-        { rung = $2 ", " $10 ($10 == 1 ? " thread" : " threads") }
-        !(rung in place) { place[rung] = ++count; name[count] = rung }
-        { percent[rung, $7, $8] = 100 * $13; N = $6 }
-        function of(k, d, causal) { return (name[k], d, causal) in percent ? percent[name[k], d, causal] : "NaN" }
-        END {
-            for (k = 1; k <= count; k++)
-                print k, "\"" name[k] "\"", of(k, 64, 0), of(k, 64, 1), of(k, 128, 0), of(k, 128, 1), N
-        }' >"$data/backward_percent_of_peak"
-    break
-done
+# are kept
+sh common/peers/results.sh get 07 common/results/intel_xeon_2_cores.csv | grep '^07,.*,f32,1,1,' | awk -F, '
+    { rung = $2 ", " $10 ($10 == 1 ? " thread" : " threads") }
+    !(rung in place) { place[rung] = ++count; name[count] = rung }
+    { percent[rung, $7, $8] = 100 * $13; N = $6 }
+    function of(k, d, causal) { return (name[k], d, causal) in percent ? percent[name[k], d, causal] : "NaN" }
+    END {
+        for (k = 1; k <= count; k++)
+            print k, "\"" name[k] "\"", of(k, 64, 0), of(k, 64, 1), of(k, 128, 0), of(k, 128, 1), N
+    }' >"$data/backward_percent_of_peak"

@@ -1,0 +1,49 @@
+/*
+ * resident COMMAND [ARGUMENT...] - runs it without its output, and prints how many bytes of memory it had at most.
+ *
+ * Ends with 0 if the command did, else with 1.
+ */
+#define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __APPLE__
+enum { UNIT = 1 };
+#else
+enum { UNIT = 1024 };
+#endif
+
+static _Noreturn void run(char **command)
+{
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    execvp(command[0], command);
+    perror(command[0]);
+    _exit(127);
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 2) {
+        fprintf(stderr, "resident: expected a command\n");
+        return 2;
+    }
+    const pid_t child = fork();
+    if (child == 0)
+        run(arguments + 1);
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) < 0) {
+        perror("resident");
+        return 1;
+    }
+    struct rusage used;
+    if (getrusage(RUSAGE_CHILDREN, &used) != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return 1;
+    printf("%lld\n", (long long)used.ru_maxrss * UNIT);
+    return 0;
+}

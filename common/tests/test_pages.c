@@ -1,0 +1,88 @@
+/*
+ * pages.sh, which looks whether the lessons ask questions and whether pictures are described.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <string.h>
+
+#define QUESTION               \
+    "**Check yourself.** How " \
+    "many?\n\n<details><summary>Answer</summary>\n\nTwo.\n\n</details>\n\n"
+#define LESSON                                                                                \
+    "# 03 A lesson\n\n*Time:* an hour; nothing to skip.\n\n## The idea\n\nText.\n\n" QUESTION \
+    "## Next\n\nMore.\n"
+#define PICTURE "![A line that rises as the square of N does](x.svg)\n"
+
+/* What pages.sh says of `text` as a page of that name. */
+static struct command look(const char *page, const char *text)
+{
+    char words[200];
+    snprintf(words, sizeof words,
+             "mkdir -p @/03_x @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
+             page, page);
+    command_file("text", text, (unsigned)strlen(text));
+    return command_run(words);
+}
+
+static void accepts(const char *page, const char *text)
+{
+    const struct command c = look(page, text);
+    cr_assert(c.status == 0 && !*c.out, "%s: %s%s", page, c.out, c.err);
+}
+
+static void rejects(const char *page, const char *text, const char *part)
+{
+    const struct command c = look(page, text);
+    cr_assert(c.status == 1 && strstr(c.out, part), "%s: status %d, expected \"%s\": %s%s", page,
+              c.status, part, c.out, c.err);
+}
+
+TEST(pages, that_ask_after_each_section_are_accepted)
+{
+    accepts("03_x/README.md", LESSON PICTURE);
+    accepts("03_x/README.md", LESSON "```text\n## no section\n![x](y)\n```\n");
+}
+
+TEST(pages, a_section_without_a_question_is_named)
+{
+    rejects("03_x/README.md", "# 03\n\n## The idea\n\nText.\n\n## Next\n",
+            "03_x/README.md:3: no question after \"The idea\"");
+    rejects("03_x/more.md", LESSON "## Last\n\nText.\n", "no question after \"Last\"");
+    rejects("common/cuda/README.md", "# C\n\n## The idea\n\nText.\n",
+            "no question after \"The idea\"");
+    accepts("03_x/exercise.md", "# 03\n\n## The idea\n\nText.\n");
+    accepts("common/cuda/mistakes.md", "# C\n\n## The idea\n\nText.\n");
+}
+
+TEST(pages, a_question_must_have_a_folded_answer)
+{
+    rejects("03_x/README.md",
+            "# 03\n\n## The idea\n\n**Check yourself.** How many?\n\nTwo.\n\n## Next\n",
+            "a question without a folded answer");
+    rejects("03_x/README.md",
+            "# 03\n\n## The idea\n\n**Check yourself.** One?\n\n" QUESTION "## Next\n",
+            "a question without a folded answer");
+    rejects("03_x/README.md",
+            "# 03\n\n## The idea\n\n**Check yourself.** "
+            "One?\n\n<details><summary>Answer</summary>\n\nYes.\n\n## Next\n",
+            "a fold is not closed");
+}
+
+TEST(pages, a_lessons_head_says_how_long_it_takes)
+{
+    rejects("03_x/README.md", "# 03\n\nNothing to skip.\n\n## Next\n",
+            "03_x/README.md:1: its head does not say");
+    rejects("03_x/README.md", "# 03\n\n*Time:* an hour.\n\n## Next\n", "its head does not say");
+    rejects("03_x/README.md", "# 03\n\nText.\n\n## Run it\n\n*Time:* an hour; nothing to skip.\n",
+            "its head does not say");
+    accepts("README.md", "# Front\n\n## Next\n");
+}
+
+TEST(pages, a_picture_says_what_it_shows)
+{
+    rejects("03_x/README.md", LESSON "![Accesses against N](x.svg)\n",
+            "says too little: Accesses against N");
+    rejects("README.md", "# Front\n\n![](x.svg)\n", "says too little");
+    accepts("README.md", "# Front\n\n" PICTURE);
+}
