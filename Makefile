@@ -256,8 +256,8 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
-# All tests once more, watched by the compiler's own checks. -g1 says the lines; more takes gcc a minute for one
-# file of vectors.
+# All tests once more, watched by the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
+# for one file of vectors.
 .PHONY: sanitize
 sanitize: setup-test
 	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
