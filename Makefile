@@ -256,6 +256,13 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
+# All tests once more, watched by the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
+# for one file of vectors.
+.PHONY: sanitize
+sanitize: setup-test
+	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
+	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+
 # BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may
 # print other traces than the course's: STUDENT=yes leaves the page out.
 .PHONY: $(RESULTS)/05_flash_tiled_cpu-stepper
@@ -383,6 +390,7 @@ cuda: setup-run
 # What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
 # made is looked at, and not made again.
 GPU_OBJ_06 = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*.cu))
+GPU_OBJ_07 = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 07_backward/kernels/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_06) GPU=yes BUILD=$(BUILD)/cuda)
@@ -393,6 +401,7 @@ cuda-table cuda-check:
 .PHONY: cuda-table-07 cuda-check-07
 cuda-table cuda-check: %: %-07
 cuda-table-07 cuda-check-07:
+	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_07) GPU=yes BUILD=$(BUILD)/cuda)
 	@NVCC='$(NVCC)' sh common/tools/registers.sh $(if $(filter %-table-07,$@),make,check)
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
@@ -578,6 +587,9 @@ help:
 #?
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
+#? make sanitize     the tests under the address and undefined-behaviour sanitizers; SHORT=yes, as in CI: without
+#?                   the large problems, and with fewer random ones. CI's tests with clang are short too:
+#?                   make tests CC=clang BUILD=build/clang is all of them
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
 #? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
 #?                   a planted mistake

@@ -22,8 +22,9 @@ static void assert_right(enum kernel_name name, unsigned options)
         assert_forward_at_lengths(kernel, p);
     } else
         assert_forward_at_every_size(kernel);
-    cr_assert(forward_forms.done >= 23, "only %zu sizes: this tests nothing", forward_forms.done);
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    cr_assert(forward_forms.done >= all_or_few(23, 18), "only %zu sizes: this tests nothing",
+              forward_forms.done);
+    for (uint64_t seed = 1; seed <= all_or_few(40, 12); seed++) {
         const unsigned some = seed <= 9 ? options & 1U << seed % 9 : random_options(seed, options);
         struct test_problem t = kernel_problem(name, seed, 200, some);
         assert_forward(kernel, &t);
@@ -87,7 +88,7 @@ static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options
 {
     size_t tiles = 0;
     for (const struct tile *tile = kernels[name].tiles; tile->d; tile++, tiles++)
-        for (uint64_t seed = 1; seed <= 6; seed++) {
+        for (uint64_t seed = 1; seed <= all_or_few(6, 2); seed++) {
             struct test_problem some = kernel_problem(MMA, seed, 300, 0);
             struct attention p = some.p;
             problem_free(&some);
@@ -133,7 +134,7 @@ TEST(complete, agrees_with_the_reference_in_16_bits)
     struct attention p = attention_of(1, 1, 1, 1, 1, 32);
     p.dtype = DTYPE_BF16;
     assert_forward_at_lengths(on_device(COMPLETE), p);
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(60, 18); seed++) {
         const unsigned one = WITH_EVERYTHING & 1U << seed % 9;
         struct test_problem t =
             narrow_problem(seed, 150, seed <= 18 ? one : random_options(seed, WITH_EVERYTHING));
@@ -147,7 +148,7 @@ TEST(complete, does_not_read_keys_that_no_query_sees_in_16_bits)
     static const unsigned options[] = { WITH_KEY_MASK | WITH_GROUPED_HEADS,
                                         WITH_BLOCK_MASK | WITH_WINDOW, WITH_EVERYTHING };
     size_t hidden = 0;
-    for (uint64_t seed = 1; seed <= 30; seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(30, 9); seed++) {
         struct test_problem t = narrow_problem(seed, 100, options[seed % 3]);
         hidden += problem_poison_unseen_keys(&t);
         assert_forward(on_device(COMPLETE), &t);
@@ -171,7 +172,7 @@ TEST(rungs, do_not_read_keys_that_no_query_sees)
 {
     size_t hidden = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
-        for (uint64_t seed = 1; seed <= 20; seed++) {
+        for (uint64_t seed = 1; seed <= all_or_few(20, 5); seed++) {
             struct test_problem t =
                 kernel_problem(name, seed, 150, WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT);
             hidden += problem_poison_unseen_keys(&t);
@@ -390,7 +391,7 @@ TEST(tensor_cores, hold_inputs_that_overflow_easily)
 {
     size_t done = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
-        for (uint64_t seed = 0; knows_16_bits(name) && seed < 8; seed++, done++) {
+        for (uint64_t seed = 0; knows_16_bits(name) && seed < all_or_few(8, 2); seed++, done++) {
             const unsigned options = seed % 2 ? WITH_CAUSAL : 0;
             struct test_problem t = name == COMPLETE ? narrow_problem(seed, 200, options)
                                                      : kernel_problem(name, seed, 200, options);

@@ -14,7 +14,7 @@
 /* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
 static void run_some(const struct device *device, enum kernel_name name)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
         const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
         struct test_problem t = kernel_problem(name, seed, 150, seed % 2 ? options : 0);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
@@ -22,7 +22,7 @@ static void run_some(const struct device *device, enum kernel_name name)
         free(O);
         problem_free(&t);
     }
-    for (uint64_t seed = 1; seed <= 5 && name == COMPLETE;
+    for (uint64_t seed = 1; seed <= all_or_few(5, 2) && name == COMPLETE;
          seed++) {  // it has a kernel for 16 bits too
         struct test_problem t = narrow_problem(seed, 150, WITH_EVERYTHING);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");

@@ -1,11 +1,12 @@
 /*
  * Every kernel under the race detector, and in four orders of its threads and blocks: make racecheck-07. What is
- * found is said with kernel, block, thread and line, and ends the program.
+ * found is said with kernel, block, thread and line, and ends the program. With names, without cuda_: these alone.
  */
 #include "../cuda/run.h"
 #include "cuda/cpu.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Problems that need several tiles each way, with ragged ends. */
 static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
@@ -27,9 +28,22 @@ static void run(const struct cuda_kernel *kernel, const struct backward_device *
     }
 }
 
-int main(void)
+/* Is the kernel among those that were named? */
+static bool is_named(const struct cuda_kernel *kernel, char *const *names, int count)
 {
+    for (int k = 0; k < count; k++)
+        if (strcmp(names[k], kernel->name + strlen("cuda_")) == 0)
+            return true;
+    return count == 0;
+}
+
+int main(int count, char **names)
+{
+    size_t checked = 0;
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        if (!is_named(k, names + 1, count - 1))
+            continue;
+        checked++;
         cuda_cpu_watch(CUDA_WATCH_RACES);
         run(k, &backward_watched);
         cuda_cpu_watch(0);
@@ -40,5 +54,7 @@ int main(void)
                k->atomics ? " but for dQ" : "");
         fflush(stdout);
     }
-    return 0;
+    if (checked == 0)
+        fprintf(stderr, "%s: expected the names of kernels\n", names[0]);
+    return checked > 0 ? 0 : 2;
 }

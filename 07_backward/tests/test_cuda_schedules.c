@@ -10,7 +10,7 @@
 /* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
 static void run_some(const struct backward_device *device, enum cuda_kernel_name name)
 {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
         struct test_problem t = cuda_problem(seed, 150, seed % 2 ? cuda_options(name) : 0);
         struct result r = cuda_gradients(name, device, &t);
         result_free(&r);
@@ -62,7 +62,7 @@ TEST(cuda_banks, are_not_waited_for)
 TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
-        for (uint64_t seed = 1; seed <= 8; seed++) {
+        for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++) {
             struct test_problem t =
                 cuda_problem(seed, 140, random_options(seed, cuda_options(name)));
             struct layer layer = layer_with_forward(&t);

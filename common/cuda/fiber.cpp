@@ -54,9 +54,22 @@ __asm__(".section .note.GNU-stack,\"\",%progbits\n.text\n");
 namespace cpu
 {
 
+/*
+ * A function marks what it must not touch around its variables, and takes the marks away when it returns. All of a
+ * kernel's have returned; what called it stays, at the top of the stack, when it leaves for good.
+ */
+static void clear_marks(fiber *f)
+{
+    enum { CALLERS = 16 * 1024 };  // what calls the kernel has less, wherever it begins
+    const bool began = f->at;      // has the stack been another function's?
+    const size_t marked = began ? std::min(f->bytes, size_t{ CALLERS }) : f->bytes;
+    sanitizer_unpoison(f->stack + f->bytes - marked, marked);
+}
+
 #ifdef CUDA_UCONTEXT
 void fiber_start(fiber *f, void (*run)(), size_t)
 {
+    clear_marks(f);
     ucontext_t *context = static_cast<ucontext_t *>(f->at);
     if (!context)
         f->at = context = new ucontext_t;
@@ -65,7 +78,6 @@ void fiber_start(fiber *f, void (*run)(), size_t)
     context->uc_stack.ss_size = f->bytes;
     context->uc_link = nullptr;
     makecontext(context, run, 0);
-    sanitizer_unpoison(f->stack, f->bytes);
 }
 
 static void exchange(fiber *from, fiber *to)
@@ -82,7 +94,7 @@ void fiber_end(fiber *f)
 #else
 void fiber_start(fiber *f, void (*run)(), size_t stagger)
 {
-    sanitizer_unpoison(f->stack, f->bytes);
+    clear_marks(f);
     void **top = reinterpret_cast<void **>(f->stack + f->bytes - stagger);
     std::fill(top - SAVED_WORDS, top, nullptr);
     top[ENTRY - SAVED_WORDS] = reinterpret_cast<void *>(run);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The streams of random numbers that a problem is made of. */
 enum stream { QUERIES, KEYS, VALUES, OUTPUT_GRADIENT, KEY_MASK, BLOCK_MASK, PARAMETERS, OPTIONS };
@@ -126,6 +127,23 @@ static bool seen(const struct attention *p, size_t b, size_t g, size_t j)
             if (kv_head(p, h) == g && visible(p, b, h, i, j))
                 return true;
     return false;
+}
+
+static bool tests_are_short(void)
+{
+    const char *const is_short = getenv("SHORT");
+    return is_short && strcmp(is_short, "yes") == 0;
+}
+
+bool problem_is_too_long(const struct attention *p)
+{
+    enum { LONG = 600 * 600 };  // pairs of a query and a key of a head
+    return tests_are_short() && p->Nq * p->Nk > LONG;
+}
+
+uint64_t all_or_few(uint64_t all, uint64_t few)
+{
+    return tests_are_short() ? few : all;
 }
 
 size_t problem_poison_unseen_keys(struct test_problem *t)

@@ -52,6 +52,13 @@ unsigned random_options(uint64_t seed, unsigned allowed);
 void problem_free(struct test_problem *t);
 
 /*
+ * Where it is a compiler or a sanitizer that is tried, and not the code: with SHORT=yes in the environment large
+ * problems are left out, and `few` random ones do instead of `all`.
+ */
+bool problem_is_too_long(const struct attention *p);
+uint64_t all_or_few(uint64_t all, uint64_t few);
+
+/*
  * Writes NaN to the rows of K and V that no query sees: none of them may reach a result. Returns
  * how many rows those are.
  */

@@ -1,14 +1,21 @@
 #!/bin/sh
 # racecheck_cuda.sh BUILD CHAPTER - the kernels of CHAPTER under the race detector of common/cuda.
 #
-# It must find nothing, and it must find what each patch in CHAPTER/planted plants, or it cannot see. PLANTED=1
-# shows what is said of the first of them and no more.
+# It must find nothing, and it must find what each patch in CHAPTER/planted plants, in the kernels that it is
+# about, or it cannot see. PLANTED=1 shows what is said of the first of them and no more.
 build=$1 chapter=$2
 number=$(echo "$chapter" | cut -c1-2)
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 [ -n "$PLANTED" ] || "$build/racecheck-$number" || exit 1
+
+# The kernel whose file the patch changes, or those with the header that it changes.
+kernels_of() {  # patch
+    file=$(sed -n 's|^+++ b/||p' "$1")
+    case $file in *.cuh) file=$(grep -l "#include \"$(basename "$file")\"" "$chapter"/kernels/*.cu) ;; esac
+    echo "$file" | sed 's|.*/||; s|\.cu$||'
+}
 
 # The course as it is, but for the patched chapter, in a folder of its own.
 planted() {  # patch -> what the program says
@@ -19,11 +26,13 @@ planted() {  # patch -> what the program says
     patch -s -p1 -d "$work/course" <"$1" || exit 2
     make -s -C "$work/course" BUILD=build QUIET=1 "build/racecheck-$number" >"$work/log" 2>&1 ||
         { cat "$work/log"; exit 2; }
-    (cd "$work/course" && "build/racecheck-$number" 2>&1)
+    # shellcheck disable=SC2086
+    (cd "$work/course" && "build/racecheck-$number" $kernels 2>&1)
 }
 
 for patch in "$chapter"/planted/${PLANTED:-*}.patch; do
     [ -f "$patch" ] || { echo "PLANTED=$PLANTED: there is no $patch" >&2; exit 2; }
+    kernels=$(kernels_of "$patch")
     planted "$patch" >"$work/said"
     [ -z "$PLANTED" ] || { cat "$work/said"; exit 0; }
     if ! grep -q -e 'data race' -e 'copy is under way' "$work/said"; then

@@ -1,11 +1,12 @@
 #!/bin/sh
-# registers.sh make|check|page ARCH - what chapter 07's kernels take of a GPU, by nvcc's word.
+# registers.sh make|check|page ARCH - what chapter 07's kernels take of a GPU, by nvcc's word, which make cuda has left
+# beside their objects.
 #
 # make writes 07_backward/resources.txt; check holds it against what nvcc says now, and skips where there is no nvcc or
 # another one; page prints it for one compute capability, as Markdown.
 mode=$1 arch=$2
 table=07_backward/resources.txt
-NVCC=${NVCC:-nvcc}
+NVCC=${NVCC:-nvcc} made=${BUILD:-build}/cuda/obj/gpu/07_backward/kernels
 
 if [ "$mode" = page ]; then
     echo '| kernel | d | registers | shared memory |'
@@ -23,12 +24,11 @@ fi
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# What ptxas says of a file's kernels, as "kernel d arch registers shared-bytes". A spill is an error.
-said() {  # file, arch
-    "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_"$2" -Xptxas -v,-warn-spills,-Werror -cubin \
-        -o "$work/cubin" "$1" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
+# What ptxas said of a file's kernels, as "kernel d arch registers shared-bytes". A spill was an error.
+said() {  # kernel, arch
     awk -v arch="$2" '
         /Compiling entry function/ {
+            wanted = $0 ~ "sm_" arch "[^0-9]"
             name = $0
             sub(/.* function ._Z[0-9]*/, "", name)
             d = name ~ /ILi/ ? name : "any"
@@ -36,14 +36,14 @@ said() {  # file, arch
             sub(/E.*/, "", d)
             sub(/(ILi|9attention).*/, "", name)
         }
-        /Used [0-9]* registers/ {
+        /Used [0-9]* registers/ && wanted {
             registers = shared = $0
             sub(/.*Used /, "", registers)
             sub(/ .*/, "", registers)
             if (!sub(/ bytes smem.*/, "", shared)) shared = "0"
             sub(/.* /, "", shared)
             print name, d, arch, registers, shared
-        }' "$work/log" | sort -k1,1 -k2,2n
+        }' "$made/$1.log" | sort -k1,1 -k2,2n
 }
 
 {
@@ -51,7 +51,7 @@ said() {  # file, arch
     echo "# kernel d arch registers shared"
     for kernel in D standard recompute deterministic complete; do
         for of in 80 90; do
-            said 07_backward/kernels/$kernel.cu $of || exit 2
+            said $kernel $of || exit 2
         done
     done
 } >"$work/table" || exit 2
