@@ -49,7 +49,7 @@ said() {  # file, arch
 {
     echo "# nvcc $version, -O3, nothing spilled; by make cuda-table"
     echo "# kernel d arch registers shared"
-    for kernel in D standard recompute deterministic complete; do
+    for kernel in D standard recompute deterministic mma_split mma complete; do
         for of in 80 90; do
             said 07_backward/kernels/$kernel.cu $of || exit 2
         done
