@@ -38,7 +38,8 @@ KERNELS_07 := 06_flash_tiled_cuda/kernels
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
 STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget complete16
-STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_complete
+STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
+              cuda_mma cuda_complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a

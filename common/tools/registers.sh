@@ -23,25 +23,40 @@ fi
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# What ptxas says of a file's kernels, as "kernel d arch registers shared-bytes". A spill is an error.
+# What ptxas says of a file's kernels, as "kernel d arch registers shared-bytes". A spill is an error. Of a kernel for
+# several types float32 or bfloat16 is looked at: float16 takes as much. On tensor cores shared memory is dynamic, and
+# follows from the shape in the kernel's name: d, columns, bands, warps.
 said() {  # file, arch
     "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_"$2" -Xptxas -v,-warn-spills,-Werror -cubin \
         -o "$work/cubin" "$1" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
     awk -v arch="$2" '
         /Compiling entry function/ {
             name = $0
+            wanted = !/6__half/ && !/D_of_rowsI13__nv/
             sub(/.* function ._Z[0-9]*/, "", name)
+            split("", n)
+            if (match(name, /12tensor_shape/)) {
+                shape = substr(name, RSTART + RLENGTH)
+                gsub(/[^0-9]+/, " ", shape)
+                split(shape, n, " ")
+                sub(/I13__nv_bfloat1612tensor_shape/, "", name)
+            }
+            sub(/IfEv9attention/, "9attention", name)
             d = name ~ /ILi/ ? name : "any"
             sub(/^[A-Za-z_]*ILi/, "", d)
             sub(/E.*/, "", d)
             sub(/(ILi|9attention).*/, "", name)
         }
-        /Used [0-9]* registers/ {
+        /Used [0-9]* registers/ && wanted {
             registers = shared = $0
             sub(/.*Used /, "", registers)
             sub(/ .*/, "", registers)
             if (!sub(/ bytes smem.*/, "", shared)) shared = "0"
             sub(/.* /, "", shared)
+            rows = 16 * n[3] * n[4]
+            if (name == "split_keys") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
+            if (name == "split_queries") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
+            if (name == "mma_tile") shared = ((2 * rows + 3 * n[2]) * n[1] + rows * n[2]) * 2 + 4 * n[2] * 4
             print name, d, arch, registers, shared
         }' "$work/log" | sort -k1,1 -k2,2n
 }
