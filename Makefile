@@ -38,7 +38,8 @@ KERNELS_07 := 06_flash_tiled_cuda/kernels
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
 STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget complete16
-STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_complete
+STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
+              cuda_mma cuda_complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -122,6 +123,9 @@ $(OBJ)/cuda/%.cpp: %.cu common/cuda/to_cpp.sed
 $(OBJ)/cuda/%.cuh: %.cuh common/cuda/to_cpp.sed
 	@mkdir -p $(@D)
 	$(AT)$(TO_CPP)
+$(OBJ)/cuda/%.h: %.h
+	@mkdir -p $(@D)
+	$(AT){ echo '$(HASH)line 1 "$<"'; cat $<; } >$@
 
 $(OBJ)/cpu/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu)
@@ -141,7 +145,8 @@ NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler 
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
 TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
-$(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o): TOO_OLD = 75
+TENSOR_07  := mma_split mma
+$(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): TOO_OLD = 75
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
@@ -151,13 +156,15 @@ $(OBJ)/gpu/%.o: %.cu
 	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
-# The objects of a folder of kernels, which need the folder's headers as C++ too.
+# The objects of a folder of kernels, which need the folder's headers as C++ too, and those of an earlier chapter's that
+# they include. A chapter's C headers lie beside these: two chapters have a kernels.h.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
 define kernels
 $(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
-$(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): $(patsubst %,$(OBJ)/cuda/%,$(wildcard $1/*.cuh))
+$(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): \
+    $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*.h)))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 

@@ -143,7 +143,8 @@ static void check_wishes(bool all, const struct attention *p, const struct optio
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return options_usual(o) && !o->device && !o->trace && !o->traffic && !o->bench && !o->quiet;
+    return options_usual(o) && !o->device && o->dtype == DTYPE_F32 && !o->trace && !o->traffic &&
+           !o->bench && !o->quiet;
 }
 
 /* The last line of the input: where dO is from. */
@@ -173,13 +174,16 @@ static void tell_problem(const struct options *o)
         tell_story();
     attention_describe(&layer.input);
     tell_dO(o);
+    if (o->dtype != DTYPE_F32)
+        report_line("and so are dO and the O that the forward pass has left");
     if (cuda) {
         cuda_tell_kernel(&layer, o);
         layer_free(&layer);
         return;
     }
     if (all) {
-        tell_steps(&layer, o);
+        if (o->dtype == DTYPE_F32)  // what the steps are in
+            tell_steps(&layer, o);
         cuda_tell_kernels(&layer, o);
     } else {
         tell_step(step, &layer, o);

@@ -39,6 +39,7 @@ void train_check(const struct options *o)
         { o->verify_all, "--verify" },
         { o->bench, "--bench" },
         { o->trace, "--trace" },
+        { o->dtype != DTYPE_F32, "--dtype" },
         { o->traffic, "--traffic" },
         { o->output, "--output" },
         { o->lse, "--lse" },

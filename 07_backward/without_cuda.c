@@ -9,8 +9,10 @@
 WEAK void cuda_check_wishes(const struct options *o, const struct attention *p)
 {
     (void)p;
-    if (cuda_is_wanted(o) || o->device)
-        options_fail(o->device ? "--device" : "--kernel",
+    if (cuda_is_wanted(o) || o->device || o->dtype != DTYPE_F32)
+        options_fail(o->device               ? "--device"
+                     : o->dtype != DTYPE_F32 ? "--dtype"
+                                             : "--kernel",
                      "expected a program with CUDA kernels; make 07 builds one");
 }
 

@@ -249,13 +249,17 @@ float *attention_input_dO(const struct attention_input *input, const struct opti
     const struct attention *p = &input->p;
     const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
     char wanted[100], found[100];
-    if (!options->dO)
-        return numbers(p->B, p->H, p->Nq, p->d, options->seed, 3);
+    if (!options->dO) {
+        float *const random = numbers(p->B, p->H, p->Nq, p->d, options->seed, 3);
+        dtype_round_all(p->dtype, random, attention_query_elements(p));
+        return random;
+    }
     const struct array dO = read_array(options->dO);
     if (dO.dims != input->dims || memcmp(dO.shape, shape, sizeof shape) != 0)
         options_fail(options->dO, "expected the shape of %s, %s, found %s", options->q,
                      npy_shape_text(input->dims, shape + 4 - input->dims, wanted, sizeof wanted),
                      npy_shape_text(dO.dims, dO.shape + 4 - dO.dims, found, sizeof found));
+    dtype_round_all(p->dtype, dO.x, attention_query_elements(p));
     return dO.x;
 }
 

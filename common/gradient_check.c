@@ -114,6 +114,7 @@ struct gradient_check gradient_check_begin(const struct attention_input *input, 
     const size_t some_rows = rows < GRADIENT_CHECK_ROWS ? rows : GRADIENT_CHECK_ROWS;
     const size_t some_keys = p->Nk < GRADIENT_CHECK_KEYS ? p->Nk : GRADIENT_CHECK_KEYS;
     struct gradient_check c = {
+        .type = p->dtype,
         .terms = gradient_terms_of(p, input->Q, input->K, input->V, dO),
         .shape = { { p->B, p->H, p->Nq, p->d },
                    { p->B, p->Hkv, p->Nk, p->d },
@@ -167,10 +168,12 @@ struct pair {
  * are few queries or keys the rms is that of few throws of the dice, with one as large as the largest error.
  */
 static struct allowance with_few_throws(struct allowance allowance,
-                                        const struct gradient_check *check)
+                                        const struct gradient_check *check, size_t g)
 {
     const size_t Nq = check->shape[DQ][2], Nk = check->shape[DK][2];
     const double throws = (double)(Nq < Nk ? Nq : Nk);
+    allowance =
+        allowance_for_rounded_gradient(allowance, check->terms.size[g], Nq, Nk, check->type);
     allowance.rms = fmax(allowance.rms, allowance.max_abs / sqrt(throws));
     return allowance;
 }
@@ -188,7 +191,7 @@ static void compare_head(const struct gradient_check *check, size_t g, size_t fi
         .allowance =
             with_few_throws(allowance_for_gradient(check->plain[g] + from, check->right[g] + from,
                                                    n, check->terms.size[g], check->terms.lse),
-                            check),
+                            check, g),
         .axes = axes,
     };
     comparison_keep_worse(&pair->reference, c);

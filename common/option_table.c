@@ -84,7 +84,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "threads for the steps that have them (default: as many as there are cores)" },
     { "device", "WHERE", DEVICE, CUDA | BACKWARD, offsetof(struct options, device), 0,
       "cpu, gpu, or auto: a GPU if there is one (default)" },
-    { "dtype", "TYPE", DTYPE, CUDA, offsetof(struct options, dtype), 0,
+    { "dtype", "TYPE", DTYPE, CUDA | BACKWARD, offsetof(struct options, dtype), 0,
       "round Q, K and V to f32 (default), bf16 or f16, and run the kernels for it" },
     { "verify", "[all]", VERIFY, ATTENTION, offsetof(struct options, verify_all), 0,
       "check every row of a large problem, not 64 of them" },

@@ -44,7 +44,7 @@ struct options {
     size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
     bool trace_csv;                // the trace, as comma-separated values
     const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
-    enum dtype dtype;              // 06: what Q, K and V are rounded to
+    enum dtype dtype;              // 06, 07: what Q, K, V and dO are rounded to
     bool profile;                  // 06: accesses by line of a kernel's source
 
     const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written

@@ -104,6 +104,17 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
+/* D of query (b, h, i) as the sum of dO O, for an O that has come in 16 bits. */
+static float D_of_rounded_output(const struct attention *p, const float *Q, const float *K,
+                                 const float *V, const float *dO_i, size_t b, size_t h, size_t i)
+{
+    float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
+    plain_forward_row(p, Q, K, V, b, h, i, O_i, NULL);
+    const float D = dot(dO_i, O_i, p->d);
+    free(O_i);
+    return D;
+}
+
 /* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
 static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
@@ -118,7 +129,19 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
         dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
     }
-    return D;
+    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, Q, K, V, dO + row, b, h, i);
+}
+
+/* scale dS of a pair, and its weight in dV: each rounded to the type in which it meets the next product. */
+static float scaled_dS(const struct attention *p, float P, float dP, float D)
+{
+    return p->dtype == DTYPE_F32 ? p->scale * P * (dP - D)
+                                 : p->scale * dtype_round(p->dtype, P * (dP - D));
+}
+
+static float weight_of(const struct attention *p, float P, float Z)
+{
+    return dtype_round(p->dtype, P * Z);
 }
 
 /* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
@@ -132,12 +155,12 @@ static void backward_row(const struct attention *p, const float *Q, const float 
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
-        const float Z = dropout_factor(p, b, h, i, j);
-        const float dS = p->scale * P[j] * (dP[j] - D);
+        const float dS = scaled_dS(p, P[j], dP[j], D);
+        const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++) {
             dQ[row + c] += dS * K[key + c];
             dK[key + c] += dS * Q[row + c];
-            dV[key + c] += P[j] * Z * dO[row + c];
+            dV[key + c] += weight * dO[row + c];
         }
     }
 }
@@ -171,7 +194,7 @@ void plain_backward_query(const struct attention *p, const float *Q, const float
         dQ_i[c] = 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
         for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            dQ_i[c] += p->scale * P[j] * (dP[j] - D) * K[key_row(p, b, h, j) + c];
+            dQ_i[c] += scaled_dS(p, P[j], dP[j], D) * K[key_row(p, b, h, j) + c];
     free(dP);
     free(P);
 }
@@ -191,10 +214,11 @@ void plain_backward_keys(const struct attention *p, const float *Q, const float 
             const size_t j = rows[k] % p->Nk;
             if (!visible(p, b, h, i, j))
                 continue;
-            const float dS = p->scale * P[j] * (dP[j] - D), Z = dropout_factor(p, b, h, i, j);
+            const float dS = scaled_dS(p, P[j], dP[j], D);
+            const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
             for (size_t c = 0; c < p->d; c++) {
                 dK[k * p->d + c] += dS * Q[row + c];
-                dV[k * p->d + c] += P[j] * Z * dO[row + c];
+                dV[k * p->d + c] += weight * dO[row + c];
             }
         }
     }

@@ -1,7 +1,7 @@
 /*
  * The yardstick: textbook softmax and attention in the kernels' own precision, float32. One formula
- * a loop, S and P kept whole, sums in order. Where p->dtype has 16 bits, P and O are rounded to them, as
- * kernels with such inputs do; S, lse and all sums stay float32. Its error against the reference is what honest float32
+ * a loop, S and P kept whole, sums in order. Where p->dtype has 16 bits, P and O are rounded to them, and backwards
+ * dS, as kernels with such inputs do; S, lse, gradients and all sums stay float32. Its error against the reference is what honest float32
  * arithmetic costs on that input, and so the unit in which tolerance.h allows errors.
  */
 #ifndef COMMON_PLAIN_H

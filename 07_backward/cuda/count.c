@@ -1,6 +1,7 @@
 /*
  * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
  */
+#include "../kernels/tensor_tiles.h"
 #include "../kernels/tiles.h"
 #include "cuda/cpu.h"
 #include "run.h"
@@ -32,18 +33,23 @@ void predict_cuda_standard(const struct attention *p, struct accesses *a)
 }
 
 /* Of all tiles that are not skipped: their queries, and their keys that some query of the tile sees. */
-static struct tile_counts tiles_of(const struct attention *p, bool options)
+static struct tile_counts tiles_of_size(const struct attention *p, struct tile_size size)
 {
-    struct tile_counts all = count_tiles(p, (struct tile_size){ Br, Bc });
-    if (options)
-        return all;  // all keys of the tile
+    struct tile_counts all = count_tiles(p, size);
     all.keys = 0;
-    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const ptrdiff_t last = (ptrdiff_t)least(i0 + Br, p->Nq) - 1;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br) {
+        const ptrdiff_t last = (ptrdiff_t)least(i0 + size.Br, p->Nq) - 1;
         const ptrdiff_t seen = last + attention_band(p).high + 1;
         all.keys += p->B * p->H * (seen < 0 ? 0 : least((size_t)seen, p->Nk));
     }
     return all;
+}
+
+/* With every option all keys of the tile. */
+static struct tile_counts tiles_of(const struct attention *p, bool options)
+{
+    const struct tile_size size = { Br, Bc };
+    return options ? count_tiles(p, size) : tiles_of_size(p, size);
 }
 
 /* D in a kernel of its own, and dK and dV stored once. */
@@ -86,6 +92,64 @@ static void predict_two_kernels(const struct attention *p, struct tile_counts t,
 void predict_cuda_deterministic(const struct attention *p, struct accesses *a)
 {
     predict_two_kernels(p, tiles_of(p, false), a);
+}
+
+/*
+ * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements; D alone takes one at a time. A block of keys loads those
+ * keys that some query sees, once, and the queries of all its tiles; `in_blocks` of queries are the other way round.
+ */
+struct tensor_counts {
+    size_t rows, queries, keys, keys_in_blocks;
+};
+
+static struct tensor_counts tensor_counts_of(const struct attention *p)
+{
+    const struct tile_size keys = { KEYS_BR, KEYS_BC }, all_queries = { p->Nq, KEYS_BC };
+    const struct tile_size queries = { QUERIES_BR, QUERIES_BC(p->d) };
+    return (struct tensor_counts){
+        .rows = attention_rows(p),
+        .queries = tiles_of_size(p, keys).queries,
+        .keys = tiles_of_size(p, all_queries).keys,
+        .keys_in_blocks = tiles_of_size(p, queries).keys,
+    };
+}
+
+/* What both kernels do: O and D, and dK and dV stored once. */
+static void predict_D_16(const struct attention *p, struct accesses *a)
+{
+    accesses_add(a, "O loads", attention_query_elements(p), "Nq d");
+    accesses_add(a, "D stores", attention_rows(p), "Nq");
+    accesses_add(a, "dK stores", attention_key_elements(p), "Nk d");
+    accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
+}
+
+void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
+{
+    const struct tensor_counts t = tensor_counts_of(p);
+    const size_t two = p->d / 2;
+    predict_D_16(p, a);
+    accesses_add(a, "Q loads", (t.queries + t.rows) * two, "(Tc + 1) Nq d / 2");
+    accesses_add(a, "dO loads", (t.queries + 3 * t.rows) * two, "(Tc + 3) Nq d / 2");
+    accesses_add(a, "lse loads", t.queries + t.rows, "(Tc + 1) Nq");
+    accesses_add(a, "D loads", t.queries + t.rows, "(Tc + 1) Nq");
+    accesses_add(a, "K loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
+    accesses_add(a, "V loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
+    accesses_add(a, "dQ stores", t.rows * p->d, "Nq d");
+}
+
+void predict_cuda_mma(const struct attention *p, struct accesses *a)
+{
+    const struct tensor_counts t = tensor_counts_of(p);
+    const size_t two = p->d / 2;
+    predict_D_16(p, a);
+    accesses_add(a, "Q loads", t.queries * two, "Tc Nq d / 2");
+    accesses_add(a, "dO loads", (t.queries + 2 * t.rows) * two, "(Tc + 2) Nq d / 2");
+    accesses_add(a, "lse loads", t.queries, "Tc Nq");
+    accesses_add(a, "D loads", t.queries, "Tc Nq");
+    accesses_add(a, "K loads", t.keys * two, "Nk d / 2");
+    accesses_add(a, "V loads", t.keys * two, "Nk d / 2");
+    accesses_add(a, "dQ loads", t.queries * p->d, "Tc Nq d");
+    accesses_add(a, "dQ stores", t.queries * p->d, "Tc Nq d");
 }
 
 void predict_cuda_complete(const struct attention *p, struct accesses *a)

@@ -23,7 +23,8 @@ void cuda_list(bool only_names)
 /* The kernel that is asked for, or NULL if there is no such. */
 static const struct cuda_kernel *kernel_of(const struct options *o)
 {
-    const char *const name = o->kernel ? o->kernel : cuda_kernels[CUDA_COMPLETE].name;
+    const enum cuda_kernel_name usual = o->dtype == DTYPE_F32 ? CUDA_COMPLETE : CUDA_MMA;
+    const char *const name = o->kernel ? o->kernel : cuda_kernels[usual].name;
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++)
         if (strcmp(k->name, name) == 0)
             return k;
@@ -62,9 +63,9 @@ static void check_kernel(const struct options *o, const struct attention *p)
 void cuda_check_wishes(const struct options *o, const struct attention *p)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
-    if (!cuda_is_wanted(o) && o->device && !all)
-        options_fail("--device", "expected a CUDA kernel with it, and %s is a step in C",
-                     o->kernel);
+    if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32))
+        options_fail(o->device ? "--device" : "--dtype",
+                     "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
     if (!cuda_is_wanted(o) && !all)
         return;
     const struct backward_device *device = backward_device_choose(o);

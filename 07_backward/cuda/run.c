@@ -27,6 +27,40 @@ static float *poisoned(const struct device *device, size_t n, const char *name)
     return array;
 }
 
+/* A copy of numbers rounded to 16 bits. */
+static void *narrow_copy_of(const struct device *device, const float *host, size_t n,
+                            enum dtype type, const char *name)
+{
+    uint16_t *narrow = allocate(n, sizeof *narrow, name);
+    for (size_t k = 0; k < n; k++)
+        narrow[k] = dtype_bits(type, host[k]);
+    void *array = copy_of(device, narrow, n * sizeof *narrow, name);
+    free(narrow);
+    return array;
+}
+
+/* What a backward pass reads, in the type that its kernels want. */
+static void load_inputs(struct backward_arrays *a, const struct device *machine,
+                        const struct layer *layer)
+{
+    const struct attention_input *in = &layer->input;
+    const enum dtype type = in->p.dtype;
+    const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
+    if (type == DTYPE_F32) {
+        a->Q = copy_of(machine, in->Q, queries * sizeof(float), "Q");
+        a->K = copy_of(machine, in->K, keys * sizeof(float), "K");
+        a->V = copy_of(machine, in->V, keys * sizeof(float), "V");
+        a->O = copy_of(machine, layer->kept.O, queries * sizeof(float), "O");
+        a->dO = copy_of(machine, layer->dO, queries * sizeof(float), "dO");
+    } else {
+        a->Q16 = narrow_copy_of(machine, in->Q, queries, type, "Q");
+        a->K16 = narrow_copy_of(machine, in->K, keys, type, "K");
+        a->V16 = narrow_copy_of(machine, in->V, keys, type, "V");
+        a->O16 = narrow_copy_of(machine, layer->kept.O, queries, type, "O");
+        a->dO16 = narrow_copy_of(machine, layer->dO, queries, type, "dO");
+    }
+}
+
 static void copy_masks(const struct device *device, struct attention *p)
 {
     p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
@@ -41,22 +75,17 @@ struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct back
                              const struct layer *layer)
 {
     struct cuda_loaded l = { .device = device, .kernel = kernel, .p = layer->input.p };
-    const struct attention_input *in = &layer->input;
     const struct device *machine = device->machine;
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
     l.arrays = (struct backward_arrays){
-        .Q = copy_of(machine, in->Q, queries * size, "Q"),
-        .K = copy_of(machine, in->K, keys * size, "K"),
-        .V = copy_of(machine, in->V, keys * size, "V"),
-        .O = copy_of(machine, layer->kept.O, queries * size, "O"),
-        .dO = copy_of(machine, layer->dO, queries * size, "dO"),
         .lse = copy_of(machine, layer->kept.lse, rows * size, "lse"),
         .dQ = poisoned(machine, queries, "dQ"),
         .dK = poisoned(machine, keys, "dK"),
         .dV = poisoned(machine, keys, "dV"),
         .D = poisoned(machine, rows, "D"),
     };
+    load_inputs(&l.arrays, machine, layer);
     if (kernel->whole) {
         l.arrays.P = machine->allocate(rows * l.p.Nk * size, "P");
         l.arrays.dS = machine->allocate(rows * l.p.Nk * size, "dS");
@@ -80,10 +109,10 @@ static void release_all(const struct device *device, const void *const *arrays, 
 void cuda_unload(struct cuda_loaded *l)
 {
     const struct backward_arrays *a = &l->arrays;
-    const void *const arrays[] = {
-        a->Q,  a->K,  a->V, a->O, a->dO, a->lse,        a->dQ,
-        a->dK, a->dV, a->D, a->P, a->dS, l->p.key_mask, l->p.block_mask
-    };
+    const void *const arrays[] = { a->Q,   a->K,    a->V,          a->O,           a->dO,
+                                   a->lse, a->dQ,   a->dK,         a->dV,          a->D,
+                                   a->P,   a->dS,   a->Q16,        a->K16,         a->V16,
+                                   a->O16, a->dO16, l->p.key_mask, l->p.block_mask };
     release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
     l->arrays = (struct backward_arrays){ 0 };
 }

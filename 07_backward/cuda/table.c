@@ -26,6 +26,21 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
         .predict = predict_cuda_deterministic,
         .formula = "5 Tc Nq d + 5 Tr Nk d + …",
     },
+    [CUDA_MMA_SPLIT] = {
+        .name = "cuda_mma_split",
+        .idea = "deterministic on tensor cores, in 16 bits",
+        .predict = predict_cuda_mma_split,
+        .formula = "Tc Nq d + Tr Nk d + …",
+        .tensor = true,
+    },
+    [CUDA_MMA] = {
+        .name = "cuda_mma",
+        .idea = "… in one kernel, dS through shared memory",
+        .predict = predict_cuda_mma,
+        .formula = "3 Tc Nq d + …",
+        .atomics = true,
+        .tensor = true,
+    },
     [CUDA_COMPLETE] = {
         .name = "cuda_complete",
         .idea = "every option",
@@ -37,12 +52,13 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
 
 // ---- devices ------------------------------------------------------------------------------------
 
-#define LAUNCHERS(build)                                       \
-    {                                                          \
-        [CUDA_STANDARD] = backward_standard_##build,           \
-        [CUDA_RECOMPUTE] = backward_recompute_##build,         \
-        [CUDA_DETERMINISTIC] = backward_deterministic_##build, \
-        [CUDA_COMPLETE] = backward_complete_##build,           \
+#define LAUNCHERS(build)                                                                  \
+    {                                                                                     \
+        [CUDA_STANDARD] = backward_standard_##build,                                      \
+        [CUDA_RECOMPUTE] = backward_recompute_##build,                                    \
+        [CUDA_DETERMINISTIC] = backward_deterministic_##build,                            \
+        [CUDA_MMA_SPLIT] = backward_mma_split_##build, [CUDA_MMA] = backward_mma_##build, \
+        [CUDA_COMPLETE] = backward_complete_##build,                                      \
     }
 
 const struct backward_device backward_cpu = { &device_cpu, complete_cpu, LAUNCHERS(cpu) };
@@ -52,15 +68,27 @@ const struct backward_device backward_watched = { &device_watched, complete_watc
 static const struct backward_device backward_gpu = { &device_gpu, complete_gpu, LAUNCHERS(gpu) };
 #endif
 
+#ifdef WITH_GPU
+/* Tensor cores, as the kernels for 16 bits use them, came with compute capability 8.0. */
+static bool is_too_old(const struct device *gpu, enum dtype type)
+{
+    struct device_facts facts;
+    gpu->facts(&facts);
+    return type != DTYPE_F32 && facts.major < 8;
+}
+#endif
+
 const struct backward_device *backward_device_choose(const struct options *o)
 {
     const bool wanted = o->device && strcmp(o->device, "gpu") == 0;
     if (o->device && strcmp(o->device, "cpu") == 0)
         return &backward_cpu;
 #ifdef WITH_GPU
-    if (device_gpu.is_there())
+    const bool there = device_gpu.is_there(), old = there && is_too_old(&device_gpu, o->dtype);
+    if (there && !old)
         return &backward_gpu;
-    const char *const why = "the CUDA runtime finds none";
+    const char *const why = old ? "--dtype bf16 and f16 need compute capability 8.0 or later"
+                                : "the CUDA runtime finds none";
 #else
     const char *const why = "this program was built without nvcc; make cuda builds one with it";
 #endif
@@ -85,6 +113,11 @@ const char *backward_device_text(const struct backward_device *device)
 
 enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
 
+bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type)
+{
+    return kernel->tensor == (type != DTYPE_F32);
+}
+
 const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct attention *p)
 {
     static char text[60];
@@ -92,6 +125,14 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
         return "more than 65 535 heads";
     if (p->Nq > MOST_N || p->Nk > MOST_N)
         return "more than 1 000 000 queries or keys";
+    if (!cuda_kernel_knows_type(kernel, p->dtype)) {
+        snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
+        return text;
+    }
+    if (kernel->tensor && p->d != 64 && p->d != 128) {
+        snprintf(text, sizeof text, "d = %zu (d is 64 or 128)", p->d);
+        return text;
+    }
     if (p->d > MOST_D) {
         snprintf(text, sizeof text, "d = %zu (d is at most %d)", p->d, MOST_D);
         return text;

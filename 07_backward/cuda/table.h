@@ -13,6 +13,8 @@ enum cuda_kernel_name {
     CUDA_STANDARD,
     CUDA_RECOMPUTE,
     CUDA_DETERMINISTIC,
+    CUDA_MMA_SPLIT,
+    CUDA_MMA,
     CUDA_COMPLETE,
     CUDA_KERNELS
 };
@@ -24,6 +26,7 @@ struct cuda_kernel {
     bool whole;           // it stores P and dS whole
     bool atomics;         // it adds atomically, in whatever order
     bool options;         // it knows every option; else causal order
+    bool tensor;          // it is for inputs of 16 bits, d = 64 and 128
 };
 extern const struct cuda_kernel cuda_kernels[CUDA_KERNELS];
 
@@ -50,6 +53,9 @@ const char *backward_device_text(const struct backward_device *device);
  */
 const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct attention *p);
 
+/* Are there numbers of this type among those that the kernel's arithmetic is for? */
+bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type);
+
 /* The nearest earlier kernel that can do the problem; NULL: none. */
 const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,
                                              const struct attention *p);
@@ -58,6 +64,8 @@ const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,
 void predict_cuda_standard(const struct attention *p, struct accesses *a);
 void predict_cuda_recompute(const struct attention *p, struct accesses *a);
 void predict_cuda_deterministic(const struct attention *p, struct accesses *a);
+void predict_cuda_mma_split(const struct attention *p, struct accesses *a);
+void predict_cuda_mma(const struct attention *p, struct accesses *a);
 void predict_cuda_complete(const struct attention *p, struct accesses *a);
 
 #endif

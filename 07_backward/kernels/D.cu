@@ -9,24 +9,36 @@
 enum { WARPS = 8 };  // rows of a block
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-static __global__ void D_of_rows(struct attention p, struct backward_arrays a)
+template <class T>
+static __global__ void D_of_rows(struct attention p, const T *O, const T *dO, float *D)
 {
-    const struct head t = head_of(p, a, blockIdx.y);
     const size_t i = blockIdx.x * WARPS + threadIdx.y, lane = threadIdx.x;
     if (i >= p.Nq)
         return;  // the whole warp
+    const size_t row = blockIdx.y * p.Nq + i;
     float sum = 0.0f;
     for (size_t k = lane; k < p.d; k += 32)
-        sum += t.dO[i * p.d + k] * t.O[i * p.d + k];
+        sum += (float)dO[row * p.d + k] * (float)O[row * p.d + k];
     for (int step = 16; step > 0; step /= 2)
         sum += __shfl_xor_sync(WHOLE_WARP, sum, step);
     if (lane == 0)
-        t.D[i] = sum;
+        D[row] = sum;
+}
+
+template <class T>
+static void launch(const struct attention *p, const void *O, const void *dO, float *D)
+{
+    const dim3 grid(pieces(p->Nq, WARPS), (unsigned)(p->B * p->H));
+    D_of_rows<T><<<grid, dim3(32, WARPS)>>>(*p, (const T *)O, (const T *)dO, D);
+    CHECK_CUDA(cudaGetLastError());
 }
 
 extern "C" void LAUNCHER(backward_D)(const struct attention *p, const struct backward_arrays *a)
 {
-    const dim3 grid(pieces(p->Nq, WARPS), (unsigned)(p->B * p->H));
-    D_of_rows<<<grid, dim3(32, WARPS)>>>(*p, *a);
-    CHECK_CUDA(cudaGetLastError());
+    if (p->dtype == DTYPE_F32)
+        launch<float>(p, a->O, a->dO, a->D);
+    else if (p->dtype == DTYPE_BF16)
+        launch<__nv_bfloat16>(p, a->O16, a->dO16, a->D);
+    else
+        launch<__half>(p, a->O16, a->dO16, a->D);
 }

@@ -5,6 +5,8 @@
  *     standard        S, P, dP and dS in global memory; a thread an element
  *     recompute       P again from L in registers: a block a tile of keys, dQ by atomic additions
  *     deterministic   a kernel for dK and dV, another for dQ: seven products, and no atomics
+ *     mma_split       deterministic on tensor cores, for inputs of 16 bits
+ *     mma             … and in one kernel: dS through shared memory, dQ by atomic additions
  *     complete        deterministic with every option
  *
  * The program calls them cuda_standard and so on, because its steps in C have the same names. As in chapter 06
@@ -27,12 +29,15 @@ struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
+    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
 };
 
 /*
  * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run when it
  * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
+ * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
+ * deterministic knows; their gradients are float32.
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
  * may hold anything.
  */
@@ -40,7 +45,8 @@ typedef void backward_launcher(const struct attention *p, const struct backward_
 
 #define BACKWARD_LAUNCHERS(build)                                                                \
     backward_launcher backward_D_##build, backward_standard_##build, backward_recompute_##build, \
-        backward_deterministic_##build, backward_complete_##build
+        backward_deterministic_##build, backward_mma_split_##build, backward_mma_##build,        \
+        backward_complete_##build
 
 BACKWARD_LAUNCHERS(cpu);
 BACKWARD_LAUNCHERS(watched);

@@ -22,8 +22,15 @@ unsigned cuda_options(enum cuda_kernel_name name);
 /* The kernel on that device. From here on it is the one that the tests of backward.h run. */
 backward *on_cuda(enum cuda_kernel_name name);
 
-/* Problem number `seed` with these options, of an N up to `most`, and a d from 1 to 128. */
-struct test_problem cuda_problem(uint64_t seed, size_t most, unsigned options);
+/* Both kernels for 16 bits at once, where computing what is right is most of the work. */
+backward *on_cuda_in_16_bits(void);
+
+/* Problem number `seed` with these options, of an N up to `most`, and a d and a type that the kernel has. */
+struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size_t most,
+                                 unsigned options);
+
+/* One batch entry, with a d and a type that the kernel has: 24 and float32, or 64 and bfloat16. */
+struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk);
 
 /* Runs the kernel once on `device`, and gives its gradients; result_free them. */
 struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,

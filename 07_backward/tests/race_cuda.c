@@ -16,6 +16,10 @@ static void run(const struct cuda_kernel *kernel, const struct backward_device *
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         struct attention p =
             attention_of(1, 2, kernel->options ? 1 : 2, sizes[k][0], sizes[k][1], sizes[k][2]);
+        if (kernel->tensor) {
+            p.d = k ? sizes[k][2] : 64;
+            p.dtype = k % 2 ? DTYPE_F16 : DTYPE_BF16;
+        }
         p.causal = k % 2 == 1;
         if (kernel->options) {
             p.window_left = 60;

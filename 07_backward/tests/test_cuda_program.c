@@ -39,6 +39,25 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
     }
 }
 
+/* The rungs on tensor cores, and the one before each. */
+TEST(cuda_program, runs_kernels_in_16_bits)
+{
+    static const char *const split[] = { "Q, K and V are rounded to bf16",
+                                         "dV, complete",
+                                         "cuda_mma_split ran on the CPU",
+                                         "dQ: the same bits",
+                                         "dK: the same bits",
+                                         NULL };
+    static const char *const one[] = { "and so are dO and the O", "dQ loads",
+                                       "dV, cuda_mma_split",      "cuda_mma ran on the CPU",
+                                       "dV: the same bits",       NULL };
+    tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma_split --dtype bf16", split);
+    tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
+    tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
+          (const char *const[]){ "cuda_standard      cannot do this: it does not know --dtype bf16",
+                                 "cuda_mma_split ", "cuda_mma  ", NULL });
+}
+
 TEST(cuda_program, takes_complete_where_only_a_device_is_named)
 {
     const char *const parts[] = { "Counted", "dQ, complete", "cuda_complete ran on the CPU", NULL };
@@ -93,6 +112,15 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "knows --block-mask, and");
     refuses("--kernel cuda_complete --n-q 5 --d 129", "knows d = 129 (d is at most 128), and");
     refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1", "knows more than 65 535 heads");
+    refuses("--kernel cuda_mma --n-q 5", "knows --dtype f32, and cuda_mma does not");
+    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "knows --dtype bf16, and cuda_rec");
+    refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",
+            "knows d = 32 (d is 64 or 128), and cuda_mma does not");
+    refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
+            "knows --kv-heads, and");
+    refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
+    refuses("--train --dtype f16", "it does not go with --dtype");
+    refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
     refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
     refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");
     refuses("--kernel cuda_complete --sram 800", "--sram: expected a step in C");

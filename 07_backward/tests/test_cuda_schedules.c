@@ -11,7 +11,7 @@
 static void run_some(const struct backward_device *device, enum cuda_kernel_name name)
 {
     for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
-        struct test_problem t = cuda_problem(seed, 150, seed % 2 ? cuda_options(name) : 0);
+        struct test_problem t = cuda_problem(name, seed, 150, seed % 2 ? cuda_options(name) : 0);
         struct result r = cuda_gradients(name, device, &t);
         result_free(&r);
         problem_free(&t);
@@ -38,7 +38,9 @@ TEST(cuda_schedules, leave_no_race)
 TEST(cuda_banks, are_not_waited_for)
 {
     for (enum cuda_kernel_name name = CUDA_RECOMPUTE; name < CUDA_KERNELS; name++) {
-        struct test_problem t = problem_of(attention_of(1, 1, 1, 130, 130, 64), 0, 1);
+        struct attention p = cuda_shape(name, 1, 1, 130, 130);
+        p.d = 64;
+        struct test_problem t = problem_of(p, 0, 1);
         const struct cuda_line *lines;
         size_t seen = 0;
         cuda_cpu_watch(CUDA_WATCH_PROFILE);
@@ -64,7 +66,7 @@ TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
         for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++) {
             struct test_problem t =
-                cuda_problem(seed, 140, random_options(seed, cuda_options(name)));
+                cuda_problem(name, seed, 140, random_options(seed, cuda_options(name)));
             struct layer layer = layer_with_forward(&t);
             const struct count c = cuda_count(&cuda_kernels[name], &layer);
             for (size_t k = 0; k < c.accesses.n; k++)
@@ -82,18 +84,23 @@ TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
 /* The closed forms in the kernels' headings, one head without a mask. */
 TEST(cuda_count, is_that_of_the_headings)
 {
-    enum { N = 150, M = 100, D = 20, TR = 3, TC = 2 };
+    enum { N = 150, M = 100, D = 20, TR = 3, TC = 2, D16 = 64, TR16 = 2, TC16 = 1 };
     const size_t pairs = N * M, queries = N * D, keys = M * D;
+    const size_t queries_16 = N * D16, keys_16 = M * D16;
     const size_t right[] = {
         [CUDA_STANDARD] = 10 * pairs * D + 11 * pairs + queries + 2 * keys,
         [CUDA_RECOMPUTE] = 2 * queries + 2 * keys + N + TC * (5 * queries + 2 * N) + 3 * TR * keys,
         [CUDA_DETERMINISTIC] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
+        [CUDA_MMA_SPLIT] = (4 + TC16) * queries_16 + (3 + TR16) * keys_16 + (3 + 2 * TC16) * N,
+        [CUDA_MMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
     };
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
-        struct layer layer = layer_random(attention_of(1, 1, 1, N, M, D), 1);
+        struct attention p = cuda_shape(name, 1, 1, N, M);
+        p.d = cuda_kernels[name].tensor ? D16 : D;
+        struct layer layer = layer_random(p, 1);
         const size_t total = cuda_count(&cuda_kernels[name], &layer).total;
         cr_assert(total == right[name], "%s: %zu, not %zu", cuda_kernels[name].name, total,
                   right[name]);

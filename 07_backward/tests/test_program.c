@@ -127,7 +127,8 @@ TEST(program, lists_its_steps)
     const struct command names = verifies("--kernel list --quiet");
     cr_assert(strcmp(names.out,
                      "standard\nrecompute\nfa1\nfa2\nsplit\ncomplete\n"
-                     "cuda_standard\ncuda_recompute\ncuda_deterministic\ncuda_complete\n") == 0,
+                     "cuda_standard\ncuda_recompute\ncuda_deterministic\ncuda_mma_split\n"
+                     "cuda_mma\ncuda_complete\n") == 0,
               "--quiet: it printed: %s", names.out);
 }
 

@@ -34,6 +34,9 @@ void assert_backward_with_options(backward *f, unsigned options);
 void assert_backward_at_random(backward *f, struct attention most, unsigned options,
                                size_t problems);
 
+/* dK and dV are exactly 0 in the rows where K is NaN, as in keys that no query sees (problem_poison_unseen_keys). */
+void assert_backward_gives_zeros(backward *f, const struct test_problem *t);
+
 /*
  * All of `options` where the keys that no query sees hold NaN: it may not get into the result, and dK and dV
  * of these keys are exactly 0.

@@ -40,6 +40,7 @@ struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed
     dtype_round_all(p.dtype, t.K, attention_key_elements(&p));
     dtype_round_all(p.dtype, t.V, attention_key_elements(&p));
     t.dO = normals(attention_query_elements(&p), seed, OUTPUT_GRADIENT);
+    dtype_round_all(p.dtype, t.dO, attention_query_elements(&p));
     if (masks & WITH_KEY_MASK)
         t.key_mask = mask(p.B, p.Nk, seed, KEY_MASK);
     if (masks & WITH_BLOCK_MASK)

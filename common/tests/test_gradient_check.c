@@ -56,6 +56,39 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
     }
 }
 
+/* In 16 bits the textbook is off by what rounding costs, by an eighth of it in float16; and its rows are its own. */
+TEST(gradient_check, knows_what_16_bits_cost)
+{
+    double off[DTYPES];
+    for (enum dtype type = DTYPE_BF16; type <= DTYPE_F16; type++) {
+        struct attention p = attention_of(1, 1, 1, 60, 70, 16);
+        attention_set_dropout(&p, 0.2, 1);
+        p.dtype = type;
+        struct test_problem t = problem_of(p, 0, 1);
+        const struct attention_input input = input_of(&t);
+        struct gradient_check check = gradient_check_begin(&input, t.dO, true);
+        struct three g = plain_of(&t);
+        float row[16], key[2][16];
+        const size_t last = 69;
+        plain_backward_query(&p, t.Q, t.K, t.V, t.dO, 0, 0, 59, row);
+        plain_backward_keys(&p, t.Q, t.K, t.V, t.dO, &last, 1, key[0], key[1]);
+        for (size_t c = 0; c < 16; c++)
+            cr_assert(row[c] == g.of[DQ][59 * 16 + c] && key[0][c] == g.of[DK][last * 16 + c] &&
+                          key[1][c] == g.of[DV][last * 16 + c],
+                      "%s: element %zu of a row is not that of the whole", dtype_name(type), c);
+        off[type] = gradient_check_errors(&check, g.of, NULL, NULL, false).reference;
+        g.of[DK][5] += 16.0f * (float)off[type];
+        cr_assert(!gradient_check_errors(&check, g.of, NULL, NULL, false).right,
+                  "%s: an error of 16 times the textbook's is allowed", dtype_name(type));
+        three_free(&g);
+        gradient_check_end(&check);
+        problem_free(&t);
+    }
+    cr_assert(off[DTYPE_BF16] > 5e-4 && off[DTYPE_BF16] < 2e-2 &&
+                  off[DTYPE_BF16] > 4.0 * off[DTYPE_F16] && off[DTYPE_BF16] < 16.0 * off[DTYPE_F16],
+              "bfloat16 is off by %g, float16 by %g", off[DTYPE_BF16], off[DTYPE_F16]);
+}
+
 TEST(gradient_check, finds_one_wrong_element_in_any_gradient_and_nan)
 {
     struct test_problem t = problem_of(attention_of(2, 4, 2, 20, 15, 9), 0, 1);

@@ -132,7 +132,7 @@ compile() {  # source, variant, object
     *.c) $CC $FLAGS $rung $watch $names -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$1" -o "$3" ;;
     *.cu)
         to_cpp "$1" $(find "$(dirname "$1")" -name '*.cuh')
-        $CXX $CXX_FLAGS $watch $names -I"$folder/$(dirname "$1")/" -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
+        $CXX $CXX_FLAGS $watch $names -I"$folder/$(dirname "$1")/" -I"$OBJ/cuda/$(dirname "$1")/" -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
         ;;
     esac
 }

@@ -58,5 +58,6 @@ sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
 draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg
 draw 07_products.gp "$data/products" 07_backward/products.svg
+draw 07_dS.gp "$data/dS" 07_backward/dS.svg
 draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/percent_of_peak.svg
 exit $stale

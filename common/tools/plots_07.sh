@@ -31,6 +31,22 @@ function product(x, y, a, a_rows, a_cols, a_of, b, b_rows, b_cols, b_of, c, c_of
     print x, y, b_cols, a_rows, c_of, c, x, y, ""
 }' | sed 's/ $/ " "/' >"$data/products"
 
+# x, y, lane, whether lane 9 made it: dS^T as mma leaves it, and from x = 20 on dS as mma wants it for dQ (common/cuda/tensor.h)
+awk 'BEGIN {
+    for (lane = 0; lane < 32; lane++)
+        for (r = 0; r < 4; r++)
+            for (which = 0; which < 2; which++) {
+                x = 2 * (lane % 4) + 8 * int(r / 2) + which
+                y = int(lane / 4) + 8 * (r % 2)
+                of[x, y] = lane
+            }
+    for (x = 0; x < 16; x++)
+        for (y = 0; y < 16; y++) {
+            print x, y, of[x, y], of[x, y] == 9
+            print 20 + x, y, of[x, y], of[y, x] == 9
+        }
+}' >"$data/dS"
+
 # place, step and threads, per cent of the peak for d 64, causal, d 128, causal, and N: from the results that
 # are kept
 sh common/peers/results.sh get 07 common/results/intel_xeon_2_cores.csv | grep '^07,.*,f32,1,1,' | awk -F, '

@@ -24,13 +24,23 @@ fi
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# What ptxas said of a file's kernels, as "kernel d arch registers shared-bytes". A spill was an error.
+# What ptxas said of a file's kernels, as "kernel d arch registers shared-bytes". A spill was an error. Of a kernel for
+# several types float32 or bfloat16 is looked at: float16 takes as much. On tensor cores shared memory is dynamic, and
+# follows from the shape in the kernel's name: d, columns, bands, warps.
 said() {  # kernel, arch
     awk -v arch="$2" '
         /Compiling entry function/ {
-            wanted = $0 ~ "sm_" arch "[^0-9]"
+            wanted = $0 ~ "sm_" arch "[^0-9]" && !/6__half/ && !/D_of_rowsI13__nv/
             name = $0
             sub(/.* function ._Z[0-9]*/, "", name)
+            split("", n)
+            if (match(name, /12tensor_shape/)) {
+                shape = substr(name, RSTART + RLENGTH)
+                gsub(/[^0-9]+/, " ", shape)
+                split(shape, n, " ")
+                sub(/I13__nv_bfloat1612tensor_shape/, "", name)
+            }
+            sub(/IfEv9attention/, "9attention", name)
             d = name ~ /ILi/ ? name : "any"
             sub(/^[A-Za-z_]*ILi/, "", d)
             sub(/E.*/, "", d)
@@ -42,6 +52,10 @@ said() {  # kernel, arch
             sub(/ .*/, "", registers)
             if (!sub(/ bytes smem.*/, "", shared)) shared = "0"
             sub(/.* /, "", shared)
+            rows = 16 * n[3] * n[4]
+            if (name == "split_keys") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
+            if (name == "split_queries") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
+            if (name == "mma_tile") shared = ((2 * rows + 3 * n[2]) * n[1] + rows * n[2]) * 2 + 4 * n[2] * 4
             print name, d, arch, registers, shared
         }' "$made/$1.log" | sort -k1,1 -k2,2n
 }
@@ -49,7 +63,7 @@ said() {  # kernel, arch
 {
     echo "# nvcc $version, -O3, nothing spilled; by make cuda-table"
     echo "# kernel d arch registers shared"
-    for kernel in D standard recompute deterministic complete; do
+    for kernel in D standard recompute deterministic mma_split mma complete; do
         for of in 80 90; do
             said $kernel $of || exit 2
         done

@@ -1,0 +1,20 @@
+/*
+ * How large the tiles of the kernels on tensor cores are, such that 99 kB of shared memory hold them: that much every
+ * GPU with these instructions gives. Host code that foretells accesses knows it too.
+ */
+#ifndef BACKWARD_TENSOR_TILES_H
+#define BACKWARD_TENSOR_TILES_H
+
+/*
+ * A block of keys: 128, in bands of 16, one or two a warp. dK and dV take 2 d / 2 registers of a lane for each band;
+ * the larger d is, the fewer bands. Queries come by 32 at a time.
+ */
+#define KEYS_BC 128
+#define KEYS_BR 32
+#define KEYS_BANDS(d) ((d) <= 64 ? 2 : 1)
+
+/* A block of queries, where there is one: 128, by chapter 06's tiles of keys. */
+#define QUERIES_BR 128
+#define QUERIES_BC(d) ((d) <= 64 ? 64 : 32)
+
+#endif
