@@ -67,7 +67,7 @@ hold_hopper() {
     echo "# for Hopper: SYNCS are mbarriers"
     echo "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others"
     for kernel in $hopper_kernels; do
-        "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.compute_90a.cubin" >"$work/sass" || exit 2
+        "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
         count_hopper $kernel "$work/sass" | hold_hopper
     done
 } >"$work/table" 2>"$work/wrong" || { cat "$work/wrong" >&2; exit 2; }
