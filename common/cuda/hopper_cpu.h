@@ -12,7 +12,7 @@
 #include <type_traits>
 
 /* What the driver makes of the same arguments is opaque; this is what it must hold. */
-struct alignas(64) tensor_map {
+struct tensor_map {
     const char *array;
     unsigned rank, element;  // bytes
     uint64_t size[4];        // in elements
