@@ -37,7 +37,7 @@ KERNELS_07 := 06_flash_tiled_cuda/kernels
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
-STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget complete16
+STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget wgmma complete16
 STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
               cuda_mma cuda_complete
 
@@ -147,6 +147,10 @@ GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
 TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
 TENSOR_07  := mma_split mma
 $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): TOO_OLD = 75
+# Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
+# register counts, fences that it had to add.
+HOPPER_06  := wgmma
+$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o): GPU_ARCH = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
@@ -154,6 +158,7 @@ $(OBJ)/gpu/%.o: %.cu
 	@mkdir -p $(@:.o=.nvcc)
 	$(AT)$(NVCC) $(NVCC_FLAGS) -Xptxas -v -keep -keep-dir $(@:.o=.nvcc) -I$(dir $*) -MMD -MP -c $< -o $@ \
 	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }
+	@! grep -E '\(C75[0-9]{2}\)' $(@:.o=.log) >&2 || { rm -f $@; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
 # The objects of a folder of kernels, which need the folder's headers as C++ too, and those of an earlier chapter's that

@@ -33,6 +33,7 @@ struct kernel {
     bool statistics;      // … or m and l in global memory
     bool options;         // it knows every option and every d to 128; else causal order and five d
     bool tensor;          // it is for bf16 and f16, d = 64 and 128; else for float32
+    bool hopper;          // on a GPU it needs compute capability 9.0
     const struct tile
         *tiles;  // for these types it has several, from which --br and --bc choose; d = 0 ends them
 };
@@ -49,6 +50,7 @@ enum kernel_name {
     SKIP,
     RESCALE,
     BUDGET,
+    WGMMA,
     COMPLETE,
     KERNELS
 };
@@ -84,6 +86,7 @@ void predict_naive(const struct attention *p, struct shape shape, struct accesse
 void predict_fa1(const struct attention *p, struct shape shape, struct accesses *a);
 void predict_fa2(const struct attention *p, struct shape shape, struct accesses *a);
 void predict_tensor(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_boxes(const struct attention *p, struct shape shape, struct accesses *a);
 void predict_complete(const struct attention *p, struct shape shape, struct accesses *a);
 
 #endif

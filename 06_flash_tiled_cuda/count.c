@@ -80,23 +80,31 @@ static void with_keys(const struct attention *p, size_t keys, const char *formul
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* The keys of all tiles of Br queries: those that the last of them sees. */
-static size_t keys_of_tiles(const struct attention *p, size_t Br)
+/* The keys of all tiles of Br queries: those that the last of them sees, or with all of their last Bc. */
+static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t keys = 0;
-    for (size_t i0 = 0; i0 < p->Nq; i0 += Br)
-        keys += keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
+        const size_t seen = keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
+        keys += smaller((seen + Bc - 1) / Bc * Bc, p->Nk);
+    }
     return p->B * p->H * keys;
 }
 
 void predict_fa2(const struct attention *p, struct shape s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, s.Br), "Tr Nk d", a);
+    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
 }
 
 void predict_tensor(const struct attention *p, struct shape s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, s.Br), "Tr Nk d / 2", a);
+    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
+}
+
+/* A box is of a whole tile, and what no query sees of it comes along. */
+void predict_boxes(const struct attention *p, struct shape s, struct accesses *a)
+{
+    with_keys(p, keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
 }
 
 void predict_complete(const struct attention *p, struct shape s, struct accesses *a)

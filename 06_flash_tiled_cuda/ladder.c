@@ -62,16 +62,26 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     return v;
 }
 
-/* One line for all kernels whose arithmetic is for other types. */
+/* All kernels whose arithmetic is for other types, on as many lines as they take. */
 static void tell_others(enum dtype type)
 {
-    char names[100] = "";
+    enum { WIDTH = 54 };
+    char what[40], names[WIDTH + 2] = "";
+    snprintf(what, sizeof what, "for %s: ", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32");
+    int indent = 0;
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const size_t used = strlen(names);
-        if (!kernel_knows_type(kernel, type))
+        if (kernel_knows_type(kernel, type))
+            continue;
+        if (used + 2 + strlen(kernel->name) <= WIDTH) {
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", kernel->name);
+            continue;
+        }
+        report_line("%*s%s,", indent, indent ? "" : what, names);
+        indent = (int)strlen(what);
+        snprintf(names, sizeof names, "%s", kernel->name);
     }
-    report_line("for %s: %s", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32", names);
+    report_line("%*s%s", indent, indent ? "" : what, names);
 }
 
 void tell_kernels(const struct device *device, const struct attention_input *input,
@@ -87,7 +97,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     report_line(" # %-9s%7s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        const char *lacks = kernel_lacks(kernel, p);
+        const char *lacks = kernel_lacks_on(kernel, p, device);
         char name[24];
         ladder_name(kernel, name);
         if (!kernel_knows_type(kernel, p->dtype))

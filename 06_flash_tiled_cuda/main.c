@@ -220,6 +220,8 @@ int main(int argc, char **argv)
     const struct device *device = device_choose(&o);
     struct attention_input input = attention_input_load(&o);
     const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
+    if (kernel)
+        device = device_for(kernel, device, &o);
     check_wishes(kernel, &input.p, &o);
     check_tile(kernel, device, &input);
 

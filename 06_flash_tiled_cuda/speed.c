@@ -138,7 +138,7 @@ static void bench_problem(const struct kernel *only, const struct device *device
     report_line(" # %-9s%4s %13s %20s %11s %9s", "kernel", "on", "time",
                 gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        if (kernel_lacks(kernel, p) || (only && kernel != only && kernel + 1 != only))
+        if (kernel_lacks_on(kernel, p, device) || (only && kernel != only && kernel + 1 != only))
             continue;
         rungs[n++] =
             (struct rung){ .kernel = kernel, .error = error_of(kernel, device, checked, &check) };

@@ -125,6 +125,41 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
     return p->key_mask ? "--key-mask" : NULL;
 }
 
+enum { HOPPER_MAJOR = 9 };
+
+const char *kernel_lacks_device(const struct kernel *kernel, const struct device *device)
+{
+    static char text[180];
+    struct device_facts facts;
+    device->facts(&facts);
+    if (!kernel->hopper || device == &device_cpu || device == &device_watched ||
+        (facts.major == HOPPER_MAJOR && facts.minor == 0))
+        return NULL;
+    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for 9.0)", facts.name,
+             facts.major, facts.minor);
+    return text;
+}
+
+const char *kernel_lacks_on(const struct kernel *kernel, const struct attention *p,
+                            const struct device *device)
+{
+    const char *lacks = kernel_lacks(kernel, p);
+    return lacks ? lacks : kernel_lacks_device(kernel, device);
+}
+
+const struct device *device_for(const struct kernel *kernel, const struct device *chosen,
+                                const struct options *o)
+{
+    const char *lacks = kernel_lacks_device(kernel, chosen);
+    if (!lacks)
+        return chosen;
+    if (!o->device || strcmp(o->device, "gpu") != 0)
+        return &device_cpu;
+    fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: --kernel %s does not know %s\n", kernel->name,
+            lacks);
+    exit(EXIT_SKIPPED);
+}
+
 // ---- runs ---------------------------------------------------------------------------------------
 
 /* A copy of an array in the device's memory; NULL of NULL. Masks have no name: they are not counted. */
@@ -293,10 +328,11 @@ void result_free(struct result *r)
 // ---- comparisons --------------------------------------------------------------------------------
 
 /* The nearest earlier kernel that can do the problem; NULL: none. */
-static const struct kernel *kernel_before(const struct kernel *kernel, const struct attention *p)
+static const struct kernel *kernel_before(const struct kernel *kernel, const struct attention *p,
+                                          const struct device *device)
 {
     for (const struct kernel *k = kernel; k-- > kernels;)
-        if (!kernel_lacks(k, p))
+        if (!kernel_lacks_on(k, p, device))
             return k;
     return NULL;
 }
@@ -318,7 +354,7 @@ struct verdict kernel_check(const struct kernel *kernel, const struct device *de
                             const struct result *r, bool tell)
 {
     const struct attention *p = &input->p;
-    const struct kernel *earlier = kernel_before(kernel, p);
+    const struct kernel *earlier = kernel_before(kernel, p, device);
     struct verdict v = { .before = earlier ? earlier->name : "05" };
     float *O = attention_check_rows(check, r->O, p->d), *before = NULL;
     float *lse = attention_check_rows(check, r->lse, 1), *other = rows_of_chapter_05(input, check);

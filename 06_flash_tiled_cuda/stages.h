@@ -33,6 +33,18 @@ const char *device_text(const struct device *device);
  */
 const char *kernel_lacks(const struct kernel *kernel, const struct attention *p);
 
+/* The same, and the device must be one that the kernel is for; and what is said of that: NULL, if it is. */
+const char *kernel_lacks_on(const struct kernel *kernel, const struct attention *p,
+                            const struct device *device);
+const char *kernel_lacks_device(const struct kernel *kernel, const struct device *device);
+
+/*
+ * The device for this kernel: `chosen`, or, where that is a GPU that the kernel is not for, the CPU. If the GPU was asked
+ * for, it says so and ends the program with EXIT_SKIPPED.
+ */
+const struct device *device_for(const struct kernel *kernel, const struct device *chosen,
+                                const struct options *options);
+
 /* Are there numbers of this type among those that the kernel's arithmetic is for? */
 bool kernel_knows_type(const struct kernel *kernel, enum dtype type);
 

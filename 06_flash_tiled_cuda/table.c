@@ -29,6 +29,12 @@ static struct shape shape_tensor(const struct attention *p)
     return (struct shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
 }
 
+static struct shape shape_hopper(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * tiles_in(p->Nq, TENSOR_BR);
+    return (struct shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
+}
+
 static struct shape shape_power(const struct attention *p)
 {
     struct shape shape = shape_tensor(p);
@@ -155,6 +161,15 @@ const struct kernel kernels[KERNELS] = {
         .formula = "d a key + …",
         .tensor = true,
         .tiles = budget_tiles,
+    },
+    [WGMMA] = {
+        .name = "wgmma",
+        .idea = "Hopper: units beside the threads",
+        .shape = shape_hopper,
+        .predict = predict_boxes,
+        .formula = "d a key + …",
+        .tensor = true,
+        .hopper = true,
     },
     [COMPLETE] = {
         .name = "complete",

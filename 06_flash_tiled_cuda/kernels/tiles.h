@@ -19,6 +19,9 @@
 /* From exp2 on, with 32 keys at d = 128, nvcc runs out of registers for compute capability 9.0. */
 #define POWER_BC(d) ((d) <= 64 ? 64 : 16)
 
+/* The kernels of two warpgroups, 64 queries each. */
+#define HOPPER_BC 128
+
 /*
  * Kernels with several tiles, of which --br and --bc choose one: X(d, Br, Bc, bands of 16 queries a warp, blocks
  * that a multiprocessor is to have registers for). The first of each d is what they take if nobody asks. For budget

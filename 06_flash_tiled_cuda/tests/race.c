@@ -9,7 +9,9 @@
 #include <string.h>
 
 /* Problems that need several tiles each way, with ragged ends. */
-static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
+static const size_t sizes[][3] = {
+    { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 }, { 70, 300, 64 }
+};
 
 static void run(const struct kernel *kernel, const struct device *device, enum dtype type)
 {

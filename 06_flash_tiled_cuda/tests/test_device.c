@@ -43,6 +43,8 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
         printf("skipped from here on: %s: %s\n", kernels[name].name, lacks);
         exit(TEST_CAME_TO_ITS_END);
     }
+    if (kernel_lacks_device(&kernels[name], device))
+        device = &device_cpu;  // a GPU of another kind
     struct loaded l = kernel_load(&kernels[name], device, &input);
     if (!lse) {
         device->release(l.arrays.lse);
@@ -244,6 +246,54 @@ TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
     const char *const lacks = device_lacks(&old, DTYPE_F16);
     cr_assert(lacks && strstr(lacks, "--dtype f16 needs") && strstr(lacks, "Tesla T4 has 7.5"),
               "%s", lacks ? lacks : "nothing");
+}
+
+static void facts_of_an_A100(struct device_facts *f)
+{
+    *f = (struct device_facts){ .name = "A100", .major = 8 };
+}
+
+static void facts_of_an_H100(struct device_facts *f)
+{
+    *f = (struct device_facts){ .name = "H100", .major = 9 };
+}
+
+/* As choose, for a kernel once the device is chosen. */
+static int choose_for(enum kernel_name kernel, const char *where, const struct device *gpu,
+                      const char **device)
+{
+    int status;
+    const struct options o = { .device = where, .dtype = DTYPE_BF16 };
+    const pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stderr);
+        device_for(&kernels[kernel], gpu, &o);
+        _exit(0);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
+    if (WEXITSTATUS(status) == 0)
+        *device = device_for(&kernels[kernel], gpu, &o)->name;
+    return WEXITSTATUS(status);
+}
+
+/* Hopper's instructions are on no GPU before it, and on none after. */
+TEST(device, is_not_asked_for_kernels_of_another_gpu)
+{
+    struct device gpu = device_cpu;
+    const char *name = "";
+    struct attention p = kernel_shape(WGMMA, 1, 1, 1, 5, 5);
+    gpu.name = "gpu";
+    gpu.facts = facts_of_an_A100;
+    cr_assert(choose_for(BUDGET, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
+    cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
+    const char *lacks = kernel_lacks_on(&kernels[WGMMA], &p, &gpu);
+    cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
+              lacks ? lacks : "nothing");
+    gpu.facts = facts_of_an_H100;
+    cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
+    cr_assert(!kernel_lacks_on(&kernels[WGMMA], &p, &gpu), "on an H100");
+    cr_assert(!kernel_lacks_on(&kernels[WGMMA], &p, &device_cpu), "on the CPU");
 }
 
 TEST(device, has_room_for_a_tile_or_not)

@@ -83,6 +83,11 @@ TEST(budget, agrees_with_the_reference)
     assert_right(BUDGET, WITH_ORDER);
 }
 
+TEST(wgmma, agrees_with_the_reference)
+{
+    assert_right(WGMMA, WITH_ORDER);
+}
+
 /* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {

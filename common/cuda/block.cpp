@@ -2,6 +2,8 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "units.h"
+#include "warpgroup.h"
 #include "watch.h"
 
 #include <mutex>
@@ -69,12 +71,22 @@ static void go_on(thread *from, thread *to, bool for_good)
     fiber_switch(&from->own, to ? &to->own : &own->outside, for_good);
 }
 
+/* The next that can run, after something has been done that threads wait for if none can. */
+static thread *next_or_land()
+{
+    thread *next = next_thread(own);
+    while (!next && units_land())
+        next = next_thread(own);
+    return next;
+}
+
 void wait()
 {
-    thread *me = self, *next = next_thread(own);
+    thread *me = self, *next = next_or_land();
     if (!next)
         refuse_stuck();
-    go_on(me, next, false);
+    if (next != me)
+        go_on(me, next, false);
 }
 
 /* The life of a thread: the kernel, once. */
@@ -83,10 +95,13 @@ static void thread_main()
     fiber_entered(&own->outside);
     own->launch->call(own->launch->arguments);
     copy_end();
+    units_leave();
     thread *me = self;
     me->state = LEFT;
     own->left++;
-    thread *next = next_thread(own);
+    if (own->left == own->threads.size())
+        units_end();
+    thread *next = next_or_land();
     if (!next && own->left < own->threads.size())
         refuse_stuck();
     go_on(me, next, true);
@@ -120,6 +135,7 @@ void block_run(block *b, const struct launch *l, uint3 index)
         start_thread(&t, l, index);
     schedule_start(b);
     shared_begin(&b->shared, l);
+    units_begin();
     watch_block();
 
     self = next_thread(b);

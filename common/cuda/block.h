@@ -22,10 +22,21 @@ namespace cpu
 {
 
 struct launch;
+struct units;
 
 enum { WARP = 32, MOST_THREADS = 1024 };
 
-enum thread_state { READY, AT_BARRIER, IN_WARP, LEFT };
+enum thread_state {
+    READY,
+    AT_BARRIER,
+    IN_WARP,
+    AT_PHASE,      // these are Hopper's: waits for an mbarrier's phase …
+    AT_NAMED,      // … at a named barrier …
+    IN_WARPGROUP,  // … for the threads of its warpgroup …
+    AT_PRODUCTS,   // … for their products …
+    AT_REGISTERS,  // … for registers
+    LEFT
+};
 
 struct thread {
     uint3 thread_index, block_index;  // threadIdx, blockIdx
@@ -36,6 +47,8 @@ struct thread {
     site at;                         // … called here …
     unsigned mask;                   // … for these lanes
     void *operands;                  // what it brings to them
+    const void *waits_for;           // the mbarrier or named barrier that it waits at
+    const void *asked;               // where it asked for a product
     const void *atomic;              // where its last atomic access was
     std::vector<async_copy> copies;  // that it has not waited for …
     unsigned copy_group;             // … and how many groups of them it has committed
@@ -54,6 +67,7 @@ struct block {
     size_t turns;  // that were taken, in all blocks
     barrier_state barrier;
     shared_memory shared;
+    std::unique_ptr<struct units> units;  // of Hopper, if it has asked them for something
     stacks room;
     fiber outside;  // the OS thread itself
 

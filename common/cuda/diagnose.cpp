@@ -3,6 +3,7 @@
 #include "block.h"
 #include "launch.h"
 #include "memory.h"
+#include "units.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -146,6 +147,7 @@ void refuse_stuck()
         at_barrier = at_barrier || t.state == AT_BARRIER;
     }
     self = nullptr;  // it is no single thread's fault
+    units_stuck();
     if (in_warp && at_barrier)
         refuse_block("deadlock: some threads wait at a barrier, others for lanes of their warp");
     if (in_warp)

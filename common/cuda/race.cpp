@@ -2,6 +2,7 @@
 
 #include "block.h"
 #include "diagnose.h"
+#include "launch.h"
 #include "memory.h"
 #include "watch.h"
 
@@ -73,6 +74,31 @@ void race_warp(unsigned mask)
             memcpy(clock_of(first + lane, 0), all.data(), threads * sizeof all[0]);
             ++*clock_of(first + lane, first + lane);
         }
+}
+
+void race_join(race_clock *into, const race_clock &more)
+{
+    if (into->size() < more.size())
+        into->resize(more.size());
+    for (size_t t = 0; t < more.size(); t++)
+        (*into)[t] = std::max((*into)[t], more[t]);
+}
+
+void race_release(race_clock *into)
+{
+    if (!own->launch->watched)
+        return;
+    const uint32_t *mine = clock_of(self->number, 0);
+    race_join(into, race_clock(mine, mine + own->threads.size()));
+    ++*clock_of(self->number, self->number);
+}
+
+void race_acquire(const race_clock *from)
+{
+    if (!own->launch->watched)
+        return;
+    for (unsigned t = 0; t < from->size(); t++)
+        *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);
 }
 
 /* Does nothing order that access before what the running thread does now? */

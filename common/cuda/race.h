@@ -11,6 +11,9 @@
 #ifndef COMMON_CUDA_RACE_H
 #define COMMON_CUDA_RACE_H
 
+#include <cstdint>
+#include <vector>
+
 namespace cpu
 {
 
@@ -20,6 +23,15 @@ void race_launch();
 void race_block();
 void race_barrier();
 void race_warp(unsigned mask);
+
+/*
+ * What somebody knew of the threads' clocks. A thread that arrives somewhere leaves there what it knows, and who has waited
+ * for that takes it; empty where nothing is watched.
+ */
+using race_clock = std::vector<uint32_t>;
+void race_release(race_clock *into);
+void race_acquire(const race_clock *from);
+void race_join(race_clock *into, const race_clock &more);
 
 /* Reports the access if it races with one before it, and remembers it. */
 void race_access(const memory_access *a);

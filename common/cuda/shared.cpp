@@ -79,11 +79,13 @@ static void pack(shared_site *declared, size_t bytes, size_t alignment)
     if (declared->launch.load(std::memory_order_relaxed) == l->number)
         return;  // another block has just been here
     p->bytes = up(p->bytes, alignment) + bytes;
-    if (p->bytes + l->shared > l->shared_limit || p->bytes > SHARED_USUAL)
+    // What cudaFuncSetAttribute allows is for the dynamic part alone; together they have what there is.
+    const size_t most = l->shared_limit > SHARED_USUAL ? size_t{ SHARED_MOST } : l->shared_limit;
+    if (p->bytes + l->shared > most || p->bytes > SHARED_USUAL)
         refuse_at(declared->at,
                   "too much shared memory: with %s the kernel's variables take %zu bytes, and the\n"
                   "    launch asks for %zu more; %zu is the most%s",
-                  declared->name, p->bytes, l->shared, l->shared_limit,
+                  declared->name, p->bytes, l->shared, most,
                   l->shared_limit == SHARED_USUAL ? " (cudaFuncSetAttribute can raise it)" : "");
     if (p->count == SHARED_VARIABLES)
         refuse_at(declared->at, "more than %d shared variables in a kernel", SHARED_VARIABLES);

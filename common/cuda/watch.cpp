@@ -8,7 +8,9 @@
 #include "memory.h"
 #include "profile.h"
 #include "race.h"
+#include "units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
@@ -20,6 +22,13 @@ namespace cpu
 /* Of each byte of the block's shared memory: has it a value, or is one under way to it? */
 enum { NO_VALUE, A_VALUE, UNDER_WAY };
 static char written[SHARED_OFFSETS];
+
+/* Who wrote it, counted from 1, after how many of his fences; 0: a unit. */
+struct writing {
+    uint16_t thread, fences;
+};
+static writing writer[SHARED_OFFSETS];
+static uint16_t fences[MOST_THREADS];
 
 static bool watching()
 {
@@ -132,11 +141,14 @@ static void check_written(const memory_access *a)
     if (memchr(bytes, UNDER_WAY, a->bytes))
         refuse_at(site_of(a->instruction),
                   "%s shared memory to which an asynchronous copy is under way: %s\n"
-                  "    (is cp.async.wait_group missing, or a stage used again too early?)",
-                  a->writes ? "writes" : "reads", name_of(a->p, name, sizeof name));
-    if (a->writes && !a->atomic)
+                  "    (is %s missing, or a stage used again too early?)",
+                  a->writes ? "writes" : "reads", name_of(a->p, name, sizeof name),
+                  own->units ? "mbarrier_wait()" : "cp.async.wait_group");
+    if (a->writes && !a->atomic) {
         memset(bytes, A_VALUE, a->bytes);
-    else if (memchr(bytes, NO_VALUE, a->bytes))
+        std::fill_n(writer + a->offset, a->bytes,
+                    writing{ uint16_t(self->number + 1), fences[self->number] });
+    } else if (memchr(bytes, NO_VALUE, a->bytes))
         refuse_at(site_of(a->instruction),
                   "reads shared memory that nobody has written: %s (is a barrier missing?)",
                   name_of(a->p, name, sizeof name));
@@ -194,8 +206,10 @@ void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
     memory_access a = {
         static_cast<const char *>(p), bytes, writes, atomic, instruction, nullptr, 0
     };
-    if (is_private(&a))
+    if (is_private(&a)) {
+        products_touched(p, bytes, writes, instruction);
         return;
+    }
     check_patience(instruction);
     if (aligned && uintptr_t(p) % bytes != 0)
         refuse_at(site_of(instruction),
@@ -270,6 +284,62 @@ void watch_copy(const void *to, size_t bytes, bool lands, const void *instructio
     memset(written + a.offset, lands ? A_VALUE : UNDER_WAY, bytes);
     if (lands && (engine.watch & CUDA_WATCH_RACES))
         race_access(&a);
+}
+
+void watch_fence()
+{
+    if (own->launch->watched)
+        fences[self->number]++;
+}
+
+/* What a unit reads has been written, and whoever wrote it has called fence_async() since. */
+static void check_fenced(const memory_access *a)
+{
+    char name[64];
+    for (size_t k = a->offset; k < a->offset + a->bytes; k++)
+        if (writer[k].thread > 0 && fences[writer[k].thread - 1] == writer[k].fences)
+            refuse_at(site_of(a->instruction),
+                      "a unit reads shared memory that a thread has written and not called "
+                      "fence_async() after: %s",
+                      name_of(a->p, name, sizeof name));
+}
+
+void watch_unit(const void *p, size_t bytes, bool writes, const void *instruction)
+{
+    if (!watching())
+        return;
+    memory_access a = {
+        static_cast<const char *>(p), bytes, writes, false, instruction, nullptr, 0
+    };
+    const bool shared = in_shared(&a);
+    if (!shared && !in_global(&a))
+        refuse_at(site_of(instruction), "a unit %s what is neither shared nor device memory",
+                  writes ? "writes" : "reads");
+    if (shared) {
+        check_written(&a);
+        if (!writes)
+            check_fenced(&a);
+    }
+    if (engine.watch & CUDA_WATCH_RACES)
+        race_access(&a);
+    if ((engine.watch & CUDA_WATCH_TRAFFIC) && a.global)
+        count(&a);
+}
+
+/* Nobody may touch the place until it has landed, and then who has waited; so nothing is said of the landing. */
+void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instruction)
+{
+    if (!own->launch->watched)
+        return;
+    memory_access a = {
+        static_cast<const char *>(to), bytes, true, false, instruction, nullptr, 0
+    };
+    if (!lands)
+        watch_unit(to, bytes, true, instruction);
+    if (!in_shared(&a))
+        return;
+    memset(written + a.offset, lands ? A_VALUE : UNDER_WAY, bytes);
+    std::fill_n(writer + a.offset, bytes, writing{ 0, 0 });
 }
 
 void watch_named(const void *array, const char *name)

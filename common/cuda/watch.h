@@ -53,6 +53,14 @@ void watch_atomic(const void *p, size_t bytes, const void *instruction);
 /* The running thread asks for a copy to shared memory, and later it lands there. */
 void watch_copy(const void *to, size_t bytes, bool lands, const void *instruction);
 
+/*
+ * The same of units that work beside the threads (units.h), for which one asked: an access, and a copy of any size. What a
+ * thread has written in shared memory they may read after its fence only.
+ */
+void watch_unit(const void *p, size_t bytes, bool writes, const void *instruction);
+void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instruction);
+void watch_fence();
+
 /* An array has got a name. */
 void watch_named(const void *array, const char *name);
 

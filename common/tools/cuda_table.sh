@@ -63,7 +63,10 @@ said_tensor() {  # kernel, stages
             sub(/.*Used /, "", registers)
             sub(/ .*/, "", registers)
             Br = 16 * n[3] * n[4]
-            shared = (Br + 2 * of_stages * n[2]) * n[1] * 2
+            declared = /bytes smem/ ? $0 : 0
+            sub(/ bytes smem.*/, "", declared)
+            sub(/.* /, "", declared)
+            shared = (Br + 2 * of_stages * n[2]) * n[1] * 2 + declared
             print name "_tile", n[1], arch, Br "," n[2], 32 * n[4], registers, shared, spilled
         }' "$made/$1.log" | sort -k3,3n -k1,1 -k2,2n -k4,4
 }
@@ -94,7 +97,7 @@ occupancy() {
 {
     echo "# nvcc $version, -O3; one line a kernel and compute capability, by make cuda-table"
     echo "# kernel d arch Br,Bc threads registers shared blocks warps of limit spilled"
-    for kernel in naive fa1 fa2 complete $tensor_kernels; do
+    for kernel in naive fa1 fa2 complete $tensor_kernels $hopper_kernels; do
         case $kernel in
         naive | fa1) said $kernel 256 ;;
         fa2 | complete) said $kernel 128 ;;

@@ -9,6 +9,9 @@ made=$BUILD/cuda/obj/gpu/$chapter/kernels
 # The kernels on tensor cores, by the names of their files.
 tensor_kernels="mma swizzle async exp2 skip rescale budget complete16"
 
+# Those for Hopper, which are made for it alone.
+hopper_kernels="wgmma"
+
 # An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks, and
 # of async its stages.
 read_shape='
@@ -51,6 +54,53 @@ find_nvdisasm() {
         nvdisasm=$(find "$BUILD/sass" -name nvdisasm -type f 2>/dev/null | head -n 1)
     fi
     [ -n "$nvdisasm" ] || { echo "skipped: nvdisasm is not here, and PyPI did not give it"; exit 0; }
+}
+
+# The same of a kernel for Hopper: "kernel d keys bands warps HGMMA UTMALDG SYNCS MUFU float32 others local". The loop is that with
+# the most HGMMA; UTMALDG is asked for by one thread of the block, and stands in the loop once.
+count_hopper() {  # kernel, file
+    awk -v kernel="$1" "$read_shape"'
+        function close_function(    k, i, n, best, loop) {
+            if (!wanted) return
+            best = 0
+            for (k = 1; k <= loops; k++) {
+                n = 0
+                for (i = from[k]; i <= to[k]; i++) n += op[i] ~ /^HGMMA/
+                if (n > best) { best = n; loop = k }
+            }
+            hgmma = load = syncs = mufu = real = other = local = 0
+            for (i = 1; i <= count; i++) {
+                local += op[i] ~ /^(LDL|STL)/
+                if (i < from[loop] || i > to[loop]) continue
+                if (op[i] ~ /^HGMMA/) hgmma++
+                else if (op[i] ~ /^UTMALDG/) load++
+                else if (op[i] ~ /^SYNCS/) syncs++
+                else if (op[i] ~ /^MUFU/) mufu++
+                else if (op[i] ~ /^(FFMA|FMUL|FADD|FMNMX|FSEL|FSETP)/) real++
+                else other++
+            }
+            print kernel, shape[1], shape[2], shape[3], shape[4], hgmma, load, syncs, mufu, real, other, local
+        }
+        /^\.text\./ {
+            close_function()
+            wanted = /nv_bfloat16/
+            read_shape($0, shape)
+            count = loops = 0
+            split("", at)
+            next
+        }
+        /^\.L_/ { label = $1; sub(/:.*/, "", label); at[label] = count + 1; next }
+        /^ *\/\*[0-9a-f]+\*\/ / {
+            line = $0
+            sub(/^ *\/\*[0-9a-f]+\*\/ */, "", line)
+            sub(/^@!?U?P[0-9T]+ */, "", line)
+            op[++count] = line
+            if (line ~ /^BRA/ && match(line, /\.L_[A-Za-z0-9_]+/)) {
+                label = substr(line, RSTART, RLENGTH)
+                if (label in at) { from[++loops] = at[label]; to[loops] = count }
+            }
+        }
+        END { close_function() }' "$2" | sort -k1,1 -k2,2n
 }
 
 # "kernel d keys bands warps blocks HMMA LDSM LDGSTS MUFU float32 others local", from nvdisasm's text of a kernel's

@@ -9,8 +9,12 @@ mode=$1 arch=$2
 . common/tools/nvcc_says.sh
 table=$chapter/sass.txt
 
-if [ "$mode" = page ]; then
+if [ "$mode$arch" = page90a ]; then
+    echo '| kernel | d | Br, Bc | `HGMMA` | `UTMALDG` | `SYNCS` | `MUFU` | float32 | others |'
+elif [ "$mode" = page ]; then
     echo '| kernel | d | Br, Bc | `HMMA` | `LDSM` | `LDGSTS` | `MUFU` | float32 | others |'
+fi
+if [ "$mode" = page ]; then
     echo '|---|---|---|---|---|---|---|---|---|'
     awk -v arch="$arch" '$3 == arch {
         printf "| `%s` | %s | %s, %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, $4, $5, $6, $7, $8, $9, $10, $11
@@ -36,6 +40,21 @@ hold() {  # arch
         }'
 }
 
+# For Hopper: one HGMMA makes 64 rows of 16 elements of k, in S with all keys of a tile, in O with all of d.
+hold_hopper() {
+    awk '
+        function wrong(what) { print $1 ", d = " $2 ", " $3 " keys, sm_90a: " what >"/dev/stderr" }
+        {
+            right = $2 / 16 + $3 / 16
+            if ($6 != right) wrong($6 " HGMMA a tile, expected " right)
+            if ($7 != 2 * $2 / 64) wrong($7 " UTMALDG a tile, expected " 2 * $2 / 64)
+            if (!$8) wrong("no mbarrier")
+            if (!$9) wrong("no MUFU")
+            if ($12) wrong("local memory")
+            print $1, $2, "90a", 16 * $4 * $5, $3, $6, $7, $8, $9, $10, $11
+        }'
+}
+
 {
     echo "# nvcc $version, -O3, bfloat16; instructions of the loop over tiles for each warp and tile, all branches taken"
     echo "# kernel d arch queries keys HMMA LDSM LDGSTS MUFU float32 others"
@@ -44,6 +63,12 @@ hold() {  # arch
             "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.compute_$of.cubin" >"$work/sass" || exit 2
             count_instructions $kernel "$work/sass" | hold $of
         done
+    done
+    echo "# for Hopper: SYNCS are mbarriers"
+    echo "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others"
+    for kernel in $hopper_kernels; do
+        "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
+        count_hopper $kernel "$work/sass" | hold_hopper
     done
 } >"$work/table" 2>"$work/wrong" || { cat "$work/wrong" >&2; exit 2; }
 if [ -s "$work/wrong" ]; then

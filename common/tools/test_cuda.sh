@@ -8,7 +8,7 @@ case $chapter in
 06_*)
     there='--kernel device' prefix='' types='f32 bf16'
     suites='device naive fa1 fa2 complete rungs kernels dropout'
-    of_16_bits='mma swizzle async exp2 skip rescale budget tensor_cores'
+    of_16_bits='mma swizzle async exp2 skip rescale budget wgmma tensor_cores'
     ;;
 07_*)
     there='--n-q 9 --quiet' prefix=cuda_ types=f32 of_16_bits=''
@@ -42,6 +42,7 @@ export CUDA_TESTS=gpu BUILD="$build"
 for suite in $suites $of_16_bits; do
     "$build/tests/$chapter" --filter "$prefix$suite/*" || exit 1
 done
+# A kernel that is for other GPUs says so with 77.
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer >/dev/null; then
         for type in $known; do
@@ -50,7 +51,7 @@ for tool in memcheck racecheck; do
             for kernel in $(kernels "$type"); do
                 # shellcheck disable=SC2086  # two words, or none
                 compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device gpu --quiet \
-                    --kernel "$kernel" $dtype --n-q 200 --n-k 130 --d 64 --causal || exit 1
+                    --kernel "$kernel" $dtype --n-q 200 --n-k 130 --d 64 --causal || [ $? -eq 77 ] || exit 1
             done
         done
     else

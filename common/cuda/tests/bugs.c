@@ -15,7 +15,7 @@
 typedef bool bug_runner(const char *name);
 bug_runner barrier_bug_cpu, memory_bug_cpu, launch_bug_cpu, race_bug_cpu, tensor_bug_cpu;
 bug_runner barrier_bug_watched, memory_bug_watched, launch_bug_watched, race_bug_watched;
-bug_runner tensor_bug_watched;
+bug_runner tensor_bug_watched, hopper_bug_cpu, hopper_bug_watched;
 
 static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
 
@@ -26,9 +26,9 @@ static bool run(const char *name, enum bug_eye eye)
     cuda_cpu_patience(1);
     if (eye == WATCHED || eye == RACES)
         return barrier_bug_watched(name) || memory_bug_watched(name) || launch_bug_watched(name) ||
-               race_bug_watched(name) || tensor_bug_watched(name);
+               race_bug_watched(name) || tensor_bug_watched(name) || hopper_bug_watched(name);
     return barrier_bug_cpu(name) || memory_bug_cpu(name) || launch_bug_cpu(name) ||
-           race_bug_cpu(name) || tensor_bug_cpu(name);
+           race_bug_cpu(name) || tensor_bug_cpu(name) || hopper_bug_cpu(name);
 }
 
 /* The first line of what this program says of the mistake, as a row of Markdown. */

@@ -1,0 +1,53 @@
+/*
+ * What kernels/hopper.cu does, for the tests in C.
+ */
+#ifndef COMMON_CUDA_TESTS_HOPPERS_H
+#define COMMON_CUDA_TESTS_HOPPERS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a product's matrices lie in an image of shared memory, of IMAGE bytes: where each begins, and its steps. */
+enum { IMAGE = 96 * 1024, MOST_N = 256 };
+struct product_test {
+    int bfloat, n, a_in_registers, a_columns, b_columns, add;
+    unsigned a_begin, a_leading, a_stride, b_begin, b_leading, b_stride;
+};
+
+/* d[thread n / 2 + e], of 128 threads; a_registers[4 thread + r]. */
+typedef void wgmma_runner(const struct product_test *t, const unsigned char *image,
+                          const unsigned *a_registers, float *d);
+wgmma_runner wgmma_cpu, wgmma_watched;
+
+/* A box of an array of 16-bit elements, or of floats: what is then in shared memory. */
+struct box_test {
+    int floats;
+    unsigned rank, box[4];
+    uint64_t size[4];  // the array's, which lies densely
+    int from[4];
+};
+typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
+box_runner box_cpu, box_watched;
+
+/* A ring of `stages` places, which one warp fills with `rounds` boxes and four empty: sums of the boxes' rows. */
+typedef void ring_runner(unsigned rounds, const float *in, float *out);
+ring_runner ring_cpu, ring_watched;
+
+/* What is to be seen of a box and of a product before the wait, and after: out[4]. */
+void too_early_cpu(const float in[256], float out[4]);
+
+/* Sums of 64 blocks in one array. */
+typedef void bulk_runner(float out[256]);
+bulk_runner bulk_cpu, bulk_watched;
+
+/* Two warpgroups take turns; `elected` counts lanes. */
+typedef void turns_runner(unsigned order[8], unsigned *elected);
+turns_runner turns_cpu, turns_watched;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,329 @@
+/*
+ * The functions of hopper.h, each on its own, for test_hopper.c to hold against their definition.
+ */
+#include "../hoppers.h"
+
+#include "cuda/device.h"
+#include "cuda/hopper.h"
+
+/* Host memory goes in, the kernel works, host memory comes out. */
+template <class T> static T *there(const T *host, size_t n)
+{
+    T *array;
+    CHECK_CUDA(cudaMalloc(&array, n * sizeof *host));
+    CHECK_CUDA(cudaMemcpy(array, host, n * sizeof *host, cudaMemcpyHostToDevice));
+    return array;
+}
+
+template <class T> static void back(T *host, T *array, size_t n)
+{
+    CHECK_CUDA(cudaMemcpy(host, array, n * sizeof *host, cudaMemcpyDeviceToHost));
+    CHECK_CUDA(cudaFree(array));
+}
+
+#define MORE_SHARED(kernel, bytes) \
+    CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))
+
+// ---- wgmma --------------------------------------------------------------------------------------
+
+template <class T, int R, wgmma_major A, wgmma_major B>
+__device__ static inline void one_product(float (&d)[R], const struct product_test &t,
+                                          unsigned char *fast, const unsigned *registers)
+{
+    const uint64_t b = wgmma_matrix(fast + t.b_begin, t.b_leading, t.b_stride);
+    unsigned a[4];
+    for (int r = 0; r < 4; r++)
+        a[r] = registers[4 * threadIdx.x + (unsigned)r];
+    wgmma_fence();
+    if (t.a_in_registers)
+        wgmma<T, B>(d, a, b, t.add);
+    else
+        wgmma<T, B, A>(d, wgmma_matrix(fast + t.a_begin, t.a_leading, t.a_stride), b, t.add);
+    wgmma_commit();
+    wgmma_wait<0>(d);
+}
+
+template <class T, int R>
+__global__ void __launch_bounds__(128)
+    one_wgmma(struct product_test t, const uint4 *image, const unsigned *registers, float *out)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    for (unsigned k = threadIdx.x; k < IMAGE / 16; k += 128)
+        ((uint4 *)fast)[k] = image[k];
+    fence_async();
+    __syncthreads();
+    float d[R];
+    for (int e = 0; e < R; e++)
+        d[e] = out[threadIdx.x * R + (unsigned)e];
+    if (t.a_columns && t.b_columns)
+        one_product<T, R, MN_MAJOR, MN_MAJOR>(d, t, fast, registers);
+    else if (t.a_columns)
+        one_product<T, R, MN_MAJOR, K_MAJOR>(d, t, fast, registers);
+    else if (t.b_columns)
+        one_product<T, R, K_MAJOR, MN_MAJOR>(d, t, fast, registers);
+    else
+        one_product<T, R, K_MAJOR, K_MAJOR>(d, t, fast, registers);
+    for (int e = 0; e < R; e++)
+        out[threadIdx.x * R + (unsigned)e] = d[e];
+}
+
+template <class T, int R>
+static void run_wgmma(const struct product_test *t, const uint4 *image, const unsigned *registers,
+                      float *out)
+{
+    MORE_SHARED((one_wgmma<T, R>), IMAGE);
+    one_wgmma<T, R><<<1, 128, IMAGE>>>(*t, image, registers, out);
+    CHECK_LAUNCH("one_wgmma");
+}
+
+extern "C" void LAUNCHER(wgmma)(const struct product_test *t, const unsigned char *image,
+                                const unsigned *a_registers, float *d)
+{
+    const size_t count = 64 * (size_t)t->n;
+    unsigned char *bytes = there(image, IMAGE);
+    const uint4 *I = reinterpret_cast<const uint4 *>(bytes);
+    unsigned *A = there(a_registers, 512);
+    float *D = there(d, count);
+    if (t->bfloat && t->n == 64)
+        run_wgmma<__nv_bfloat16, 32>(t, I, A, D);
+    else if (t->bfloat && t->n == 128)
+        run_wgmma<__nv_bfloat16, 64>(t, I, A, D);
+    else if (t->bfloat)
+        run_wgmma<__nv_bfloat16, 128>(t, I, A, D);
+    else if (t->n == 64)
+        run_wgmma<__half, 32>(t, I, A, D);
+    else if (t->n == 128)
+        run_wgmma<__half, 64>(t, I, A, D);
+    else
+        run_wgmma<__half, 128>(t, I, A, D);
+    back(d, D, count);
+    CHECK_CUDA(cudaFree(A));
+    CHECK_CUDA(cudaFree(bytes));
+}
+
+// ---- TMA ----------------------------------------------------------------------------------------
+
+struct start {
+    int at[4];
+};
+
+template <int RANK>
+__global__ void one_box(const __grid_constant__ tensor_map map, struct start from, unsigned bytes,
+                        unsigned char *out)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, bytes);
+        if (RANK == 2)
+            tma_load(fast, &map, &bar, from.at[0], from.at[1]);
+        else if (RANK == 3)
+            tma_load(fast, &map, &bar, from.at[0], from.at[1], from.at[2]);
+        else
+            tma_load(fast, &map, &bar, from.at[0], from.at[1], from.at[2], from.at[3]);
+    }
+    __syncthreads();
+    mbarrier_wait(&bar, 0);
+    for (unsigned k = threadIdx.x; k < bytes; k += blockDim.x)
+        out[k] = fast[k];
+}
+
+template <class T>
+static void run_box(const struct box_test *t, const void *array, unsigned char *shared)
+{
+    size_t n = 1, bytes = sizeof(T);
+    uint64_t stride[3];
+    for (unsigned k = 0; k < t->rank; k++) {
+        n *= t->size[k];
+        bytes *= t->box[k];
+        if (k < 3)
+            stride[k] = n * sizeof(T);
+    }
+    T *A = there((const T *)array, n);
+    unsigned char *S = there(shared, bytes);
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, A, t->rank, t->size, stride, t->box));
+    const struct start from = { { t->from[0], t->from[1], t->from[2], t->from[3] } };
+    const unsigned size = (unsigned)bytes;
+    if (t->rank == 2)
+        one_box<2><<<1, 64, size>>>(map, from, size, S);
+    else if (t->rank == 3)
+        one_box<3><<<1, 64, size>>>(map, from, size, S);
+    else
+        one_box<4><<<1, 64, size>>>(map, from, size, S);
+    CHECK_LAUNCH("one_box");
+    back(shared, S, bytes);
+    CHECK_CUDA(cudaFree(A));
+}
+
+extern "C" void LAUNCHER(box)(const struct box_test *t, const void *array, unsigned char *shared)
+{
+    if (t->floats)
+        run_box<float>(t, array, shared);
+    else
+        run_box<__half>(t, array, shared);
+}
+
+// ---- mbarriers ----------------------------------------------------------------------------------
+
+enum { STAGES = 3, ROWS = 8, BOX = ROWS * 128, CONSUMERS = 128 };
+
+/* Warp 4 fills three places with boxes of 8 x 32 floats, four warps sum each box's columns and let its place go. */
+__global__ void __launch_bounds__(160)
+    ring(const __grid_constant__ tensor_map map, unsigned rounds, float *out)
+{
+    extern __shared__ __align__(1024) float floats[];
+    __shared__ uint64_t full[STAGES], empty[STAGES];
+    if (threadIdx.x == CONSUMERS) {
+        for (int s = 0; s < STAGES; s++) {
+            mbarrier_init(&full[s], 1);
+            mbarrier_init(&empty[s], CONSUMERS);
+        }
+        fence_async();
+    }
+    __syncthreads();
+    if (threadIdx.x >= CONSUMERS) {
+        if (elect_one())
+            for (unsigned n = 0; n < rounds; n++) {
+                const unsigned s = n % STAGES;
+                mbarrier_wait(&empty[s], n / STAGES % 2 ^ 1);  // the first time round they are
+                mbarrier_arrive_expect(&full[s], BOX);
+                tma_load(floats + s * BOX / 4, &map, &full[s], 0, (int)(ROWS * n));
+            }
+        return;
+    }
+    float sum = 0.0f;
+    for (unsigned n = 0; n < rounds; n++) {
+        const unsigned s = n % STAGES, column = threadIdx.x % 32;
+        mbarrier_wait(&full[s], n / STAGES % 2);
+        for (unsigned row = 0; row < ROWS; row++)
+            sum += floats[s * BOX / 4 + row * 32 + ((column / 4 ^ row) * 4 + column % 4)];
+        mbarrier_arrive(&empty[s]);
+    }
+    out[threadIdx.x] = sum;
+}
+
+extern "C" void LAUNCHER(ring)(unsigned rounds, const float *in, float *out)
+{
+    const size_t n = (size_t)rounds * ROWS * 32;
+    const uint64_t size[2] = { 32, rounds * ROWS }, stride[1] = { 128 };
+    const uint32_t box[2] = { 32, ROWS };
+    float *I = there(in, n), *O = there(out, CONSUMERS);
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, I, 2, size, stride, box));
+    ring<<<1, CONSUMERS + 32, STAGES * BOX>>>(map, rounds, O);
+    CHECK_LAUNCH("ring");
+    back(out, O, CONSUMERS);
+    CHECK_CUDA(cudaFree(I));
+}
+
+// ---- before and after the wait ------------------------------------------------------------------
+
+/* The identity times 64 equal rows, the first of them; both are looked at too early first, which is a mistake. */
+__global__ void __launch_bounds__(128) too_early(const __grid_constant__ tensor_map map, float *out)
+{
+    extern __shared__ __align__(1024) float floats[];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(floats, &map, &bar, 0, 0);
+        out[0] = floats[0];
+        mbarrier_wait(&bar, 0);
+        out[1] = floats[0];
+    }
+    for (unsigned k = BOX / 4 + threadIdx.x; k < 4096; k += 128)
+        floats[k] = __uint_as_float(0x3c003c00);  // two halves of 1
+    fence_async();
+    __syncthreads();
+    float d[32];
+    for (int e = 0; e < 32; e++)
+        d[e] = 0.0f;
+    wgmma_fence();
+    wgmma<__half, K_MAJOR>(d, wgmma_matrix(floats + 2048, 0, 0), wgmma_matrix(floats + 2048, 0, 0),
+                           true);
+    wgmma_commit();
+    if (threadIdx.x == 0)
+        out[2] = d[0];
+    wgmma_wait<0>(d);
+    if (threadIdx.x == 0)
+        out[3] = d[0];
+}
+
+extern "C" void LAUNCHER(too_early)(const float in[256], float out[4])
+{
+    const uint64_t size[2] = { 32, 8 }, stride[1] = { 128 };
+    const uint32_t box[2] = { 32, 8 };
+    float *I = there(in, 256), *O = there(out, 4);
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, I, 2, size, stride, box));
+    too_early<<<1, 128, 16384>>>(map, O);
+    CHECK_LAUNCH("too_early");
+    back(out, O, 4);
+    CHECK_CUDA(cudaFree(I));
+}
+
+// ---- sums in bulk -------------------------------------------------------------------------------
+
+/* Each of 64 threads adds 4 floats, twice, out of a place that it uses again. */
+__global__ void bulk(float *out)
+{
+    __shared__ float4 x[64];
+    for (int n = 1; n <= 2; n++) {
+        const float v = (float)n;
+        x[threadIdx.x] = make_float4(v, 2.0f * v, 3.0f * v, 4.0f * v);
+        fence_async();
+        bulk_add(out + 4 * threadIdx.x, &x[threadIdx.x].x, 16);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+    bulk_wait<0>();
+}
+
+extern "C" void LAUNCHER(bulk)(float out[256])
+{
+    float *O = there(out, 256);
+    bulk<<<16, 64>>>(O);
+    CHECK_LAUNCH("bulk");
+    back(out, O, 256);
+}
+
+// ---- named barriers, registers, elections -------------------------------------------------------
+
+/* Warpgroups 0 and 1 take turns, four each: barrier 1 is warpgroup 0's turn, 2 is the other's. */
+__global__ void __launch_bounds__(384, 1) turns(unsigned *order, unsigned *elected)
+{
+    __shared__ unsigned n;
+    const unsigned group = threadIdx.x / 128;
+    if (threadIdx.x == 0)
+        n = 0;
+    __syncthreads();
+    if (group == 2) {
+        registers_fewer<24>();
+        if (elect_one())
+            atomicAdd(elected, 1u);
+        return;
+    }
+    registers_more<240>();
+    if (group == 1)
+        barrier_arrive(1, 256);
+    for (int round = 0; round < 4; round++) {
+        barrier_sync(1 + group, 256);
+        if (threadIdx.x % 128 == 0)
+            order[n++] = group;
+        if (group == 0 || round < 3)
+            barrier_arrive(2 - group, 256);
+    }
+}
+
+extern "C" void LAUNCHER(turns)(unsigned order[8], unsigned *elected)
+{
+    unsigned *O = there(order, 8), *E = there(elected, 1);
+    turns<<<1, 384>>>(O, E);
+    CHECK_LAUNCH("turns");
+    back(order, O, 8);
+    back(elected, E, 1);
+}

@@ -1,0 +1,48 @@
+/*
+ * Warpgroups: four warps whose threads ask for a product together. The tensor cores make it while the threads go on.
+ */
+#ifndef COMMON_CUDA_WARPGROUP_H
+#define COMMON_CUDA_WARPGROUP_H
+
+#include "block.h"
+#include "hopper.h"
+
+#include <vector>
+
+namespace cpu
+{
+
+enum { GROUP = 128, PRODUCT_M = 64, PRODUCT_K = 16, PRODUCT_N = 256 };
+
+/* A product that is under way: all threads' registers, and the first's description of the rest. */
+struct product {
+    product_call call;
+    const unsigned *a[GROUP];
+    unsigned a_then[GROUP][4];  // what was in these when it was asked for
+    float *d[GROUP];
+    unsigned group;
+    site at;
+    const void *instruction;
+};
+
+/* The registers that products under way will write, and what will be there. NaN is there meanwhile. */
+struct accumulators {
+    float *d[GROUP];
+    unsigned count;
+    site at;
+    std::vector<float> values;  // count of each thread
+};
+
+struct warpgroup {
+    unsigned waiting;  // threads of it that wait for the others
+    void *brought[GROUP];
+    std::vector<product> products;
+    std::vector<accumulators> held;
+    unsigned committed;
+    bool fenced;
+    unsigned registers;  // each thread's; 0: as many as the launch gave
+};
+
+}  // namespace cpu
+
+#endif
