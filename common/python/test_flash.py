@@ -338,6 +338,8 @@ class Flash(unittest.TestCase):
                     if step.name in CUDA or step.backward and shape[1] != shape[2] and step.name != "07/complete":
                         continue
                     asked = options if step.backward or step.lse else {**options, "key_mask": None}
+                    if step.name.startswith("04/"):  # which has no tiles
+                        asked = {**asked, "tile": None}
                     try:
                         if step.backward:
                             flash.backward(Q, K, V, O, lse, dO, step=step.name, **asked)
