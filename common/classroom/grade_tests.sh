@@ -1,16 +1,18 @@
 #!/bin/sh
 # grade_tests.sh submission SUBMISSION        - finds the tests in it, and asks make for what follows
 # grade_tests.sh CHAPTER FILE                 - how many of the chapter's wrong versions the tests in FILE reject
+# grade_tests.sh wrong CHAPTER                - the names of these wrong versions
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c. Wrong versions that only the watched build can
-# tell from the right one are left out.
+# tell from the right one are left out; and where a chapter has steps, which its exercise is about, those of its kernels
+# and of its program.
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
 # tells them which version they are tried on, and the right one is tried first and last, so that tests that go by
 # the order of things reject it. What they start is ended with them.
 #
-# For the latter the environment is that of common/tools/mutant.sh, from the Makefile. LIMIT: seconds of the
+# For the second the environment is that of common/tools/mutant.sh, from the Makefile. LIMIT: seconds of the
 # processor's time for one of the tests' processes, five times as much by the clock for all of them.
 build=${BUILD:-build}
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
@@ -39,6 +41,14 @@ if [ "$1" = submission ]; then
         exit
     done
     bad 'expected a file 0N_…/tests/test_mine.c in it'
+fi
+
+if [ "$1" = wrong ]; then
+    for patch in "$2"/mutants/*.patch; do
+        [ ! -d "$2/steps" ] || grep -q -e '^+++ b/[^/]*/steps/' -e '^+++ b/[^/]*/rungs/' "$patch" || continue
+        sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
+    done
+    exit 0
 fi
 
 # Whoever calls this as root has a user for each run that nobody else is.
@@ -129,9 +139,7 @@ export TESTS
 
 {
     echo right
-    for patch in "$chapter"/mutants/*.patch; do
-        sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
-    done
+    sh "$0" wrong "$chapter"
     echo right
 } >"$work/versions"
 last=$(wc -l <"$work/versions")

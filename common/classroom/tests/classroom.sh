@@ -75,6 +75,10 @@ for seed in 0 1 2 3; do
         done
     fi
 done
+
+# The wrong versions that students' tests can reject: of a step and of a rung, but of no kernel, no trace, no count.
+same 'grade_tests.sh wrong' "$(sh $here/grade_tests.sh wrong 07_backward | grep -x -e d_of_one_tile -e padding_sees_keys \
+    -e cuda_dq_not_cleared -e traced_dp_without_dropout -e load_not_counted | tr '\n' ' ')" 'd_of_one_tile padding_sees_keys '
 printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 7.5\n' >"$work/answers.txt"
 same 'answers.sh' "$(sh $here/answers.sh 03_online_softmax 0 "$work/answers.txt" | cut -d ' ' -f 1 | tr '\n' ' ')" 'right wrong missing right 2 '
 
