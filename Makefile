@@ -414,7 +414,9 @@ cuda-table cuda-check:
 cuda-table cuda-check: %: %-07
 cuda-table-07 cuda-check-07:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_07) GPU=yes BUILD=$(BUILD)/cuda)
-	@NVCC='$(NVCC)' sh common/tools/registers.sh $(if $(filter %-table-07,$@),make,check)
+	@for table in registers sass_07; do \
+	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table-07,$@),make,check) || exit; \
+	done
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
