@@ -93,7 +93,7 @@ static void product_for_keys(const struct attention *p, struct tile_size size, f
     }
 }
 
-/* P = softmax(S), a row of them. Hidden scores are -inf; where all are, P is 0. */
+/* P = softmax(S), a row of them. Hidden scores are -inf, and their P is 0 whatever the others hold, NaN too. */
 static void softmax_row(size_t Nk, const float *S, float *P)
 {
     float m = -INFINITY, l = 0.0f;
@@ -101,8 +101,10 @@ static void softmax_row(size_t Nk, const float *S, float *P)
         m = fmaxf(m, load(&S[j]));
     for (size_t j = 0; j < Nk; j++)
         l += exp_minus(load(&S[j]), m);
-    for (size_t j = 0; j < Nk; j++)
-        store(&P[j], exp_minus(load(&S[j]), m) / (l == 0.0f ? 1.0f : l));
+    for (size_t j = 0; j < Nk; j++) {
+        const float weight = exp_minus(load(&S[j]), m);
+        store(&P[j], weight == 0.0f ? 0.0f : weight / l);
+    }
     work_others(7 * Nk);  // max; -, exp, +; -, exp, /
 }
 
