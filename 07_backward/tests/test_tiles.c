@@ -153,16 +153,18 @@ TEST(every_step, reads_no_key_that_no_query_sees_and_gives_it_zeros)
 }
 
 /*
- * The scalar steps: a key that some queries see, with NaN in it, spoils those and nobody else. The forward
- * pass that feeds them is a scalar step too.
+ * The scalar steps: a key that some queries see, with NaN in it, spoils those and nobody else; a key that none
+ * sees has gradients of 0 all the same. The forward pass that feeds them is a scalar step too.
  */
 TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
 {
-    enum { N = 6, D = 4, ODD = 4 };
+    enum { N = 6, D = 4, ODD = 4, HIDDEN = 2 };
     for (enum step_name name = STANDARD; name < COMPLETE; name++)
         for (size_t form = 0; form < TILE_FORMS; form++) {
-            struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, 1);
+            struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), WITH_KEY_MASK, 1);
             t.p.causal = true;
+            for (size_t j = 0; j < N; j++)
+                t.key_mask[j] = j != HIDDEN;
             t.K[ODD * D + 1] = t.V[ODD * D] = NAN;
             struct layer layer = layer_with_forward(&t);
             masks(&t.p, (struct tile_size){ 2, 3 }, t.Q, t.K, t.V, layer.kept.O, layer.kept.lse);
@@ -171,6 +173,10 @@ TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
             for (size_t n = 0; n < N * D; n++)
                 cr_assert(!isnan(r.of[DQ][n]) == (n / D < ODD), "%s, form %zu: dQ[%zu] is %g",
                           steps[name].name, form, n, (double)r.of[DQ][n]);
+            for (size_t n = HIDDEN * D; n < (HIDDEN + 1) * D; n++)
+                cr_assert(r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f,
+                          "%s, form %zu: dK[%zu] is %g and dV[%zu] %g", steps[name].name, form, n,
+                          (double)r.of[DK][n], n, (double)r.of[DV][n]);
             result_free(&r);
             problem_free(&t);
         }
