@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     const struct device *device = device_choose(&o);
     struct attention_input input = attention_input_load(&o);
     const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
-    if (kernel)
+    if (!all)
         device = device_for(kernel, device, &o);
     check_wishes(kernel, &input.p, &o);
     check_tile(kernel, device, &input);
