@@ -9,7 +9,8 @@
 
 /*
  * Keys that no query of the tile sees may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it
- * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones.
+ * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that sees
+ * nothing may hold NaN too: its L is -inf, and its dO and Q are taken as 0.
  *
  * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what asks for each pair in a loop cannot
  * touch the pairs: it collects bits.
@@ -84,6 +85,18 @@ __device__ static void add_what_counts(part *C, const fast_memory *fast)
     }
 }
 
+/* As load_slice, but what belongs to queries that see nothing is 0. L is there. */
+__device__ static void load_what_counts(fast_memory *fast, const float *from, int rows, int k,
+                                        int d)
+{
+    for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
+        const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
+        const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const float4 four = r < rows ? piece(from + (size_t)r * (size_t)d, k + c, d) : none;
+        *(float4 *)&fast->A[r][c] = fast->L[r] == -INFINITY ? none : four;
+    }
+}
+
 /* What the tile of queries from i0 on and keys from j0 on is. */
 __device__ static enum tile_kind kind_of(const struct attention &p, const struct head &t, int i0,
                                          int rows, int j0, int keys)
@@ -110,7 +123,7 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 2
         __syncthreads();                   // nobody reads the old slices any more
-        load_slice(fast->A, dO, rows, n * SLICE, d);
+        load_what_counts(fast, dO, rows, n * SLICE, d);
         load_slice(fast->B, V, keys, n * SLICE, d);
         __syncthreads();  // the slices are there, and P
         add_to_keys(&dV[n], fast);
@@ -123,7 +136,7 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 3
         __syncthreads();                   // nobody reads the old slice any more
-        load_slice(fast->A, Q, rows, n * SLICE, d);
+        load_what_counts(fast, Q, rows, n * SLICE, d);
         __syncthreads();  // the slice is there, and dS
         add_to_keys(&dK[n], fast);
     }

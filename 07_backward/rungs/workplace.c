@@ -7,6 +7,14 @@ static size_t rounded_up(size_t n)
     return (n + ROWS - 1) / ROWS * ROWS;
 }
 
+/* May some query see no key at all? */
+static bool may_see_nothing(const struct attention *p)
+{
+    const struct band band = attention_band(p);
+    const ptrdiff_t last = (ptrdiff_t)p->Nq - 1;
+    return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
+}
+
 /*
  * One piece of memory, and no more of it than the problem needs. Many small ones are often given back to the system
  * page by page, and each page that comes anew interrupts the program: on short texts that is a tenth of the time.
@@ -15,11 +23,11 @@ struct workplace workplace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
     const bool holes = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
-    const bool ragged = size.Br % ROWS != 0 || p->Nq % ROWS != 0;
+    const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_see_nothing(p);
     const size_t group_rows =
         groups * (keys_rows(d, holes) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
     struct workplace w = {
-        .room = extra_fast("tiles", group_rows * GROUP + (ragged ? 2 * d + 2 : 2) * rows),
+        .room = extra_fast("tiles", group_rows * GROUP + (copied ? 2 * d + 2 : 2) * rows),
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
     };
     group_row *left = (group_row *)w.room;
@@ -32,7 +40,7 @@ struct workplace workplace_new(const struct attention *p, struct tile_size size)
     w.seen = (seen_row *)rows_take(&left, rows);
     w.L = (float *)left;
     w.D = w.L + rows;
-    if (ragged) {
+    if (copied) {
         w.Q = w.D + rows;
         w.dO = w.Q + rows * d;
     }
@@ -45,26 +53,45 @@ void workplace_free(struct workplace *w)
     extra_free(w->room);
 }
 
-static const float *padded(float *to, const float *from, size_t rows, size_t d)
+/* L of such a query is -inf; but so it is where all scores are, and those are to meet Q as it is. */
+static bool sees_nothing(const struct backward_head *a, size_t i)
 {
-    if (rows % ROWS == 0)
-        return from;
-    memcpy(to, from, rows * d * sizeof *to);
-    memset(to + rows * d, 0, (rounded_up(rows) - rows) * d * sizeof *to);
+    if (a->lse[i] != -INFINITY)
+        return false;
+    for (size_t j = 0; j < a->p->Nk; j++)
+        if (visible(a->p, a->b, a->h, i, j))
+            return false;
+    return true;
+}
+
+/*
+ * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros behind the last
+ * and for queries that see nothing. Those may hold NaN, and 0 times NaN is NaN.
+ */
+static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,
+                            size_t rows)
+{
+    const size_t d = a->p->d;
+    if (!to)
+        return from + i0 * d;
+    for (size_t r = 0; r < rounded_up(rows); r++)
+        if (r < rows && !sees_nothing(a, i0 + r))
+            memcpy(to + r * d, from + (i0 + r) * d, d * sizeof *to);
+        else
+            memset(to + r * d, 0, d * sizeof *to);
     return to;
 }
 
-/* Of a query that sees nothing L is -inf; with +inf instead, every e^{x - L} of it is 0 and not NaN. */
+/* With +inf in place of an L of -inf every e^{x - L} of the row is 0 and not NaN. */
 struct queries workplace_queries(struct workplace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows)
 {
-    const size_t d = a->p->d;
-    struct queries q = { padded(w->Q, a->Q + i0 * d, rows, d),
-                         padded(w->dO, a->dO + i0 * d, rows, d), i0, rows, rounded_up(rows) };
+    struct queries q = { rows_of(w->Q, a->Q, a, i0, rows), rows_of(w->dO, a->dO, a, i0, rows), i0,
+                         rows, rounded_up(rows) };
     for (size_t r = 0; r < q.padded; r++) {
-        const float L = r < rows ? a->lse[i0 + r] : -INFINITY;
-        w->L[r] = L == -INFINITY ? INFINITY : L * 0x1.715476p0f;
-        w->D[r] = r < rows ? D[i0 + r] : 0.0f;
+        const bool counts = r < rows && a->lse[i0 + r] != -INFINITY;
+        w->L[r] = counts ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
+        w->D[r] = counts ? D[i0 + r] : 0.0f;
     }
     return q;
 }

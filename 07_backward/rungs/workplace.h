@@ -16,7 +16,8 @@ struct workplace {
     group_row *dS;  // of all groups: group g, query r at [g rows + r]
     group_row *dQ;  // panel n, query r at [n rows + r]
     seen_row *seen;
-    float *Q, *dO;  // queries filled up to a multiple of ROWS; NULL if all tiles have such a number
+    float *Q,
+        *dO;  // copies: whole blocks of rows, zeros where a query sees nothing; NULL if none is needed
     float *L, *D;
 };
 

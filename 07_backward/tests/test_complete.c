@@ -37,6 +37,14 @@ TEST(complete, reads_no_key_that_no_query_sees_and_gives_it_zeros)
     assert_backward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING);
 }
 
+TEST(complete, reads_no_query_that_sees_nothing)
+{
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE), WITH_KEY_MASK);
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE),
+                                                     WITH_UNEQUAL_LENGTHS | WITH_CAUSAL);
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE), WITH_EVERYTHING);
+}
+
 // ---- threads ------------------------------------------------------------------------------------
 
 /* The same bytes for 1, 2, 3 and 5 threads, and for each of them again. */

@@ -67,6 +67,17 @@ static void assert_right(const struct expected *e, size_t g, const struct test_p
               d.max_abs, a.max_abs, d.rms, a.rms);
 }
 
+/* Runs the form into poisoned memory, and holds what it gives against what is expected. */
+static void assert_form(backward *f, struct expected *e, const struct test_problem *t, size_t form)
+{
+    backward_forms.now = form;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        tolerance_poison(e->got[g], elements(&t->p, g));
+    f(t, e->got[DQ], e->got[DK], e->got[DV]);
+    for (size_t g = 0; g < GRADIENTS; g++)
+        assert_right(e, g, t);
+}
+
 void assert_backward(backward *f, const struct test_problem *t)
 {
     static size_t turns;  // of large problems
@@ -75,14 +86,8 @@ void assert_backward(backward *f, const struct test_problem *t)
     const bool large = attention_rows(&t->p) * t->p.Nk * t->p.d > LARGE;
     const size_t next = large ? turns++ * backward_forms.turn : 0;
     struct expected e = expected_of(t);
-    for (size_t k = 0; k < (large ? backward_forms.turn : backward_forms.count); k++) {
-        backward_forms.now = (next + k) % backward_forms.count;
-        for (size_t g = 0; g < GRADIENTS; g++)
-            tolerance_poison(e.got[g], elements(&t->p, g));
-        f(t, e.got[DQ], e.got[DK], e.got[DV]);
-        for (size_t g = 0; g < GRADIENTS; g++)
-            assert_right(&e, g, t);
-    }
+    for (size_t k = 0; k < (large ? backward_forms.turn : backward_forms.count); k++)
+        assert_form(f, &e, t, (next + k) % backward_forms.count);
     expected_free(&e);
 }
 
@@ -173,4 +178,20 @@ void assert_backward_ignores_unseen_keys(backward *f, unsigned options)
         problem_free(&t);
     }
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
+}
+
+void assert_backward_ignores_queries_that_see_nothing(backward *f, unsigned options)
+{
+    const struct attention most = attention_of(2, 4, 4, 70, 40, 17);
+    size_t poisoned = 0;
+    for (uint64_t seed = 1; seed <= all_or_few(40, 15); seed++) {
+        struct test_problem t = random_problem(seed, most, options);
+        struct expected e = expected_of(&t);  // of what it is before NaN is there
+        poisoned += problem_poison_queries_that_see_nothing(&t);
+        for (size_t form = 0; form < backward_forms.count; form++)
+            assert_form(f, &e, &t, form);
+        expected_free(&e);
+        problem_free(&t);
+    }
+    cr_assert(poisoned > 100, "only %zu queries saw nothing: this tests nothing", poisoned);
 }

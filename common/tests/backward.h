@@ -43,4 +43,7 @@ void assert_backward_gives_zeros(backward *f, const struct test_problem *t);
  */
 void assert_backward_ignores_unseen_keys(backward *f, unsigned options);
 
+/* All of `options` where Q and dO hold NaN for the queries that see nothing: it may not get into the result. */
+void assert_backward_ignores_queries_that_see_nothing(backward *f, unsigned options);
+
 #endif

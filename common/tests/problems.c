@@ -164,6 +164,24 @@ size_t problem_poison_unseen_keys(struct test_problem *t)
     return poisoned;
 }
 
+size_t problem_poison_queries_that_see_nothing(struct test_problem *t)
+{
+    const struct attention *p = &t->p;
+    size_t poisoned = 0;
+    for (size_t row = 0; row < attention_rows(p); row++) {
+        const size_t b = row / (p->H * p->Nq), h = row / p->Nq % p->H, i = row % p->Nq;
+        bool sees = false;
+        for (size_t j = 0; j < p->Nk; j++)
+            sees = sees || visible(p, b, h, i, j);
+        if (sees)
+            continue;
+        poisoned++;
+        for (size_t c = 0; c < p->d; c++)
+            t->Q[row * p->d + c] = t->dO[row * p->d + c] = NAN;
+    }
+    return poisoned;
+}
+
 double *unwritten(size_t count)
 {
     double *x = allocate(count, sizeof *x, "a test's result");

@@ -64,6 +64,9 @@ uint64_t all_or_few(uint64_t all, uint64_t few);
  */
 size_t problem_poison_unseen_keys(struct test_problem *t);
 
+/* And to the rows of Q and dO of the queries that see no key. */
+size_t problem_poison_queries_that_see_nothing(struct test_problem *t);
+
 /* Room for `count` doubles, all NaN, so that one which is never written shows. */
 double *unwritten(size_t count);
 
