@@ -13,6 +13,8 @@ build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
 MOST_BYTES=5000000  # of an archive
 MOST_SOURCE=200000  # of a source file
+# absolute, with .., with what unzip takes for a pattern, or what tar and unzip take for an option, as --to-command=…
+NO_NAME='(^[/-]|(^|/)\.\.(/|$)|[][*?\\])'
 
 die() {  # what, text
     echo "grade: $1: $2" >&2
@@ -20,7 +22,7 @@ die() {  # what, text
 }
 
 [ -n "$submission" ] || die SUBMISSION 'expected a folder or an archive, as in make grade SUBMISSION=submission.tar.gz'
-case $submission in -*) submission=./$submission ;; esac
+case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
 [ -e "$submission" ] || die "$submission" 'expected a folder or an archive, found nothing of that name'
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
@@ -68,7 +70,7 @@ content() {
     ulimit -t 20
     case $kind in
     folder) cat "$submission/$1" ;;
-    tar) tar -xOf "$submission" "$1" ;;
+    tar) tar -xOf "$submission" -- "$1" ;;
     zip) unzip -p "$submission" "$1" ;;
     esac 2>/dev/null | head -c $((MOST_SOURCE + 1))
 }
@@ -92,9 +94,9 @@ fi
 [ -n "$refused" ] || (list) 2>/dev/null || refuse 'the archive cannot be read'
 if [ -s "$work/links" ]; then
     refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | tr -c ' -~\n' '?' | head -c 150)"
-elif grep -qE '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names"; then
+elif grep -qE "$NO_NAME" "$work/names"; then
     refuse "it has a name that leads out of its folder, or is no name: $(
-        grep -E '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
+        grep -E "$NO_NAME" "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
 elif [ "$(wc -l <"$work/names")" -gt 5000 ]; then
     refuse 'it has more than 5000 files'
 fi

@@ -67,6 +67,7 @@ mutant() {  # needs, test, file, sed command
 mutant - link_in_a_folder grade.sh 's/if \[ -s "$work\/links" \]/if false/'
 mutant - link_in_a_tar grade.sh "s/grep '^\[^-d\]'/grep nothing/; s/does not compile/it has a lynk/"
 mutant - names_that_lead_out grade.sh 's/^elif grep -qE .*/elif false; then/'
+mutant - names_that_are_options grade.sh 's/(^\[\/-\]|/(^\/|/; s/ -- "$1"/ "$1"/'
 mutant - brings_in_bytes grade.sh "s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then/false; then/"
 mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/'
 mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
