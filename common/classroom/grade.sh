@@ -1,14 +1,17 @@
 #!/bin/sh
 # grade.sh BUILD SUBMISSION [REPORTS [SEED [CHAPTER [NAME]]]] - grades one submission.
 #
-# SUBMISSION is a folder, .tar.gz, .tar or .zip. Of it only the files of the exercise are taken, one by one, and
-# read as text. They are compiled by a user who owns nothing, in a folder of its own that holds the course's headers
-# and none of its sources, and linked with what build/grader has. Then build/grader/grade runs them. What it
-# writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is printed.
+# SUBMISSION is a folder, .tar.gz, .tar or .zip, or a folder with one of these in it. Of it only the files of the
+# exercise are taken, one by one, and read as text. They are compiled by a user who owns nothing, in a folder of its
+# own that holds the course's headers and none of its sources, and linked with what build/grader has. Then
+# build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
+# printed.
 #
 # In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; and with QUIET
 # nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
+here=common/classroom
+. "$here/archive.sh"
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
 MOST_BYTES=5000000  # of an archive
@@ -27,6 +30,8 @@ case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no opti
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ -n "$name" ] || name=$(basename "$submission")
+archive=$([ ! -d "$submission" ] || only_archive "$submission")
+submission=${archive:-$submission}
 [ -n "$reports" ] || reports=$build/reports/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' _)
 [ -x "$grader/grade" ] || die "$grader" 'expected the grader; make grade builds it'
 

@@ -105,6 +105,11 @@ if is_wanted right_in_a_zip; then
         skipped=$((skipped + 1))
     fi
 fi
+if is_wanted right_in_a_tar_in_a_folder; then  # as what is uploaded is kept
+    mkdir "$work/in/ann"
+    tar -czf "$work/in/ann/submission.tar.gz" $lesson
+    honest "$work/in/ann"
+fi
 if is_wanted other_files_do_not_matter; then  # a submission that deletes and replaces tests, checkers and Makefile
     mkdir -p "$work/in/01_standard_softmax/tests" "$work/in/common/classroom"
     cp $lesson "$work/in/01_standard_softmax/"
@@ -572,6 +577,27 @@ Test(mine, never_ends)
 }
 END
     )"
+fi
+# However they are packed: all are handed to make as they are in the course's own folder.
+if is_wanted tests_in_archives; then
+    wrong=''
+    packed() {  # name, words: what is said of it begins like that
+        said=$(sh "$scripts/grade_tests.sh" submission "$work/in/$1" 2>&1 | head -n 1)
+        case $said in "$2"*) ;; *) wrong="$wrong; $1: $said" ;; esac
+    }
+    mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd"
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
+    (cd "$work/in/ann" && tar -czf ../a.tar.gz . && tar -cf ../b.tar 01_standard_softmax && cp ../a.tar.gz ../bob/submission.tar.gz)
+    (cd "$work/in" && tar -czf c.tgz ann && cp -R ann cyd/ && cp -R ann cyd/bob)
+    for name in a.tar.gz b.tar c.tgz bob; do packed $name '    mine::nothing_is_right'; done
+    if command -v zip >/dev/null && command -v unzip >/dev/null; then
+        (cd "$work/in" && zip -qr d.zip ann)
+        packed d.zip '    mine::nothing_is_right'
+    fi
+    packed cyd "make grade-tests: SUBMISSION=$work/in/cyd: 01_standard_softmax/tests/test_mine.c is there more than once"
+    (cd "$work/in" && mkdir empty && tar -cf e.tar empty)
+    packed e.tar "make grade-tests: SUBMISSION=$work/in/e.tar: expected a file 0N_"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 if is_wanted tests_that_are_too_long; then
     mkdir -p "$work/in/01_standard_softmax/tests"

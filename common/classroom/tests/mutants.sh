@@ -72,6 +72,8 @@ mutant - brings_in_bytes grade.sh "s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then
 mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/'
 mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
 mutant - larger_than_allowed grade.sh 's/-gt $MOST_BYTES/-gt 99999999/'
+mutant - right_in_a_tar_in_a_folder grade.sh 's/^archive=.*/archive=/'
+mutant - tests_in_archives grade_tests.sh 's/\[^-\]/x/'
 mutant - swells grade.sh 's/-le $MOST_SOURCE/-le 99999999/'
 mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
