@@ -72,6 +72,7 @@ list() {
 }
 # One of them, to standard output.
 content() {
+    [ -n "$1" ] || return 0
     ulimit -t 20
     case $kind in
     folder) cat "$submission/$1" ;;
@@ -120,6 +121,13 @@ done
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
+points=$chapter/exercise.points
+. $here/exercise.sh
+known=$(exercise_parts | tr '\n' ' ')
+case $PART in *[!a-z0-9,]*) die PART "expected some of ${known% }, with commas between, found '$PART'" ;; esac
+for one in $(echo "$PART" | tr ',' ' '); do
+    case " $known " in *" $one "*) ;; *) die PART "expected some of ${known% }, with commas between, found '$one'" ;; esac
+done
 if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
     make -s --no-print-directory QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
 fi
@@ -259,11 +267,12 @@ if [ -z "$refused" ]; then
 fi
 
 # The numbers that answer the questions, which STARTER's seed has chosen.
-if [ -z "$refused" ] && [ -f "$chapter/exercise.numbers" ]; then
+if [ -z "$refused" ]; then
     variant=$(content "$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)" | sed -n 's/^seed  *//p' | head -n 1)
-    case $variant in '' | *[!0-9]*) variant=0 ;; esac
+    case $variant in *[!0-9]* | ??????????*) variant='' ;; esac
+    echo "$variant" >"$work/variant"
     content "$(find_name answers.txt)" >"$work/answers.txt"
-    sh common/classroom/answers.sh "$chapter" "$variant" "$work/answers.txt" >"$work/answers"
+    sh common/classroom/answers.sh "$chapter" "${variant:-0}" "$work/answers.txt" >"$work/answers"
 fi
 
 mkdir -p "$reports" || exit 2

@@ -631,14 +631,27 @@ fi
 if is_wanted a_class; then
     mkdir -p "$work/in/class/ann/01_standard_softmax" "$work/in/class/bob" "$work/in/class/=cyd, \"the\" 3rd"
     cp $lesson "$work/in/class/ann/01_standard_softmax/"
+    printf 'chapter 01_standard_softmax\nseed 17\n' >"$work/in/class/ann/STARTER"
     echo '#include "standard_softmax.h"
 void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; }' >"$work/in/class/bob/standard_softmax.c"
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
-    sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" | cut -d, -f1-5 >"$work/rows"
-    if grep -q '^"ann",3,1,1,' "$work/rows" && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
+    sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" >"$work/rows"
+    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,""$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
+fi
+# The right numbers are those of STARTER's seed; what is right is not told.
+if is_wanted numbers_by_the_seed; then
+    of_seed() {  # seed of the answers, seed of STARTER -> points
+        printf 'chapter 01_standard_softmax\nseed %s\n' "$2" >"$work/in/STARTER"
+        sh common/classroom/numbers.sh 01_standard_softmax/exercise.numbers "$1" | sed -n 's/^answer \([0-9]*\) \([a-z0-9]*\) [^ ]* /\1.\2 = /p' >"$work/in/answers.txt"
+        PART=questions grade "$work/in"
+        column 'questions numbers'
+    }
+    said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
+    if [ "$said" = '4 4 1' ] && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
+        report | grep -q 'WRONG answers.txt, 0.l: wrong got 30.19' && ! report | grep -q expected; then pass; else fail "it earned $said"; fi
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
 with_build() {
@@ -696,7 +709,15 @@ if is_wanted bad_arguments; then
     refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
     refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1
     refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1 09
+    PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
+    PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
     [ ! -e "$work/r" ] || wrong="$wrong; something was written"
+    for of in 'CHAPTER=8' 'CHAPTER=01 PART=mirge' 'CHAPTER=01 SEED=x' 'CHAPTER=01 OUT='; do
+        # shellcheck disable=SC2086
+        said=$(make -s classroom50 OUT="$work/bundle" $of 2>&1) && wrong="$wrong; a bundle of $of"
+        echo "$said" | grep -q '^classroom50: [A-Z]*: expected' || wrong="$wrong; of a bundle of $of it said: $said"
+    done
+    [ ! -e "$work/bundle" ] || wrong="$wrong; a bundle was written"
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 
