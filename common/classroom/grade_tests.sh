@@ -1,7 +1,7 @@
 #!/bin/sh
-# grade_tests.sh submission SUBMISSION        - finds the tests in it, and asks make for what follows
-# grade_tests.sh CHAPTER FILE                 - how many of the chapter's wrong versions the tests in FILE reject
-# grade_tests.sh wrong CHAPTER                - the names of these wrong versions
+# grade_tests.sh submission SUBMISSION [CHAPTER] - finds the tests in it, and asks make for what follows
+# grade_tests.sh CHAPTER FILE                    - how many of the chapter's wrong versions the tests in FILE reject
+# grade_tests.sh wrong CHAPTER                   - the names of these wrong versions
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c, perhaps in another folder, or a folder with
 # such an archive in it. Wrong versions that only the watched build can tell from the right one are left out; and where
@@ -38,7 +38,7 @@ if [ "$1" = submission ]; then
     *.zip) unzip -Z1 "$submission" ;;
     *) (cd "$submission" && find . -type f) | sed 's|^\./||' ;;
     esac >"$found/names" 2>/dev/null
-    for chapter in 0[1-7]_*; do
+    for chapter in ${3:-0[1-7]_*}; do
         file=$chapter/tests/test_mine.c
         member=$(grep -E "^([^-].*/)?$file\$" "$found/names")  # - would be an option
         case $member in
@@ -55,7 +55,7 @@ if [ "$1" = submission ]; then
         make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
         exit
     done
-    bad 'expected a file 0N_…/tests/test_mine.c in it'
+    bad "expected a file ${3:-0N_…}/tests/test_mine.c in it"
 fi
 
 if [ "$1" = wrong ]; then

@@ -599,6 +599,23 @@ if is_wanted tests_in_archives; then
     packed e.tar "make grade-tests: SUBMISSION=$work/in/e.tar: expected a file 0N_"
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
+# Of a class: tests to begin with, none, some that reject all, and no submission at all.
+if is_wanted tests_of_a_class; then
+    test_of() { mkdir -p "$work/in/class/$1/01_standard_softmax/tests" && cat - >"$work/in/class/$1/01_standard_softmax/tests/test_mine.c"; }
+    test_of ann <01_standard_softmax/tests/mine.c
+    test_of '=bob, "the" 2nd' </dev/null
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
+    echo nothing >"$work/in/class/notes.txt"
+    sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
+    all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise.points)
+    half=$(awk -v all="$all" 'BEGIN { printf "%.1f", all / 2 }')
+    rows=$work/in/reports/tests.csv
+    if grep -qx "\"ann\",2,4,$half,$all,\"\"" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,0.0,$all,\".*0 points" "$rows" &&
+        grep -q "^\"cyd\",,,0.0,$all,\"These tests reject the right version" "$rows" &&
+        grep -q "^\"notes.txt\",,,0.0,$all,\".*expected a file 01_standard_softmax/tests/test_mine.c" "$rows" &&
+        [ "$(grep -c . "$rows")" -eq 5 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd" &&
+        grep -q '4 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
+fi
 if is_wanted tests_that_are_too_long; then
     mkdir -p "$work/in/01_standard_softmax/tests"
     head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
