@@ -9,6 +9,8 @@ starter-$2:
 	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
+starter-%:
+	@echo 'make $@: expected one of: $(foreach c,$(CHAPTERS),starter-$(firstword $(subst _, ,$c)))' >&2; exit 2
 
 # The students' tests, linked as the course's own are, with wrong versions in the place of the right one. GRADING is
 # where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
