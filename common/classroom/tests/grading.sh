@@ -824,6 +824,27 @@ if is_wanted check_against; then
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 
+# The page's own lines, by a Python that has NumPy, and the same with scores that are not scaled.
+if is_wanted numpy_as_the_page_says; then
+    python=$(BUILD=$build; . common/python/find.sh; echo "$python")
+    case $python in /* | python3 | '') ;; *) python=$PWD/$python ;; esac
+    if [ -n "$python" ]; then
+        wrong=''
+        sed -n '/^## From NumPy/,/^## From PyTorch/p' common/classroom/check_against.md | sed -n '/^```python/,/^```$/p' | sed '/^```/d' >"$work/in/page.py"
+        sed 's| / np.float32(4)||' "$work/in/page.py" >"$work/in/wrong.py"
+        for of in page:0:ok wrong:1:WRONG; do
+            rm -rf "$work/in/mine"
+            (cd "$work/in" && "$python" "${of%%:*}.py") >"$work/said" 2>&1 || wrong="$wrong; $(cat "$work/said")"
+            sh "$scripts/check_against.sh" "$build" "$work/in/mine" 04 >"$work/said" 2>&1
+            status=$? expected=${of#*:}
+            [ $status -eq "${expected%:*}" ] && grep -q "^o .*${of##*:}\$" "$work/said" || wrong="$wrong; of ${of%%:*}: $(cat "$work/said")"
+        done
+        if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+
 # ---- without root --------------------------------------------------------------------------------
 
 # The same by somebody who is not root: an honest solution, and one that only ends.
