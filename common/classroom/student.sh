@@ -68,7 +68,7 @@ note() { echo "$(date '+%Y-%m-%d %H:%M') $*" >>progress.log; }
 
 test_part() {
     part=$1 title=$(exercise_title "$1")
-    missing=$(whole_missing "$part")
+    missing=$(whole_missing "$part" | tr '\n' ' ')
     case $part in
     questions | bugs)
         if [ ! -f "$chapter/answers.txt" ]; then
@@ -84,7 +84,7 @@ test_part() {
         return 0 ;;
     esac
     if [ -n "$missing" ]; then
-        say "$part" 'to be written' "$title: write $missing"
+        say "$part" 'to be written' "$title: write ${missing% }"
         note "$part empty"
         return 1
     fi
