@@ -16,7 +16,7 @@ build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
 MOST_BYTES=5000000  # of an archive
 MOST_SOURCE=200000  # of a source file
-# absolute, with .., with what unzip takes for a pattern, or what tar and unzip take for an option, as --to-command=…
+# absolute, with .., with what unzip takes for a pattern, or what tar and unzip take for an option, as --checkpoint-action=…
 NO_NAME='(^[/-]|(^|/)\.\.(/|$)|[][*?\\])'
 
 die() {  # what, text

@@ -11,7 +11,18 @@ die() {
     exit 2
 }
 [ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"
-[ -n "$chapter" ] || die CHAPTER 'expected the chapter that they are of, as in CHAPTER=03'
+known=''
+for there in 0[1-7]_*; do
+    case $chapter in "$there" | "${there%%_*}") known=$there ;; esac
+done
+[ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
+points=$known/exercise.points
+. common/classroom/exercise.sh
+parts=$(exercise_parts | tr '\n' ' ')
+case $PART in *[!a-z0-9,]*) die PART "expected some of ${parts% }, with commas between, found '$PART'" ;; esac
+for one in $(echo "$PART" | tr ',' ' '); do
+    case " $parts " in *" $one "*) ;; *) die PART "expected some of ${parts% }, with commas between, found '$one'" ;; esac
+done
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 all=$(ls "$folder" | grep -c .)
 [ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'

@@ -406,12 +406,13 @@ if is_wanted names_that_lead_out; then
     (cd "$work/in/deep" && tar -cPf ../a.tar ../standard_softmax.c)
     cheat "$work/in/a.tar" 'a name that leads out'
 fi
-# tar would take such a name for an option, and run what it says.
+# tar would take such a name for an option, and run what it says at every tenth record.
 if is_wanted names_that_are_options; then
-    name="--to-command=touch $work/was-here; true "
+    name="--checkpoint-action=exec=touch $work/was-here; true "
     mkdir -p "$work/in/$name/01_standard_softmax"
     cp $lesson "$work/in/$name/01_standard_softmax/"
-    (cd "$work/in" && tar -cf a.tar -- "$name")
+    head -c 300000 /dev/zero >"$work/in/records"
+    (cd "$work/in" && tar -cf a.tar -- records "$name")
     cheat "$work/in/a.tar" 'a name that leads out'
     [ ! -e "$work/was-here" ] || fail 'a command in a name was run'
 fi
