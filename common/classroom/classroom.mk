@@ -9,6 +9,8 @@ starter-$2:
 	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
+starter-%:
+	@echo 'make $@: expected one of: $(foreach c,$(CHAPTERS),starter-$(firstword $(subst _, ,$c)))' >&2; exit 2
 
 # The students' tests, linked as the course's own are, with wrong versions in the place of the right one. GRADING is
 # where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
@@ -23,9 +25,11 @@ grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
 	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 '$$(MINE)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
-.PHONY: grade-tests
+.PHONY: grade-tests grade-tests-all
 grade-tests: setup-test
 	@BUILD='$(BUILD)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
+grade-tests-all: setup-test
+	@BUILD='$(BUILD)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 
@@ -60,4 +64,5 @@ test-classroom: setup-test
 #? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
 #? make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
+#? make grade-tests-all  FOLDER=folder CHAPTER=03: the same of all submissions in it, and one CSV
 #? make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back

@@ -6,7 +6,8 @@
  * counted, and what they are linked with. WORK/said/PROGRAM has what the compiler said where there is none. The
  * programs run as USER, or as whoever we are if that is "-". REPORTS gets report.txt, report.json,
  * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grade.sh
- * calls it. PART in the environment names the parts that are graded, unless it is all of them.
+ * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
+ * unless it is all of them.
  */
 #define _XOPEN_SOURCE 700  // realpath
 #include "grade.h"
@@ -593,6 +594,9 @@ int main(int argc, char **argv)
     report.assignment = &a;
     report.seed = given.seed;
     snprintf(report.name, sizeof report.name, "%s", argv[8]);
+    char path[PATH_ROOM];
+    read_text(path_of(given.work, "variant", path), report.variant, sizeof report.variant);
+    report.variant[strspn(report.variant, "0123456789")] = '\0';
     if (argc == 10)
         snprintf(report.refused, sizeof report.refused, "%s", argv[9]);
     for (size_t k = 0; k < a.criterion_count && argc == 9; k++) {

@@ -142,6 +142,7 @@ struct report {
     const struct assignment *assignment;
     char name[120];  // of the submission
     uint64_t seed;
+    char variant[24];  // the seed of its questions, by its STARTER; "" if that does not say
     struct trial trials[MOST_TRIALS];
     size_t trial_count;
     char refused[400];  // why nothing was graded, or ""

@@ -1,18 +1,23 @@
 #!/bin/sh
 # grade.sh BUILD SUBMISSION [REPORTS [SEED [CHAPTER [NAME]]]] - grades one submission.
 #
-# SUBMISSION is a folder, .tar.gz, .tar or .zip. Of it only the files of the exercise are taken, one by one, and
-# read as text. They are compiled by a user who owns nothing, in a folder of its own that holds the course's headers
-# and none of its sources, and linked with what build/grader has. Then build/grader/grade runs them. What it
-# writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is printed.
+# SUBMISSION is a folder, .tar.gz, .tar or .zip, or a folder with one of these in it. Of it only the files of the
+# exercise are taken, one by one, and read as text. They are compiled by a user who owns nothing, in a folder of its
+# own that holds the course's headers and none of its sources, and linked with what build/grader has. Then
+# build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
+# printed.
 #
 # In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; and with QUIET
 # nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
+here=common/classroom
+. "$here/archive.sh"
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
 MOST_BYTES=5000000  # of an archive
 MOST_SOURCE=200000  # of a source file
+# absolute, with .., with what unzip takes for a pattern, or what tar and unzip take for an option, as --checkpoint-action=…
+NO_NAME='(^[/-]|(^|/)\.\.(/|$)|[][*?\\])'
 
 die() {  # what, text
     echo "grade: $1: $2" >&2
@@ -20,11 +25,13 @@ die() {  # what, text
 }
 
 [ -n "$submission" ] || die SUBMISSION 'expected a folder or an archive, as in make grade SUBMISSION=submission.tar.gz'
-case $submission in -*) submission=./$submission ;; esac
+case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
 [ -e "$submission" ] || die "$submission" 'expected a folder or an archive, found nothing of that name'
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ -n "$name" ] || name=$(basename "$submission")
+archive=$([ ! -d "$submission" ] || only_archive "$submission")
+submission=${archive:-$submission}
 [ -n "$reports" ] || reports=$build/reports/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' _)
 [ -x "$grader/grade" ] || die "$grader" 'expected the grader; make grade builds it'
 
@@ -65,10 +72,11 @@ list() {
 }
 # One of them, to standard output.
 content() {
+    [ -n "$1" ] || return 0
     ulimit -t 20
     case $kind in
     folder) cat "$submission/$1" ;;
-    tar) tar -xOf "$submission" "$1" ;;
+    tar) tar -xOf "$submission" -- "$1" ;;
     zip) unzip -p "$submission" "$1" ;;
     esac 2>/dev/null | head -c $((MOST_SOURCE + 1))
 }
@@ -92,9 +100,9 @@ fi
 [ -n "$refused" ] || (list) 2>/dev/null || refuse 'the archive cannot be read'
 if [ -s "$work/links" ]; then
     refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | tr -c ' -~\n' '?' | head -c 150)"
-elif grep -qE '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names"; then
+elif grep -qE "$NO_NAME" "$work/names"; then
     refuse "it has a name that leads out of its folder, or is no name: $(
-        grep -E '(^/|(^|/)\.\.(/|$)|[][*?\\])' "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
+        grep -E "$NO_NAME" "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
 elif [ "$(wc -l <"$work/names")" -gt 5000 ]; then
     refuse 'it has more than 5000 files'
 fi
@@ -113,6 +121,13 @@ done
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
+points=$chapter/exercise.points
+. $here/exercise.sh
+known=$(exercise_parts | tr '\n' ' ')
+case $PART in *[!a-z0-9,]*) die PART "expected some of ${known% }, with commas between, found '$PART'" ;; esac
+for one in $(echo "$PART" | tr ',' ' '); do
+    case " $known " in *" $one "*) ;; *) die PART "expected some of ${known% }, with commas between, found '$one'" ;; esac
+done
 if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
     make -s --no-print-directory QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
 fi
@@ -252,11 +267,12 @@ if [ -z "$refused" ]; then
 fi
 
 # The numbers that answer the questions, which STARTER's seed has chosen.
-if [ -z "$refused" ] && [ -f "$chapter/exercise.numbers" ]; then
+if [ -z "$refused" ]; then
     variant=$(content "$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)" | sed -n 's/^seed  *//p' | head -n 1)
-    case $variant in '' | *[!0-9]*) variant=0 ;; esac
+    case $variant in *[!0-9]* | ??????????*) variant='' ;; esac
+    echo "$variant" >"$work/variant"
     content "$(find_name answers.txt)" >"$work/answers.txt"
-    sh common/classroom/answers.sh "$chapter" "$variant" "$work/answers.txt" >"$work/answers"
+    sh common/classroom/answers.sh "$chapter" "${variant:-0}" "$work/answers.txt" >"$work/answers"
 fi
 
 mkdir -p "$reports" || exit 2

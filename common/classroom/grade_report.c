@@ -64,6 +64,8 @@ void grade_text(const struct report *r, FILE *file)
     fprintf(file, "%s: %s\n", r->assignment->chapter, r->name);
     fprintf(file, "%d of %d points, seed %llu\n", grade_points(r, true), grade_points(r, false),
             (unsigned long long)r->seed);
+    if (r->variant[0] && strcmp(r->variant, "0") != 0)
+        fprintf(file, "questions as SEED=%s has them\n", r->variant);
     if (r->refused[0])
         fprintf(file, "\nNothing was graded: %s\n", r->refused);
     for (size_t k = 0; k < r->assignment->criterion_count; k++) {
@@ -146,6 +148,7 @@ void grade_neutral(const struct report *r, FILE *file)
     member(file, "submission", r->name, ",\n  ");
     fprintf(file, "\"seed\": %llu,\n  \"earned\": %d,\n  \"points\": %d,\n  ",
             (unsigned long long)r->seed, grade_points(r, true), grade_points(r, false));
+    member(file, "variant", r->variant, ",\n  ");
     member(file, "refused", r->refused, ",\n  \"criteria\": [\n");
     for (size_t k = 0; k < a->criterion_count; k++) {
         const struct criterion *c = &a->criteria[k];
@@ -289,11 +292,11 @@ void grade_row(const struct report *r, bool heading, FILE *file)
         else if (a->criteria[k].kind != ELSEWHERE)
             fprintf(file, ",%d", a->criteria[k].earned);
     if (heading) {
-        fputs(",earned,points,seed,note\n", file);
+        fputs(",earned,points,seed,variant,note\n", file);
         return;
     }
-    fprintf(file, ",%d,%d,%llu,", grade_points(r, true), grade_points(r, false),
-            (unsigned long long)r->seed);
+    fprintf(file, ",%d,%d,%llu,%s,", grade_points(r, true), grade_points(r, false),
+            (unsigned long long)r->seed, r->variant);
     comma_separated(file, r->refused);
     putc('\n', file);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# grade_tests.sh submission SUBMISSION        - finds the tests in it, and asks make for what follows
-# grade_tests.sh CHAPTER FILE                 - how many of the chapter's wrong versions the tests in FILE reject
-# grade_tests.sh wrong CHAPTER                - the names of these wrong versions
+# grade_tests.sh submission SUBMISSION [CHAPTER] - finds the tests in it, and asks make for what follows
+# grade_tests.sh CHAPTER FILE                    - how many of the chapter's wrong versions the tests in FILE reject
+# grade_tests.sh wrong CHAPTER                   - the names of these wrong versions
 #
-# SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c. Wrong versions that only the watched build can
-# tell from the right one are left out; and where a chapter has steps, which its exercise is about, those of its kernels
-# and of its program.
+# SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c, perhaps in another folder, or a folder with
+# such an archive in it. Wrong versions that only the watched build can tell from the right one are left out; and where
+# a chapter has steps, which its exercise is about, those of its kernels and of its program.
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
@@ -26,21 +26,36 @@ if [ "$1" = submission ]; then
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -e "$submission" ] || bad 'there is no such file or folder'
+    . common/classroom/archive.sh
+    case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
+    archive=$([ ! -d "$submission" ] || only_archive "$submission")
+    submission=${archive:-$submission}
+    case $submission in *.zip) command -v unzip >/dev/null || bad 'expected unzip to be installed, to read a .zip' ;; esac
     found=$(mktemp -d) || exit 2
     trap 'rm -rf "$found"' EXIT
-    for chapter in 0[1-7]_*; do
+    case $submission in
+    *.tar.gz | *.tgz | *.tar) tar -tf "$submission" ;;
+    *.zip) unzip -Z1 "$submission" ;;
+    *) (cd "$submission" && find . -type f) | sed 's|^\./||' ;;
+    esac >"$found/names" 2>/dev/null
+    for chapter in ${3:-0[1-7]_*}; do
         file=$chapter/tests/test_mine.c
+        member=$(grep -E "^([^-].*/)?$file\$" "$found/names")  # - would be an option
+        case $member in
+        '') continue ;;
+        *'
+'*) bad "$file is there more than once" ;;
+        esac
         case $submission in
-        *.tar.gz | *.tgz) tar -xzOf "$submission" "$file" ;;
-        *.zip) unzip -p "$submission" "$file" ;;
-        *) if [ -f "$submission/$file" ] && [ ! -L "$submission/$file" ]; then cat "$submission/$file"; fi ;;
+        *.tar.gz | *.tgz | *.tar) tar -xOf "$submission" -- "$member" ;;
+        *.zip) unzip -p "$submission" "$member" ;;
+        *) cat "$submission/$member" ;;
         esac 2>/dev/null | head -c $((MOST_SOURCE + 1)) >"$found/test_mine.c"
         [ "$(wc -c <"$found/test_mine.c")" -le $MOST_SOURCE ] || bad "$file: expected at most $MOST_SOURCE bytes"
-        [ -s "$found/test_mine.c" ] || continue
         make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
         exit
     done
-    bad 'expected a file 0N_…/tests/test_mine.c in it'
+    bad "expected a file ${3:-0N_…}/tests/test_mine.c in it"
 fi
 
 if [ "$1" = wrong ]; then

@@ -120,9 +120,10 @@ test-grading: setup-run
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
 	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+# JOBS= is how many submissions at a time here, and not what make is told.
 grade-all: setup-run
-	$(SUBMAKE) $(JOBS) grader QUIET=1
-	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	$(SUBMAKE) $(filter -j%,$(JOBS)) grader QUIET=1
+	@$(GRADE_ENVIRONMENT) JOBS='$(filter-out -j%,$(JOBS))' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50

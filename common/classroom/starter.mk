@@ -26,6 +26,8 @@ FORCE:
 Makefile course.mk: ;
 clean:
 	rm -rf build
+.DEFAULT:
+	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 help:
 	@sed -n 's/^#? //p' Makefile
 

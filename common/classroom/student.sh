@@ -19,6 +19,27 @@ empty_gaps() {
             awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file ", line " $2 }'
     done | awk '{ printf "%s%s", (NR > 1 ? " and " : ""), $0 } END { if (NR) print "" }'
 }
+# Lines of a STUB beside which something was written: what they return or leave out may hide it.
+stubs_left() {
+    for gap in $(exercise_gaps "$1"); do
+        awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
+            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "touched" && $4 != "" { print "    " file ", line " $4 ": the line with STUB is still there" }'
+    done
+}
+# The questions' numbers: how many are asked for, how many are given, and lines with something that is none.
+numbers() {
+    [ ! -f "$chapter/answers.txt" ] || awk '
+        { sub(/\r$/, "") }
+        /^[0-9]+\.[A-Za-z_0-9]+ *=/ {
+            asked++
+            value = $0
+            sub(/^[^=]*= */, "", value)
+            gsub(/[ \t]/, "", value)
+            if (value ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/) given++
+            else if (value != "") bad = bad "\n    " $0 ": expected a number, as 1234 or 1.5e3"
+        }
+        END { printf "%d of %d%s\n", given, asked, bad }' "$chapter/answers.txt"
+}
 whole_missing() { for file in $(exercise_whole "$1"); do [ -f "$chapter/$file" ] || echo "$chapter/$file"; done; }
 
 # Runs a part's tests. Leaves what failed in build/failed, and their numbers in $passed and $failed.
@@ -47,18 +68,23 @@ note() { echo "$(date '+%Y-%m-%d %H:%M') $*" >>progress.log; }
 
 test_part() {
     part=$1 title=$(exercise_title "$1")
-    missing=$(whole_missing "$part")
+    missing=$(whole_missing "$part" | tr '\n' ' ')
     case $part in
     questions | bugs)
-        asked=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *=' "$chapter/answers.txt")
-        given=$(grep -c '^[0-9]*\.[A-Za-z_0-9]* *= *[^ ]' "$chapter/answers.txt")
+        if [ ! -f "$chapter/answers.txt" ]; then
+            say "$part" 'to be written' "there is no $chapter/answers.txt"
+            note "$part empty"
+            return 1
+        fi
         [ "$part" = questions ] || { say "$part" there "a person reads $chapter/answers.txt"; return 0; }
-        say "$part" "$given of $asked" "numbers are in $chapter/answers.txt; text is for a person to read"
-        note "$part written $given of $asked"
+        given=$(numbers | head -n 1)
+        say "$part" "$given" "numbers are in $chapter/answers.txt; text is for a person to read"
+        note "$part written $given"
+        numbers | grep '^    ' && return 1
         return 0 ;;
     esac
     if [ -n "$missing" ]; then
-        say "$part" 'to be written' "$title: write $missing"
+        say "$part" 'to be written' "$title: write ${missing% }"
         note "$part empty"
         return 1
     fi
@@ -75,6 +101,7 @@ test_part() {
     elif [ "$failed" -gt 0 ]; then
         say "$part" 'not yet' "$failed of $((passed + failed)) tests fail; the first of them:"
         awk '/^    [^ ]/ { n++ } n <= 3' build/failed | head -n 24
+        stubs_left "$part"
         note "$part fails $failed of $((passed + failed))"
         return 1
     fi
@@ -134,6 +161,7 @@ submit)
     echo "$files" | tr ' ' '\n' | sed 's/^/    /'
     for part in $parts; do
         [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "It goes without $part, which is still to be written."
+        [ "$part" != questions ] || echo "Of the questions' numbers $(numbers)" | sed '1s/$/ are there./'
     done ;;
 *) echo "student.sh: $command: expected test, hint, progress or submit" >&2; exit 2 ;;
 esac

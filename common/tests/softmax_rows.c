@@ -11,6 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* printf would give NaN a sign that means nothing. */
+static double shown(double x)
+{
+    return isnan(x) ? fabs(x) : x;
+}
+
 void assert_softmax(softmax_row *softmax, const char *what, const float *x, size_t n)
 {
     float *y = allocate(n, sizeof *y, "y"), *plain = allocate(n, sizeof *plain, "plain");
@@ -22,7 +28,7 @@ void assert_softmax(softmax_row *softmax, const char *what, const float *x, size
     const struct difference d = difference_between(y, right, n);
     const struct allowance a = allowance_for_sums(plain, right, n, n, 1, 0.0);
     cr_assert(within(d, a), "%s, N = %zu, column %zu: got %.9g, expected %.9g (allowed %.2g)", what,
-              n, d.worst, d.got, d.expected, a.max_abs);
+              n, d.worst, shown(d.got), shown(d.expected), a.max_abs);
     free(y);
     free(plain);
     free(right);

@@ -3,7 +3,8 @@
 #
 # gradescope: OUT is a .zip to be uploaded, with setup.sh and run_autograder at its root. classroom50: OUT is a folder
 # to be put into autograders/ASSIGNMENT/ of the classroom, with autograder.py. Both hold the course as folder course,
-# chapter 06 only if it is what is graded, or 07, whose kernels run on its devices. Without a SEED every submission is graded with numbers of its own. Nothing is written if OUT exists.
+# chapter 06 only if it is what is graded, or 07, whose kernels run on its devices. Without a SEED every submission is
+# graded with numbers of its own. Nothing is written if OUT exists.
 kind=$1 chapter=$2 out=$3 part=$4 seed=$5
 here=common/classroom/adapters
 
@@ -19,7 +20,13 @@ done
     die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
 [ -n "$out" ] || die OUT 'expected a name for what is made'
 [ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'
-case $part in *[!a-z0-9,]*) die PART "expected parts of exercise.points, found '$part'" ;; esac
+points=$folder/exercise.points
+. common/classroom/exercise.sh
+known=$(exercise_parts | tr '\n' ' ')
+case $part in *[!a-z0-9,]*) die PART "expected some of ${known% }, with commas between, found '$part'" ;; esac
+for one in $(echo "$part" | tr ',' ' '); do
+    case " $known " in *" $one "*) ;; *) die PART "expected some of ${known% }, with commas between, found '$one'" ;; esac
+done
 case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ "$kind" = classroom50 ] || command -v zip >/dev/null || die zip 'expected it to be installed: Gradescope wants a .zip'
 

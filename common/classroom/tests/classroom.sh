@@ -27,6 +27,9 @@ for chapter; do
         [ "$worth" -eq 0 ] || [ -z "$(exercise_gaps "$part")" ] || same "$chapter, hints of $part" \
             "$(awk -f $here/hints.awk "$chapter/exercise.md" | grep -c "^@.* $part .*[123] ")" 3
     done
+    same "$chapter, points of the questions one by one" "$(awk '/^## / { among = /^## Questions/ }
+        among && match($0, /^[0-9]+\. \([0-9]+ points?\)/) { sub(/^[0-9]+\. \(/, ""); sum += $1 } END { print sum + 0 }' "$chapter/exercise.md")" \
+        "$(exercise_worth questions)"
     # Every gap belongs to a part.
     gaps=$(find "$chapter" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs grep -h '// BEGIN SOLUTION' | wc -l)
     same "$chapter, gaps" "$(exercise_lines | awk '$1 == "part" { print $3 }' | tr ',' '\n' | grep -c ':')" "$((gaps))"
@@ -113,7 +116,14 @@ for level in 1 2 3 3; do
     grep -q "^merge, hint $level of 3" "$said" || complain "hint $level is not given: $(cat "$said")"
 done
 in_starter hint PART=passes && complain 'make hint takes a part that is not in the starter'
-in_starter progress && grep -q '^merge  *3  not tested yet .* 3$' "$said" || complain "make progress: $(cat "$said")"
+in_starter progress && grep -q '^merge  *[0-9]*  not tested yet .* 3$' "$said" || complain "make progress: $(cat "$said")"
+# What is written below a STUB that returns is never reached.
+awk '{ print } /STUB: write here/ { print "    return b;" }' "$starter/03_online_softmax/softmax_state.c" >"$work/below.c"
+cp "$starter/03_online_softmax/softmax_state.c" "$work/untouched.c"
+cp "$work/below.c" "$starter/03_online_softmax/softmax_state.c"
+in_starter test && complain 'a merge below its STUB passes'
+grep -q '^    03_online_softmax/softmax_state.c, line [0-9]*: the line with STUB is still there$' "$said" || complain "of a STUB that is left it is said: $(cat "$said")"
+cp "$work/untouched.c" "$starter/03_online_softmax/softmax_state.c"
 sed 's|^.*STUB: write here.*|    return a.m > b.m ? a : b;|' "$starter/03_online_softmax/softmax_state.c" >"$work/wrong.c"
 cp "$work/wrong.c" "$starter/03_online_softmax/softmax_state.c"
 in_starter test && complain 'a wrong merge passes'
@@ -123,15 +133,25 @@ LIMIT=5 in_starter test && complain 'a merge that never ends passes'
 grep -q '^merge  *not yet' "$said" || complain "of a merge that never ends it is said: $(cat "$said")"
 sed 's|return a.m > b.m ? a : b|for (;;) a.m += b.m|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
 LIMIT=5 in_starter test && complain 'a merge that hangs passes'
+grep -q 'STUB' "$said" && complain "of a STUB that is gone it is said: $(cat "$said")"
 grep -q 'merge/\*: not at its end after 5 seconds' "$said" || complain "of a merge that hangs it is said: $(cat "$said")"
 cp 03_online_softmax/softmax_state.c "$starter/03_online_softmax/softmax_state.c"
 touch "$starter/03_online_softmax/softmax_state.c"
 in_starter test || complain "the right merge fails: $(cat "$said")"
-in_starter progress && grep -q '^merge  *3  done  *20' "$said" || complain "make progress after it: $(cat "$said")"
+in_starter progress && grep -q '^merge  *[0-9]*  done  *20' "$said" || complain "make progress after it: $(cat "$said")"
 in_starter submit || complain "make submit fails: $(cat "$said")"
 same 'what is handed in' "$(tar -tzf "$starter/submission.tar.gz" | sort | tr '\n' ' ')" \
     '03_online_softmax/answers.txt 03_online_softmax/softmax_state.c STARTER '
+# Numbers that are none are named, before somebody loses points for a comma.
+sed -e 's/^0.l2 =$/0.l2 = 1.135/' -e 's/^0.l3 =$/0.l3 = 1,503/' -e 's/^1.moves =$/1.moves = about 7/' "$starter/03_online_softmax/answers.txt" >"$work/answers.txt"
+cp "$work/answers.txt" "$starter/03_online_softmax/answers.txt"
+in_starter test PART=questions && complain 'numbers that are none are taken'
+grep -q '^questions  *1 of 4 ' "$said" && grep -q '^    0.l3 = 1,503: expected a number' "$said" && grep -q '^    1.moves = about 7: expected' "$said" ||
+    complain "of numbers that are none it is said: $(cat "$said")"
+in_starter submit && grep -q "numbers 1 of 4 are there" "$said" && grep -q '0.l3 = 1,503: expected' "$said" || complain "make submit says of the numbers: $(cat "$said")"
 rm "$starter/03_online_softmax/answers.txt" "$starter/submission.tar.gz"
+in_starter test PART=questions && complain 'answers.txt that is not there is taken'
+grep -q '^questions  *to be written  *there is no 03_online_softmax/answers.txt$' "$said" || complain "of answers.txt that is not there it is said: $(cat "$said")"
 ln -s /etc/hostname "$starter/03_online_softmax/answers.txt"
 in_starter submit && complain 'make submit takes a link'
 
@@ -153,10 +173,11 @@ graded() {  # file of tests -> what is said, at last
     cp "$1" "$work/tests/01_standard_softmax/tests/test_mine.c"
     MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 | grep -v '^make' | tail -n 1
 }
+of_all() { awk -v share="$1" '$1 == "tests" { printf "%.1f of %d points.", $2 * share, $2 }' 01_standard_softmax/exercise.points; }
 same 'tests to begin with' "$(graded 01_standard_softmax/tests/mine.c)" \
-    'The tests pass with the right version and reject 2 of 4 wrong ones: 2.5 of 5 points.'
+    "The tests pass with the right version and reject 2 of 4 wrong ones: $(of_all 0.5)"
 same 'the course'"'"'s own tests' "$(graded 01_standard_softmax/tests/test_standard_softmax.c)" \
-    'The tests pass with the right version and reject 4 of 4 wrong ones: 5.0 of 5 points.'
+    "The tests pass with the right version and reject 4 of 4 wrong ones: $(of_all 1)"
 printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/all.c"
 same 'tests that reject all' "$(graded "$work/all.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
 printf '#include "test.h"\nTEST(mine, ends_early)\n{\n    exit(0);\n}\n' >"$work/exit.c"

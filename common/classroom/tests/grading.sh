@@ -105,6 +105,11 @@ if is_wanted right_in_a_zip; then
         skipped=$((skipped + 1))
     fi
 fi
+if is_wanted right_in_a_tar_in_a_folder; then  # as what is uploaded is kept
+    mkdir "$work/in/ann"
+    tar -czf "$work/in/ann/submission.tar.gz" $lesson
+    honest "$work/in/ann"
+fi
 if is_wanted other_files_do_not_matter; then  # a submission that deletes and replaces tests, checkers and Makefile
     mkdir -p "$work/in/01_standard_softmax/tests" "$work/in/common/classroom"
     cp $lesson "$work/in/01_standard_softmax/"
@@ -401,6 +406,16 @@ if is_wanted names_that_lead_out; then
     (cd "$work/in/deep" && tar -cPf ../a.tar ../standard_softmax.c)
     cheat "$work/in/a.tar" 'a name that leads out'
 fi
+# tar would take such a name for an option, and run what it says at every tenth record.
+if is_wanted names_that_are_options; then
+    name="--checkpoint-action=exec=touch $work/was-here; true "
+    mkdir -p "$work/in/$name/01_standard_softmax"
+    cp $lesson "$work/in/$name/01_standard_softmax/"
+    head -c 300000 /dev/zero >"$work/in/records"
+    (cd "$work/in" && tar -cf a.tar -- records "$name")
+    cheat "$work/in/a.tar" 'a name that leads out'
+    [ ! -e "$work/was-here" ] || fail 'a command in a name was run'
+fi
 if is_wanted absolute_names; then
     cp $lesson "$work/in/standard_softmax.c"
     tar -cPf "$work/in/a.tar" "$work/in/standard_softmax.c"
@@ -564,6 +579,44 @@ Test(mine, never_ends)
 END
     )"
 fi
+# However they are packed: all are handed to make as they are in the course's own folder.
+if is_wanted tests_in_archives; then
+    wrong=''
+    packed() {  # name, words: what is said of it begins like that
+        said=$(sh "$scripts/grade_tests.sh" submission "$work/in/$1" 2>&1 | head -n 1)
+        case $said in "$2"*) ;; *) wrong="$wrong; $1: $said" ;; esac
+    }
+    mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd"
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
+    (cd "$work/in/ann" && tar -czf ../a.tar.gz . && tar -cf ../b.tar 01_standard_softmax && cp ../a.tar.gz ../bob/submission.tar.gz)
+    (cd "$work/in" && tar -czf c.tgz ann && cp -R ann cyd/ && cp -R ann cyd/bob)
+    for name in a.tar.gz b.tar c.tgz bob; do packed $name '    mine::nothing_is_right'; done
+    if command -v zip >/dev/null && command -v unzip >/dev/null; then
+        (cd "$work/in" && zip -qr d.zip ann)
+        packed d.zip '    mine::nothing_is_right'
+    fi
+    packed cyd "make grade-tests: SUBMISSION=$work/in/cyd: 01_standard_softmax/tests/test_mine.c is there more than once"
+    (cd "$work/in" && mkdir empty && tar -cf e.tar empty)
+    packed e.tar "make grade-tests: SUBMISSION=$work/in/e.tar: expected a file 0N_"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
+# Of a class: tests to begin with, none, some that reject all, and no submission at all.
+if is_wanted tests_of_a_class; then
+    test_of() { mkdir -p "$work/in/class/$1/01_standard_softmax/tests" && cat - >"$work/in/class/$1/01_standard_softmax/tests/test_mine.c"; }
+    test_of ann <01_standard_softmax/tests/mine.c
+    test_of '=bob, "the" 2nd' </dev/null
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
+    echo nothing >"$work/in/class/notes.txt"
+    sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
+    all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise.points)
+    half=$(awk -v all="$all" 'BEGIN { printf "%.1f", all / 2 }')
+    rows=$work/in/reports/tests.csv
+    if grep -qx "\"ann\",2,4,$half,$all,\"\"" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,0.0,$all,\".*0 points" "$rows" &&
+        grep -q "^\"cyd\",,,0.0,$all,\"These tests reject the right version" "$rows" &&
+        grep -q "^\"notes.txt\",,,0.0,$all,\".*expected a file 01_standard_softmax/tests/test_mine.c" "$rows" &&
+        [ "$(grep -c . "$rows")" -eq 5 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd" &&
+        grep -q '4 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
+fi
 if is_wanted tests_that_are_too_long; then
     mkdir -p "$work/in/01_standard_softmax/tests"
     head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
@@ -596,14 +649,27 @@ fi
 if is_wanted a_class; then
     mkdir -p "$work/in/class/ann/01_standard_softmax" "$work/in/class/bob" "$work/in/class/=cyd, \"the\" 3rd"
     cp $lesson "$work/in/class/ann/01_standard_softmax/"
+    printf 'chapter 01_standard_softmax\nseed 17\n' >"$work/in/class/ann/STARTER"
     echo '#include "standard_softmax.h"
 void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; }' >"$work/in/class/bob/standard_softmax.c"
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
-    sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" | cut -d, -f1-5 >"$work/rows"
-    if grep -q '^"ann",3,1,1,' "$work/rows" && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
+    sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" >"$work/rows"
+    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,""$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
+fi
+# The right numbers are those of STARTER's seed; what is right is not told.
+if is_wanted numbers_by_the_seed; then
+    of_seed() {  # seed of the answers, seed of STARTER -> points
+        printf 'chapter 01_standard_softmax\nseed %s\n' "$2" >"$work/in/STARTER"
+        sh common/classroom/numbers.sh 01_standard_softmax/exercise.numbers "$1" | sed -n 's/^answer \([0-9]*\) \([a-z0-9]*\) [^ ]* /\1.\2 = /p' >"$work/in/answers.txt"
+        PART=questions grade "$work/in"
+        column 'questions numbers'
+    }
+    said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
+    if [ "$said" = '4 4 1' ] && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
+        report | grep -q 'WRONG answers.txt, 0.l: wrong got 30.19' && ! report | grep -q expected; then pass; else fail "it earned $said"; fi
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
 with_build() {
@@ -661,7 +727,15 @@ if is_wanted bad_arguments; then
     refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
     refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1
     refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1 09
+    PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
+    PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
     [ ! -e "$work/r" ] || wrong="$wrong; something was written"
+    for of in 'CHAPTER=8' 'CHAPTER=01 PART=mirge' 'CHAPTER=01 SEED=x' 'CHAPTER=01 OUT='; do
+        # shellcheck disable=SC2086
+        said=$(make -s classroom50 OUT="$work/bundle" $of 2>&1) && wrong="$wrong; a bundle of $of"
+        echo "$said" | grep -q '^classroom50: [A-Z]*: expected' || wrong="$wrong; of a bundle of $of it said: $said"
+    done
+    [ ! -e "$work/bundle" ] || wrong="$wrong; a bundle was written"
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 
@@ -749,6 +823,27 @@ if is_wanted check_against; then
     cp "$work/in/dq.npy" "$work/in/dk.npy"
     against 1 '^dk .*WRONG' 07
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
+
+# The page's own lines, by a Python that has NumPy, and the same with scores that are not scaled.
+if is_wanted numpy_as_the_page_says; then
+    python=$(BUILD=$build; . common/python/find.sh; echo "$python")
+    case $python in /* | python3 | '') ;; *) python=$PWD/$python ;; esac
+    if [ -n "$python" ]; then
+        wrong=''
+        sed -n '/^## From NumPy/,/^## From PyTorch/p' common/classroom/check_against.md | sed -n '/^```python/,/^```$/p' | sed '/^```/d' >"$work/in/page.py"
+        sed 's| / np.float32(4)||' "$work/in/page.py" >"$work/in/wrong.py"
+        for of in page:0:ok wrong:1:WRONG; do
+            rm -rf "$work/in/mine"
+            (cd "$work/in" && "$python" "${of%%:*}.py") >"$work/said" 2>&1 || wrong="$wrong; $(cat "$work/said")"
+            sh "$scripts/check_against.sh" "$build" "$work/in/mine" 04 >"$work/said" 2>&1
+            status=$? expected=${of#*:}
+            [ $status -eq "${expected%:*}" ] && grep -q "^o .*${of##*:}\$" "$work/said" || wrong="$wrong; of ${of%%:*}: $(cat "$work/said")"
+        done
+        if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
 fi
 
 # ---- without root --------------------------------------------------------------------------------

@@ -67,11 +67,17 @@ mutant() {  # needs, test, file, sed command
 mutant - link_in_a_folder grade.sh 's/if \[ -s "$work\/links" \]/if false/'
 mutant - link_in_a_tar grade.sh "s/grep '^\[^-d\]'/grep nothing/; s/does not compile/it has a lynk/"
 mutant - names_that_lead_out grade.sh 's/^elif grep -qE .*/elif false; then/'
+mutant - names_that_are_options grade.sh 's/(^\[\/-\]|/(^\/|/; s/ -- "$1"/ "$1"/'
 mutant - brings_in_bytes grade.sh "s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then/false; then/"
 mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/'
 mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
 mutant - larger_than_allowed grade.sh 's/-gt $MOST_BYTES/-gt 99999999/'
+mutant - right_in_a_tar_in_a_folder grade.sh 's/^archive=.*/archive=/'
+mutant - tests_in_archives grade_tests.sh 's/\[^-\]/x/'
+mutant - tests_of_a_class grade_tests_all.sh 's/worth \* rejected \/ versions/worth/'
 mutant - swells grade.sh 's/-le $MOST_SOURCE/-le 99999999/'
+mutant - numbers_by_the_seed grade.sh 's/"${variant:-0}"/0/'
+mutant - bad_arguments grade.sh 's/^for one in .*PART.*/for one in; do/'
 mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
 mutant - exit_0 grade.c 's/&& !has_output(program->kind)/\&\& false/; s/there.st_size > 0/true/; s/"%s", f->unlike/"fine"/'

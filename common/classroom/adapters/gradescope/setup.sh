@@ -2,7 +2,9 @@
 # Gradescope runs this once, as root, when the autograder is built: compilers, and the grader made ready.
 set -e
 here=${AUTOGRADER:-/autograder}
-if command -v apt-get >/dev/null && ! command -v make >/dev/null; then
+missing=''
+for tool in gcc g++ make unzip; do command -v $tool >/dev/null || missing="$missing $tool"; done
+if command -v apt-get >/dev/null && [ -n "$missing" ]; then
     apt-get update
     apt-get install -y gcc g++ libc6-dev make unzip
 fi

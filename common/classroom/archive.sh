@@ -1,0 +1,12 @@
+# shellcheck shell=sh
+# How what is handed in is packed, for the scripts that read it, with `.`.
+
+# The archive in folder $1, if that is all there is: Moodle and Gradescope keep what is uploaded in a folder for each.
+only_archive() {
+    found=$(find "$1" -type f ! -name '.*' | head -n 2)
+    case $found in
+    *'
+'*) ;;
+    *.tar.gz | *.tgz | *.tar | *.zip) echo "$found" ;;
+    esac
+}

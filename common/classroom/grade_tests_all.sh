@@ -1,0 +1,54 @@
+#!/bin/sh
+# grade_tests_all.sh FOLDER CHAPTER [REPORTS] - how many wrong versions the tests of every submission in FOLDER reject.
+#
+# One submission after the other, for each is tried on as many wrong versions at a time as there are cores. REPORTS
+# (BUILD/reports/tests unless given) gets what is said of each, in a file of its name, and tests.csv, a line for each.
+build=${BUILD:-build} folder=$1 chapter=$2 reports=${3:-${BUILD:-build}/reports/tests}
+here=common/classroom
+
+die() {
+    echo "grade-tests-all: $1: $2" >&2
+    exit 2
+}
+[ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"
+known=''
+for there in 0[1-7]_*; do
+    case $chapter in "$there" | "${there%%_*}") known=$there ;; esac
+done
+[ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
+all=$(ls "$folder" | grep -c .)
+[ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'
+points=$known/exercise.points
+. $here/exercise.sh
+worth=$(exercise_lines | awk '$3 == "mutants" { sum += $2 } END { print sum + 0 }')
+
+rm -rf "$reports/submissions"
+mkdir -p "$reports/submissions" || exit 2
+echo 'submission,rejected,versions,earned,points,note' >"$reports/tests.csv"
+number=0
+while [ "$number" -lt "$all" ]; do
+    number=$((number + 1))
+    name=$(ls "$folder" | sed -n "${number}p")
+    [ -t 2 ] && printf '\r%d of %d ' "$number" "$all" >&2
+    said=$reports/submissions/$name
+    BUILD=$build sh "$(dirname "$0")/grade_tests.sh" submission "$folder/$name" "$known" >"$said" 2>&1 </dev/null
+    # a name that begins like a formula must not become one in a spreadsheet
+    sed '/^make.*\*\*\*/d' "$said" | NAME=$name awk -v worth="$worth" '
+        { last = $0 }
+        END {
+            name = ENVIRON["NAME"]
+            if (name ~ /^[=+@-]/) name = "\047" name
+            gsub(/"/, "\"\"", name)
+            if (match(last, /reject [0-9]+ of [0-9]+ wrong ones/)) {
+                split(substr(last, RSTART, RLENGTH), word, " ")
+                rejected = word[2]; versions = word[4]
+                earned = sprintf("%.1f", versions > 0 ? worth * rejected / versions : 0)
+            } else {
+                earned = "0.0"
+                gsub(/"/, "\"\"", last)
+            }
+            printf "\"%s\",%s,%s,%s,%d,\"%s\"\n", name, rejected, versions, earned, worth, rejected == "" ? last : ""
+        }' >>"$reports/tests.csv"
+done
+[ -t 2 ] && printf '\r\033[K' >&2
+echo "$all graded: $reports/tests.csv"
