@@ -51,6 +51,7 @@ enum kernel_name {
     RESCALE,
     BUDGET,
     WGMMA,
+    ROLES,
     COMPLETE,
     KERNELS
 };

@@ -35,6 +35,13 @@ static struct shape shape_hopper(const struct attention *p)
     return (struct shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
 }
 
+static struct shape shape_roles(const struct attention *p)
+{
+    struct shape shape = shape_hopper(p);
+    shape.threads += 128;  // who ask for tiles
+    return shape;
+}
+
 static struct shape shape_power(const struct attention *p)
 {
     struct shape shape = shape_tensor(p);
@@ -166,6 +173,15 @@ const struct kernel kernels[KERNELS] = {
         .name = "wgmma",
         .idea = "Hopper: units beside the threads",
         .shape = shape_hopper,
+        .predict = predict_boxes,
+        .formula = "d a key + …",
+        .tensor = true,
+        .hopper = true,
+    },
+    [ROLES] = {
+        .name = "roles",
+        .idea = "a producer asks for tiles, consumers compute",
+        .shape = shape_roles,
         .predict = predict_boxes,
         .formula = "d a key + …",
         .tensor = true,

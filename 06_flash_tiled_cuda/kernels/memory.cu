@@ -84,7 +84,7 @@ static kernel_launcher *const kernels[] = { LAUNCHER(naive),   LAUNCHER(fa1),   
                                             LAUNCHER(mma),     LAUNCHER(swizzle), LAUNCHER(async),
                                             LAUNCHER(async3),  LAUNCHER(exp2),    LAUNCHER(skip),
                                             LAUNCHER(rescale), LAUNCHER(budget),  LAUNCHER(wgmma),
-                                            LAUNCHER(complete) };
+                                            LAUNCHER(roles),   LAUNCHER(complete) };
 
 extern "C" const struct device LAUNCHER(device) = {
 #ifdef __CUDACC__

@@ -53,7 +53,7 @@ struct bulk_copy {
 };
 
 struct named {
-    unsigned threads, arrived, phase;
+    unsigned threads = 0, arrived = 0, phase = 0;
     race_clock arriving, over;
 };
 

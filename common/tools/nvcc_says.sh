@@ -10,7 +10,7 @@ made=$BUILD/cuda/obj/gpu/$chapter/kernels
 tensor_kernels="mma swizzle async exp2 skip rescale budget complete16"
 
 # Those for Hopper, which are made for it alone.
-hopper_kernels="wgmma"
+hopper_kernels="wgmma roles"
 
 # An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks, and
 # of async its stages.
@@ -56,36 +56,53 @@ find_nvdisasm() {
     [ -n "$nvdisasm" ] || { echo "skipped: nvdisasm is not here, and PyPI did not give it"; exit 0; }
 }
 
-# The same of a kernel for Hopper: "kernel d keys bands warps HGMMA UTMALDG SYNCS MUFU float32 others local". The loop is that with
-# the most HGMMA; UTMALDG is asked for by one thread of the block, and stands in the loop once.
+# The same of a kernel for Hopper: "kernel d keys bands warps HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg local". The loop is
+# that with the most HGMMA; UTMALDG is asked for by one thread of the block, which may have a loop of its own. setmaxnreg
+# are the fewest and the most registers that a warpgroup asks for, or -. Waits are behind the code, and jump back into it:
+# where there is an EXIT between, that is no loop.
 count_hopper() {  # kernel, file
     awk -v kernel="$1" "$read_shape"'
-        function close_function(    k, i, n, best, loop) {
-            if (!wanted) return
-            best = 0
+        function from_hex(text,    k, n) {
+            for (k = 3; k <= length(text); k++) n = 16 * n + index("0123456789abcdef", substr(text, k, 1)) - 1
+            return n
+        }
+        function most_in_a_loop(what,    k, i, n, most) {
+            most = 0
             for (k = 1; k <= loops; k++) {
                 n = 0
-                for (i = from[k]; i <= to[k]; i++) n += op[i] ~ /^HGMMA/
-                if (n > best) { best = n; loop = k }
+                for (i = from[k]; i <= to[k]; i++) n += op[i] ~ what
+                if (n > most) { most = n; loop = k }
             }
-            hgmma = load = syncs = mufu = real = other = local = 0
+            return most
+        }
+        function close_function(    i, n) {
+            if (!wanted) return
+            load = most_in_a_loop("^UTMALDG")
+            most_in_a_loop("^HGMMA")
+            hgmma = syncs = mufu = real = other = local = 0
+            fewest = most = 0
             for (i = 1; i <= count; i++) {
                 local += op[i] ~ /^(LDL|STL)/
+                if (op[i] ~ /^USETMAXREG/ && match(op[i], /0x[0-9a-f]+/)) {
+                    n = from_hex(substr(op[i], RSTART, RLENGTH))
+                    if (!fewest || n < fewest) fewest = n
+                    if (n > most) most = n
+                }
                 if (i < from[loop] || i > to[loop]) continue
                 if (op[i] ~ /^HGMMA/) hgmma++
-                else if (op[i] ~ /^UTMALDG/) load++
+                else if (op[i] ~ /^UTMALDG/) continue
                 else if (op[i] ~ /^SYNCS/) syncs++
                 else if (op[i] ~ /^MUFU/) mufu++
                 else if (op[i] ~ /^(FFMA|FMUL|FADD|FMNMX|FSEL|FSETP)/) real++
                 else other++
             }
-            print kernel, shape[1], shape[2], shape[3], shape[4], hgmma, load, syncs, mufu, real, other, local
+            print kernel, shape[1], shape[2], shape[3], shape[4], hgmma, load, syncs, mufu, real, other, (most ? fewest "," most : "-"), local
         }
         /^\.text\./ {
             close_function()
             wanted = /nv_bfloat16/
             read_shape($0, shape)
-            count = loops = 0
+            count = loops = left = 0
             split("", at)
             next
         }
@@ -95,9 +112,10 @@ count_hopper() {  # kernel, file
             sub(/^ *\/\*[0-9a-f]+\*\/ */, "", line)
             sub(/^@!?U?P[0-9T]+ */, "", line)
             op[++count] = line
+            if (line ~ /^EXIT/) left = count
             if (line ~ /^BRA/ && match(line, /\.L_[A-Za-z0-9_]+/)) {
                 label = substr(line, RSTART, RLENGTH)
-                if (label in at) { from[++loops] = at[label]; to[loops] = count }
+                if (label in at && at[label] > left) { from[++loops] = at[label]; to[loops] = count }
             }
         }
         END { close_function() }' "$2" | sort -k1,1 -k2,2n

@@ -3,21 +3,24 @@
 #
 # make writes 06_flash_tiled_cuda/sass.txt: for each kernel the instructions of its loop over tiles, per warp and tile. It
 # fails unless a kernel has what it claims: HMMA (mma), as many as its products need, and LDSM (ldmatrix), LDGSTS (cp.async)
-# where its copies are asynchronous and only there, MUFU.EX2, and no access to local memory. check holds the file against
+# where its copies are asynchronous and only there, MUFU.EX2, and no access to local memory; one for Hopper HGMMA, UTMALDG
+# and the numbers of registers that its warpgroups are to have. check holds the file against
 # nvcc's word now, and skips where there is no nvcc or another one; page prints it for one compute capability, as Markdown.
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
 table=$chapter/sass.txt
 
 if [ "$mode$arch" = page90a ]; then
-    echo '| kernel | d | Br, Bc | `HGMMA` | `UTMALDG` | `SYNCS` | `MUFU` | float32 | others |'
+    echo '| kernel | d | Br, Bc | `HGMMA` | `UTMALDG` | `SYNCS` | `MUFU` | float32 | others | `USETMAXREG` |'
 elif [ "$mode" = page ]; then
     echo '| kernel | d | Br, Bc | `HMMA` | `LDSM` | `LDGSTS` | `MUFU` | float32 | others |'
 fi
 if [ "$mode" = page ]; then
-    echo '|---|---|---|---|---|---|---|---|---|'
+    echo "|---|---|---|---|---|---|---|---|---|$([ "$arch" = 90a ] && echo '---|')"
     awk -v arch="$arch" '$3 == arch {
-        printf "| `%s` | %s | %s, %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, $4, $5, $6, $7, $8, $9, $10, $11
+        sub(/^-$/, "–", $12)
+        printf "| `%s` | %s | %s, %s | %s | %s | %s | %s | %s | %s |", $1, $2, $4, $5, $6, $7, $8, $9, $10, $11
+        print (arch == "90a" ? " " $12 " |" : "")
     }' $table
     exit
 fi
@@ -50,8 +53,10 @@ hold_hopper() {
             if ($7 != 2 * $2 / 64) wrong($7 " UTMALDG a tile, expected " 2 * $2 / 64)
             if (!$8) wrong("no mbarrier")
             if (!$9) wrong("no MUFU")
-            if ($12) wrong("local memory")
-            print $1, $2, "90a", 16 * $4 * $5, $3, $6, $7, $8, $9, $10, $11
+            right = $1 == "roles" ? "24,240" : "-"
+            if ($12 != right) wrong("setmaxnreg " $12 ", expected " right)
+            if ($13) wrong("local memory")
+            print $1, $2, "90a", 16 * $4 * $5, $3, $6, $7, $8, $9, $10, $11, $12
         }'
 }
 
@@ -65,7 +70,7 @@ hold_hopper() {
         done
     done
     echo "# for Hopper: SYNCS are mbarriers"
-    echo "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others"
+    echo "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg"
     for kernel in $hopper_kernels; do
         "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
         count_hopper $kernel "$work/sass" | hold_hopper
