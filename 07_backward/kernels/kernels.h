@@ -39,7 +39,7 @@ struct backward_arrays {
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
  * deterministic knows; complete knows these types too, and then d = 32, 64, 96 and 128. Gradients are float32 always.
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
- * may hold anything. In complete with 16 bits a query that sees no key may hold anything too.
+ * may hold anything. In complete a query that sees no key may hold anything too.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
 

@@ -73,29 +73,6 @@ TEST(cuda_complete, reads_no_key_in_16_bits_that_no_query_sees_and_gives_it_zero
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
 }
 
-/* Does the query of row (b H + h) Nq + i see a key? */
-static bool sees_a_key(const struct attention *p, size_t row)
-{
-    for (size_t j = 0; j < p->Nk; j++)
-        if (visible(p, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq, j))
-            return true;
-    return false;
-}
-
-/* Q and dO of queries that see no key become NaN; returns how many there are. */
-static size_t poison_empty_rows(struct test_problem *t)
-{
-    size_t poisoned = 0;
-    for (size_t row = 0; row < attention_rows(&t->p); row++) {
-        if (sees_a_key(&t->p, row))
-            continue;
-        poisoned++;
-        for (size_t c = 0; c < t->p.d; c++)
-            t->Q[row * t->p.d + c] = t->dO[row * t->p.d + c] = NAN;
-    }
-    return poisoned;
-}
-
 /* Their own gradients are 0, and they add nothing to those of keys. */
 TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
 {
@@ -106,7 +83,7 @@ TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
     size_t empty = 0;
     for (uint64_t seed = 1; seed <= all_or_few(24, 12); seed++) {
         struct test_problem t = narrow_problem(seed, 120, options[seed / 4 % 4]);
-        empty += poison_empty_rows(&t);
+        empty += problem_poison_queries_that_see_nothing(&t);
         assert_backward(on_cuda(CUDA_COMPLETE), &t);
         problem_free(&t);
     }
