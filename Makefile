@@ -145,7 +145,7 @@ NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler 
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
 TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
-TENSOR_07  := mma_split mma
+TENSOR_07  := mma_split mma complete16
 $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): TOO_OLD = 75
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.

@@ -95,8 +95,9 @@ void predict_cuda_deterministic(const struct attention *p, struct accesses *a)
 }
 
 /*
- * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements; D alone takes one at a time. A block of keys loads those
- * keys that some query sees, once, and the queries of all its tiles; `in_blocks` of queries are the other way round.
+ * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements; D alone takes one at a
+ * time. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
+ * queries are the other way round. With every option a block of keys loads all of its own.
  */
 struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
@@ -123,9 +124,19 @@ static void predict_D_16(const struct attention *p, struct accesses *a)
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
 }
 
-void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
+static struct tensor_counts tensor_counts_with_options(const struct attention *p)
 {
-    const struct tensor_counts t = tensor_counts_of(p);
+    const struct tile_size keys = { KEYS_BR, KEYS_BC }, queries = { QUERIES_BR, QUERIES_BC(p->d) };
+    return (struct tensor_counts){
+        .rows = attention_rows(p),
+        .queries = count_tiles(p, keys).queries,
+        .keys = p->B * p->Hkv * p->Nk,
+        .keys_in_blocks = count_tiles(p, queries).keys,
+    };
+}
+
+static void predict_split_16(const struct attention *p, struct tensor_counts t, struct accesses *a)
+{
     const size_t two = p->d / 2;
     predict_D_16(p, a);
     accesses_add(a, "Q loads", (t.queries + t.rows) * two, "(Tc + 1) Nq d / 2");
@@ -135,6 +146,11 @@ void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
     accesses_add(a, "K loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
     accesses_add(a, "V loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
     accesses_add(a, "dQ stores", t.rows * p->d, "Nq d");
+}
+
+void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
+{
+    predict_split_16(p, tensor_counts_of(p), a);
 }
 
 void predict_cuda_mma(const struct attention *p, struct accesses *a)
@@ -154,7 +170,10 @@ void predict_cuda_mma(const struct attention *p, struct accesses *a)
 
 void predict_cuda_complete(const struct attention *p, struct accesses *a)
 {
-    predict_two_kernels(p, tiles_of(p, true), a);
+    if (p->dtype == DTYPE_F32)
+        predict_two_kernels(p, tiles_of(p, true), a);
+    else
+        predict_split_16(p, tensor_counts_with_options(p), a);
 }
 
 // ---- counting -----------------------------------------------------------------------------------
@@ -176,7 +195,7 @@ struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *la
     cuda_cpu_watch(0);
     kernel->predict(p, &c.accesses);
     cuda_unload(&l);
-    c.as_predicted = accesses_sum(&c.accesses, kernel->formula, &c.total);
+    c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p->dtype), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->whole ? 2 * p->Nk : 1);
     traffic_reset();  // what was watched goes
     return c;

@@ -23,8 +23,7 @@ void cuda_list(bool only_names)
 /* The kernel that is asked for, or NULL if there is no such. */
 static const struct cuda_kernel *kernel_of(const struct options *o)
 {
-    const enum cuda_kernel_name usual = o->dtype == DTYPE_F32 ? CUDA_COMPLETE : CUDA_MMA;
-    const char *const name = o->kernel ? o->kernel : cuda_kernels[usual].name;
+    const char *const name = o->kernel ? o->kernel : cuda_kernels[CUDA_COMPLETE].name;
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++)
         if (strcmp(k->name, name) == 0)
             return k;
@@ -156,11 +155,11 @@ static void tell_speed(const struct cuda_kernel *kernel, const struct backward_d
 }
 
 /* A CPU's time with a kernel says nothing, so there is none. */
-static void write_csv(const char *csv, const struct cuda_kernel *kernel, const struct count *count,
+static void write_csv(const char *csv, const char *formula, const struct count *count,
                       struct cuda_verdict v)
 {
     report_summary(csv, &(struct summary){
-                            .accesses = kernel->formula,
+                            .accesses = formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes,
                             .error = v.errors.reference,
@@ -193,7 +192,7 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     if (o->bench)
         tell_speed(kernel, device, layer);
     if (o->csv)
-        write_csv(o->csv, kernel, &count, v);
+        write_csv(o->csv, cuda_kernel_formula(kernel, o->dtype), &count, v);
     result_free(&r);
     gradient_check_end(&check);
 }

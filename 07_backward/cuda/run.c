@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "../../06_flash_tiled_cuda/kernels/tiles.h"
 #include "cuda/cpu.h"
 #include "memory.h"
 
@@ -132,27 +133,61 @@ struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_d
     return r;
 }
 
+/* Q, K, V and room for O, in the type that chapter 06's complete wants, and the tile that it takes if nobody asks. */
+static struct device_arrays load_forward(const struct device *machine,
+                                         const struct attention_input *in)
+{
+#define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc },
+    static const size_t tiles[][3] = { COMPLETE16_TILES(TILE) };
+#undef TILE
+    const struct attention *p = &in->p;
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    struct device_arrays a = { .lse = machine->allocate(attention_rows(p) * sizeof(float), "lse") };
+    if (p->dtype == DTYPE_F32) {
+        a.Q = copy_of(machine, in->Q, queries * sizeof(float), "Q");
+        a.K = copy_of(machine, in->K, keys * sizeof(float), "K");
+        a.V = copy_of(machine, in->V, keys * sizeof(float), "V");
+        a.O = machine->allocate(queries * sizeof(float), "O");
+        return a;
+    }
+    a.Q16 = narrow_copy_of(machine, in->Q, queries, p->dtype, "Q");
+    a.K16 = narrow_copy_of(machine, in->K, keys, p->dtype, "K");
+    a.V16 = narrow_copy_of(machine, in->V, keys, p->dtype, "V");
+    a.O16 = machine->allocate(queries * sizeof *a.O16, "O");
+    size_t k = 0;
+    while (tiles[k][0] != p->d)
+        k++;
+    a.Br = tiles[k][1];
+    a.Bc = tiles[k][2];
+    return a;
+}
+
+/* O of a device's forward pass, as float32. */
+static void download_output(float *O, const struct device *machine, const struct device_arrays *a,
+                            size_t n, enum dtype type)
+{
+    if (type == DTYPE_F32) {
+        machine->download(O, a->O, n * sizeof *O);
+        return;
+    }
+    uint16_t *narrow = allocate(n, sizeof *narrow, "O");
+    machine->download(narrow, a->O16, n * sizeof *narrow);
+    for (size_t k = 0; k < n; k++)
+        O[k] = dtype_number(type, narrow[k]);
+    free(narrow);
+}
+
 void cuda_forward(const struct backward_device *device, const struct layer *layer)
 {
-    const struct attention_input *in = &layer->input;
     const struct device *machine = device->machine;
-    struct attention p = in->p;
-    const size_t queries = attention_query_elements(&p) * sizeof(float);
-    const size_t keys = attention_key_elements(&p) * sizeof(float);
-    const size_t rows = attention_rows(&p) * sizeof(float);
-    const struct device_arrays arrays = {
-        .Q = copy_of(machine, in->Q, queries, "Q"),
-        .K = copy_of(machine, in->K, keys, "K"),
-        .V = copy_of(machine, in->V, keys, "V"),
-        .O = machine->allocate(queries, "O"),
-        .lse = machine->allocate(rows, "lse"),
-    };
+    struct attention p = layer->input.p;
+    const struct device_arrays a = load_forward(machine, &layer->input);
     copy_masks(machine, &p);
-    device->forward(&p, &arrays);
-    machine->download(layer->kept.O, arrays.O, queries);
-    machine->download(layer->kept.lse, arrays.lse, rows);
-    const void *const all[] = { arrays.Q,   arrays.K,   arrays.V,    arrays.O,
-                                arrays.lse, p.key_mask, p.block_mask };
+    device->forward(&p, &a);
+    download_output(layer->kept.O, machine, &a, attention_query_elements(&p), p.dtype);
+    machine->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
+    const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,
+                                a.K16, a.V16, a.O16, p.key_mask, p.block_mask };
     release_all(machine, all, sizeof all / sizeof all[0]);
 }
 

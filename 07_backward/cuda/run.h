@@ -23,7 +23,7 @@ void cuda_unload(struct cuda_loaded *loaded);
 struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_device *device,
                        const struct layer *layer);
 
-/* Chapter 06's complete on the device: layer->kept.O and .lse, for which there is room. */
+/* Chapter 06's complete on the device: layer->kept.O and .lse, for which there is room. It must know the layer's d and type. */
 void cuda_forward(const struct backward_device *device, const struct layer *layer);
 
 /* Is the problem small enough for a run on the CPU with every access watched? */

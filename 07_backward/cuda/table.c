@@ -115,7 +115,13 @@ enum { MOST_HEADS = 65535, MOST_D = 128, MOST_N = 1000000 };
 
 bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type)
 {
-    return kernel->tensor == (type != DTYPE_F32);
+    return kernel->options || kernel->tensor == (type != DTYPE_F32);
+}
+
+const char *cuda_kernel_formula(const struct cuda_kernel *kernel, enum dtype type)
+{
+    const bool halved = kernel->options && type != DTYPE_F32;
+    return halved ? cuda_kernels[CUDA_MMA_SPLIT].formula : kernel->formula;
 }
 
 const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct attention *p)
@@ -131,6 +137,11 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
     }
     if (kernel->tensor && p->d != 64 && p->d != 128) {
         snprintf(text, sizeof text, "d = %zu (d is 64 or 128)", p->d);
+        return text;
+    }
+    if (kernel->options && p->dtype != DTYPE_F32 && (p->d % 32 != 0 || p->d > MOST_D)) {
+        snprintf(text, sizeof text, "d = %zu (d is 32, 64, 96 or 128 with --dtype %s)", p->d,
+                 dtype_name(p->dtype));
         return text;
     }
     if (p->d > MOST_D) {

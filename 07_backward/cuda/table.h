@@ -26,7 +26,7 @@ struct cuda_kernel {
     bool whole;           // it stores P and dS whole
     bool atomics;         // it adds atomically, in whatever order
     bool options;         // it knows every option; else causal order
-    bool tensor;          // it is for inputs of 16 bits, d = 64 and 128
+    bool tensor;          // it is for inputs of 16 bits alone, d = 64 and 128
 };
 extern const struct cuda_kernel cuda_kernels[CUDA_KERNELS];
 
@@ -55,6 +55,9 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
 
 /* Are there numbers of this type among those that the kernel's arithmetic is for? */
 bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type);
+
+/* The formula of its accesses, short, for numbers of this type. */
+const char *cuda_kernel_formula(const struct cuda_kernel *kernel, enum dtype type);
 
 /* The nearest earlier kernel that can do the problem; NULL: none. */
 const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,

@@ -212,9 +212,15 @@ template <int D> static void launch(const struct attention &p, const struct back
     CHECK_CUDA(cudaGetLastError());
 }
 
+extern "C" backward_launcher LAUNCHER(backward_complete16);
+
 extern "C" void LAUNCHER(backward_complete)(const struct attention *p,
                                             const struct backward_arrays *a)
 {
+    if (p->dtype != DTYPE_F32) {
+        LAUNCHER(backward_complete16)(p, a);
+        return;
+    }
     LAUNCHER(backward_D)(p, a);
     if (p->d <= 32)
         launch<32>(*p, *a);

@@ -7,7 +7,7 @@
  *     deterministic   a kernel for dK and dV, another for dQ: seven products, and no atomics
  *     mma_split       deterministic on tensor cores, for inputs of 16 bits
  *     mma             … and in one kernel: dS through shared memory, dQ by atomic additions
- *     complete        deterministic with every option
+ *     complete        deterministic with every option, and for 16 bits mma_split with every option
  *
  * The program calls them cuda_standard and so on, because its steps in C have the same names. As in chapter 06
  * a launcher is C and has three names: recompute is backward_recompute_cpu, …_watched and …_gpu.
@@ -37,9 +37,9 @@ struct backward_arrays {
  * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
- * deterministic knows; their gradients are float32.
+ * deterministic knows; complete knows these types too, and then d = 32, 64, 96 and 128. Gradients are float32 always.
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
- * may hold anything.
+ * may hold anything. In complete a query that sees no key may hold anything too.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
 

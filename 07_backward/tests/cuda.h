@@ -29,6 +29,9 @@ backward *on_cuda_in_16_bits(void);
 struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size_t most,
                                  unsigned options);
 
+/* The same for complete in 16 bits, which is a kernel of its own: each type and each d. */
+struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options);
+
 /* One batch entry, with a d and a type that the kernel has: 24 and float32, or 64 and bfloat16. */
 struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk);
 

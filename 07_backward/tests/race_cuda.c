@@ -11,13 +11,14 @@
 /* Problems that need several tiles each way, with ragged ends. */
 static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
 
-static void run(const struct cuda_kernel *kernel, const struct backward_device *device)
+static void run_in(bool narrow, const struct cuda_kernel *kernel,
+                   const struct backward_device *device)
 {
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         struct attention p =
             attention_of(1, 2, kernel->options ? 1 : 2, sizes[k][0], sizes[k][1], sizes[k][2]);
-        if (kernel->tensor) {
-            p.d = k ? sizes[k][2] : 64;
+        if (narrow) {
+            p.d = k ? sizes[k][2] : kernel->options ? 32 : 64;
             p.dtype = k % 2 ? DTYPE_F16 : DTYPE_BF16;
         }
         p.causal = k % 2 == 1;
@@ -30,6 +31,14 @@ static void run(const struct cuda_kernel *kernel, const struct backward_device *
         result_free(&r);
         layer_free(&layer);
     }
+}
+
+/* In both kinds of numbers, if it knows them: that is another kernel. */
+static void run(const struct cuda_kernel *kernel, const struct backward_device *device)
+{
+    for (int narrow = 0; narrow < 2; narrow++)
+        if (cuda_kernel_knows_type(kernel, narrow ? DTYPE_BF16 : DTYPE_F32))
+            run_in(narrow, kernel, device);
 }
 
 /* Is the kernel among those that were named? */

@@ -55,7 +55,8 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
           (const char *const[]){ "cuda_standard      cannot do this: it does not know --dtype bf16",
-                                 "cuda_mma_split ", "cuda_mma  ", NULL });
+                                 "cuda_mma_split ", "cuda_mma  ", "cuda_complete ", "cuda_mma\n",
+                                 NULL });
 }
 
 TEST(cuda_program, takes_complete_where_only_a_device_is_named)
@@ -64,6 +65,20 @@ TEST(cuda_program, takes_complete_where_only_a_device_is_named)
     tells(OPTIONS "--device cpu", parts);
     tells(OPTIONS "--device cpu --threads 1", parts);
     tells("--device auto --n-q 9", NULL);
+}
+
+/* Also where only a type is, and then for every option. */
+TEST(cuda_program, takes_complete_where_only_a_type_is_named)
+{
+    static const char *const parts[] = {
+        "Q, K and V are rounded to bf16", "(Tc + 1) Nq d / 2", "Tc Nq d + Tr Nk d", "dV, complete",
+        "cuda_complete ran on the CPU",   "dQ: the same bits", "dV: the same bits", NULL
+    };
+    tells("--dtype bf16 --batch 2 --heads 4 --kv-heads 2 --n-q 70 --n-k 83 --d 32 "
+          "--window 50,0 --dropout 0.1 --block-mask band:30 --mask-block 10,20",
+          parts);
+    tells("--dtype f16 --n-q 40 --d 96 --scale -0.1 --csv @/t.csv", NULL);
+    cr_assert(command_run("grep -q 'Tc Nq d + Tr Nk d' @/t.csv").status == 0, "no csv");
 }
 
 TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
@@ -119,7 +134,9 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
             "knows --kv-heads, and");
     refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
-    refuses("--train --dtype f16", "it does not go with --dtype");
+    refuses("--dtype bf16 --n-q 5 --d 256",
+            "knows d = 256 (d is 32, 64, 96 or 128 with --dtype bf16), and cuda_complete does not");
+    refuses("--dtype f16 --n-q 5 --d 40", "knows d = 40 (d is 32, 64, 96 or 128 with");
     refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
     refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
     refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");
@@ -149,4 +166,14 @@ TEST(cuda_program, trains_with_the_passes_of_a_device)
     tells("--train --device cpu",
           (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
                                  "with steps of 1000", NULL });
+}
+
+/* In 16 bits both passes are other kernels, and it comes down all the same. */
+TEST(cuda_program, trains_in_16_bits)
+{
+    tells("--train --dtype bf16",
+          (const char *const[]){ "Descent", "cuda_complete takes Q, K, V and dO rounded to bf16",
+                                 "cuda_complete is never more than", NULL });
+    tells("--train --dtype f16 --device cpu",
+          (const char *const[]){ "rounded to f16", "cuda_complete is never more than", NULL });
 }

@@ -7,32 +7,61 @@
 #include "test.h"
 #include "tiles.h"
 
-/* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
-static void run_some(const struct backward_device *device, enum cuda_kernel_name name)
+/* Runs the kernel once, and frees the problem. */
+static void run_once(const struct backward_device *device, enum cuda_kernel_name name,
+                     struct test_problem t)
 {
-    for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
-        struct test_problem t = cuda_problem(name, seed, 150, seed % 2 ? cuda_options(name) : 0);
-        struct result r = cuda_gradients(name, device, &t);
-        result_free(&r);
-        problem_free(&t);
-    }
+    struct result r = cuda_gradients(name, device, &t);
+    result_free(&r);
+    problem_free(&t);
+}
+
+/* Runs all kernels on problems that need several tiles each way, ragged ones among them. */
+static void run_some(const struct backward_device *device)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++)
+            run_once(device, name,
+                     cuda_problem(name, seed, 150, seed % 2 ? cuda_options(name) : 0));
+    for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++)
+        run_once(device, CUDA_COMPLETE, narrow_problem(seed, 150, seed % 2 ? WITH_EVERYTHING : 0));
 }
 
 TEST(cuda_schedules, do_not_change_the_answer)
 {
     cuda_cpu_all_schedules(
         true);  // from here on a launch that depends on its schedule ends the test
-    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
-        run_some(&backward_cpu, name);
+    run_some(&backward_cpu);
     cuda_cpu_all_schedules(false);
 }
 
 TEST(cuda_schedules, leave_no_race)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
-    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
-        run_some(&backward_watched, name);
+    run_some(&backward_watched);
     cuda_cpu_watch(0);
+}
+
+/* No line of the kernel's waits for a bank of shared memory. */
+static void assert_no_waiting(enum cuda_kernel_name name, struct attention p)
+{
+    struct test_problem t = problem_of(p, 0, 1);
+    const struct cuda_line *lines;
+    size_t seen = 0;
+    cuda_cpu_watch(CUDA_WATCH_PROFILE);
+    struct result r = cuda_gradients(name, &backward_watched, &t);
+    cuda_cpu_watch(0);
+    const size_t n = cuda_cpu_profile(&lines);
+    for (size_t k = 0; k < n; k++) {
+        seen += lines[k].shared;
+        cr_assert(!lines[k].shared || lines[k].price == lines[k].least,
+                  "%s, d = %zu: %s:%d: %zu cycles for %zu requests that need %zu",
+                  cuda_kernels[name].name, p.d, lines[k].file, lines[k].line, lines[k].price,
+                  lines[k].requests, lines[k].least);
+    }
+    cr_assert(seen > 5, "%s: only %zu lines that use shared memory", cuda_kernels[name].name, seen);
+    result_free(&r);
+    problem_free(&t);
 }
 
 TEST(cuda_banks, are_not_waited_for)
@@ -40,45 +69,44 @@ TEST(cuda_banks, are_not_waited_for)
     for (enum cuda_kernel_name name = CUDA_RECOMPUTE; name < CUDA_KERNELS; name++) {
         struct attention p = cuda_shape(name, 1, 1, 130, 130);
         p.d = 64;
-        struct test_problem t = problem_of(p, 0, 1);
-        const struct cuda_line *lines;
-        size_t seen = 0;
-        cuda_cpu_watch(CUDA_WATCH_PROFILE);
-        struct result r = cuda_gradients(name, &backward_watched, &t);
-        cuda_cpu_watch(0);
-        const size_t n = cuda_cpu_profile(&lines);
-        for (size_t k = 0; k < n; k++) {
-            seen += lines[k].shared;
-            cr_assert(!lines[k].shared || lines[k].price == lines[k].least,
-                      "%s: %s:%d: %zu cycles for %zu requests that need %zu",
-                      cuda_kernels[name].name, lines[k].file, lines[k].line, lines[k].price,
-                      lines[k].requests, lines[k].least);
-        }
-        cr_assert(seen > 5, "%s: only %zu lines that use shared memory", cuda_kernels[name].name,
-                  seen);
-        result_free(&r);
-        problem_free(&t);
+        assert_no_waiting(name, p);
     }
+}
+
+TEST(cuda_banks, are_not_waited_for_by_complete_in_16_bits)
+{
+    for (size_t d = 32; d <= 128; d += 32) {
+        struct attention p = attention_of(1, 1, 1, 130, 130, d);
+        p.dtype = DTYPE_BF16;
+        assert_no_waiting(CUDA_COMPLETE, p);
+    }
+}
+
+/* Frees the problem. */
+static void assert_as_predicted(enum cuda_kernel_name name, struct test_problem t)
+{
+    struct layer layer = layer_with_forward(&t);
+    const struct count c = cuda_count(&cuda_kernels[name], &layer);
+    for (size_t k = 0; k < c.accesses.n; k++)
+        cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
+                  "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
+                  cuda_kernels[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
+                  c.accesses.line[k].predicted);
+    cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
+              problem_text(&t), cuda_kernels[name].name);
+    kept_free(&layer.kept);
+    problem_free(&t);
 }
 
 TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
-        for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++) {
-            struct test_problem t =
-                cuda_problem(name, seed, 140, random_options(seed, cuda_options(name)));
-            struct layer layer = layer_with_forward(&t);
-            const struct count c = cuda_count(&cuda_kernels[name], &layer);
-            for (size_t k = 0; k < c.accesses.n; k++)
-                cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
-                          "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
-                          cuda_kernels[name].name, c.accesses.line[k].what,
-                          c.accesses.line[k].count, c.accesses.line[k].predicted);
-            cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
-                      problem_text(&t), cuda_kernels[name].name);
-            kept_free(&layer.kept);
-            problem_free(&t);
-        }
+        for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++)
+            assert_as_predicted(
+                name, cuda_problem(name, seed, 140, random_options(seed, cuda_options(name))));
+    for (uint64_t seed = 1; seed <= all_or_few(12, 4); seed++)
+        assert_as_predicted(CUDA_COMPLETE,
+                            narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING)));
 }
 
 /* The closed forms in the kernels' headings, one head without a mask. */
@@ -96,14 +124,19 @@ TEST(cuda_count, is_that_of_the_headings)
         [CUDA_MMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
+        // and in 16 bits
+        [CUDA_KERNELS] =
+            4 * queries_16 + 3 * keys_16 + 3 * N + TC16 * (queries_16 + 2 * N) + TR16 * keys_16,
     };
-    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+    for (size_t k = 0; k < sizeof right / sizeof right[0]; k++) {
+        const enum cuda_kernel_name name =
+            k < CUDA_KERNELS ? (enum cuda_kernel_name)k : CUDA_COMPLETE;
         struct attention p = cuda_shape(name, 1, 1, N, M);
-        p.d = cuda_kernels[name].tensor ? D16 : D;
+        p.dtype = k < CUDA_KERNELS ? p.dtype : DTYPE_F16;
+        p.d = p.dtype == DTYPE_F32 ? D : D16;
         struct layer layer = layer_random(p, 1);
         const size_t total = cuda_count(&cuda_kernels[name], &layer).total;
-        cr_assert(total == right[name], "%s: %zu, not %zu", cuda_kernels[name].name, total,
-                  right[name]);
+        cr_assert(total == right[k], "%s: %zu, not %zu", cuda_kernels[name].name, total, right[k]);
         layer_free(&layer);
     }
 }

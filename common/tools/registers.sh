@@ -42,7 +42,7 @@ said() {  # kernel, arch
             }
             sub(/IfEv9attention/, "9attention", name)
             d = name ~ /ILi/ ? name : "any"
-            sub(/^[A-Za-z_]*ILi/, "", d)
+            sub(/^[A-Za-z_]*[0-9]*[A-Za-z_]*ILi/, "", d)
             sub(/E.*/, "", d)
             sub(/(ILi|9attention).*/, "", name)
         }
@@ -53,8 +53,8 @@ said() {  # kernel, arch
             if (!sub(/ bytes smem.*/, "", shared)) shared = "0"
             sub(/.* /, "", shared)
             rows = 16 * n[3] * n[4]
-            if (name == "split_keys") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
-            if (name == "split_queries") shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
+            if (name ~ /^(split|complete16)_keys$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
+            if (name ~ /^(split|complete16)_queries$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
             if (name == "mma_tile") shared = ((2 * rows + 3 * n[2]) * n[1] + rows * n[2]) * 2 + 4 * n[2] * 4
             print name, d, arch, registers, shared
         }' "$made/$1.log" | sort -k1,1 -k2,2n
@@ -63,7 +63,7 @@ said() {  # kernel, arch
 {
     echo "# nvcc $version, -O3, nothing spilled; by make cuda-table"
     echo "# kernel d arch registers shared"
-    for kernel in D standard recompute deterministic mma_split mma complete; do
+    for kernel in D standard recompute deterministic mma_split mma complete complete16; do
         for of in 80 90; do
             said $kernel $of || exit 2
         done

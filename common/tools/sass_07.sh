@@ -30,7 +30,7 @@ count_all() {
             close_function()
             name = ""
             hmma = ldsm = ldgsts = ex2 = red = local = 0
-            if (/nv_bfloat16/ && match($0, /[a-z_]+I13__nv_bfloat16/)) {
+            if (/nv_bfloat16/ && match($0, /[a-z][a-z]*[0-9]*_[a-z]+I13__nv_bfloat16/)) {
                 name = substr($0, RSTART, RLENGTH - 16)
                 d = $0
                 sub(/.*tensor_shapeILi/, "", d)
@@ -61,7 +61,7 @@ hold() {  # arch
 {
     echo "# nvcc $version, -O3, bfloat16; instructions in the code of each kernel, by make cuda-table"
     echo "# kernel d arch HMMA LDSM LDGSTS EX2 RED local"
-    for kernel in mma_split mma; do
+    for kernel in mma_split mma complete16; do
         for of in 80 90; do
             "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_$of -cubin -o "$work/cubin" $chapter/kernels/$kernel.cu || exit 2
             "$nvdisasm" -c "$work/cubin" >"$work/sass" || exit 2
@@ -73,5 +73,5 @@ if [ -s "$work/wrong" ]; then
     cat "$work/wrong" >&2
     exit 1
 fi
-[ "$(grep -vc '^#' "$work/table")" -eq 12 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
+[ "$(grep -vc '^#' "$work/table")" -eq 28 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
 end_table "$mode" $table "$work/table"
