@@ -182,6 +182,15 @@ TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
         }
 }
 
+void assert_zeros(const struct result *r, const struct attention *p, const char *what)
+{
+    for (size_t g = 0; g < GRADIENTS; g++)
+        for (size_t n = 0; n < (g == DQ ? attention_query_elements(p) : attention_key_elements(p));
+             n++)
+            cr_assert(r->of[g][n] == 0.0f, "%s: element %zu of array %zu is %g", what, n, g,
+                      (double)r->of[g][n]);
+}
+
 /* A query that sees nothing: its own dQ is 0, and it adds to no other gradient. */
 TEST(every_step, gives_zeros_where_no_query_sees_a_key)
 {
@@ -190,12 +199,9 @@ TEST(every_step, gives_zeros_where_no_query_sees_a_key)
             struct test_problem t = problem_of(attention_of(2, 2, 2, 9, 7, 5), WITH_KEY_MASK, 3);
             memset(t.key_mask, 0, 2 * 7);
             struct result r = gradients_of(name, &t, tiles_of(name, form, &t.p));
-            for (size_t g = 0; g < GRADIENTS; g++)
-                for (size_t n = 0;
-                     n < (g == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p));
-                     n++)
-                    cr_assert(r.of[g][n] == 0.0f, "%s, form %zu: element %zu of array %zu is %g",
-                              steps[name].name, form, n, g, (double)r.of[g][n]);
+            char what[40];
+            snprintf(what, sizeof what, "%s, form %zu", steps[name].name, form);
+            assert_zeros(&r, &t.p, what);
             result_free(&r);
             problem_free(&t);
         }

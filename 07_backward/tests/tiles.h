@@ -35,4 +35,7 @@ struct layer layer_with_forward(const struct test_problem *t);
 struct result gradients_of(enum step_name name, const struct test_problem *t,
                            struct tile_size size);
 
+/* Fails, beginning with `what`, unless all three gradients are 0 everywhere. */
+void assert_zeros(const struct result *r, const struct attention *p, const char *what);
+
 #endif
