@@ -279,14 +279,20 @@ __global__ void filled_too_early(const __grid_constant__ tensor_map map, float *
 
 // ---- products -----------------------------------------------------------------------------------
 
-/* Here and below by way of `at`: if clang knows an array as a function's own, it reports neither reading nor writing it. */
-__global__ void product_not_waited_for(float *out)
+/* A warpgroup makes 16 kB zeros: the units are told, and all threads are done. */
+__device__ static void clear(uint4 *fast)
 {
-    extern __shared__ __align__(1024) uint4 fast[];
     for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
         fast[k] = make_uint4(0, 0, 0, 0);
     fence_async();
     __syncthreads();
+}
+
+/* Here and below by way of `at`: if clang knows an array as a function's own, it reports neither reading nor writing it. */
+__global__ void product_not_waited_for(float *out)
+{
+    extern __shared__ __align__(1024) uint4 fast[];
+    clear(fast);
     float d[32];
     const uint64_t x = wgmma_matrix(fast, 0, 1024);
     wgmma_fence();
@@ -300,10 +306,7 @@ __global__ void product_not_waited_for(float *out)
 __global__ void waits_for_too_few_products(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
-    for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
-        fast[k] = make_uint4(0, 0, 0, 0);
-    fence_async();
-    __syncthreads();
+    clear(fast);
     float d[32];
     const uint64_t x = wgmma_matrix(fast, 0, 1024);
     wgmma_fence();
@@ -316,10 +319,7 @@ __global__ void waits_for_too_few_products(float *out)
 __global__ void writes_what_a_product_writes(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
-    for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
-        fast[k] = make_uint4(0, 0, 0, 0);
-    fence_async();
-    __syncthreads();
+    clear(fast);
     float d[32];
     const uint64_t x = wgmma_matrix(fast, 0, 1024);
     wgmma_fence();
@@ -334,10 +334,7 @@ __global__ void writes_what_a_product_writes(float *out)
 __global__ void changes_what_a_product_reads(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
-    for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
-        fast[k] = make_uint4(0, 0, 0, 0);
-    fence_async();
-    __syncthreads();
+    clear(fast);
     float d[32];
     unsigned a[4] = { 1, 2, 3, 4 };
     wgmma_fence();
@@ -352,10 +349,7 @@ __global__ void changes_what_a_product_reads(float *out)
 __global__ void product_not_fenced(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
-    for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
-        fast[k] = make_uint4(0, 0, 0, 0);
-    fence_async();
-    __syncthreads();
+    clear(fast);
     float d[32];
     const uint64_t x = wgmma_matrix(fast, 0, 1024);
     for (int n = 0; n < 2; n++) {
