@@ -52,6 +52,7 @@ enum kernel_name {
     BUDGET,
     WGMMA,
     ROLES,
+    OVERLAP,
     COMPLETE,
     KERNELS
 };

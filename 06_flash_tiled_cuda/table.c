@@ -187,6 +187,15 @@ const struct kernel kernels[KERNELS] = {
         .tensor = true,
         .hopper = true,
     },
+    [OVERLAP] = {
+        .name = "overlap",
+        .idea = "weights are made while the last are multiplied",
+        .shape = shape_roles,
+        .predict = predict_boxes,
+        .formula = "d a key + …",
+        .tensor = true,
+        .hopper = true,
+    },
     [COMPLETE] = {
         .name = "complete",
         .idea = "every option",

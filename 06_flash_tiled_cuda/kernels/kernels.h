@@ -14,6 +14,7 @@
  *     budget      … and the size of a tile is one that there are registers for
  *     wgmma       rescale, and Hopper's units copy and multiply
  *     roles       … and one warpgroup asks for tiles while two compute
+ *     overlap     … and weights are made while the last ones are multiplied
  *     complete    fa2 with every option, and for 16 bits budget with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
@@ -51,7 +52,7 @@ struct device_arrays {
  * whose threads go key by key, a NaN also stays with the queries of a tile that see its key.
  *
  * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
- * d = 64 and 128, and a GPU of compute capability 8.0 or later, wgmma and roles for one of 9.0; complete knows these types
+ * d = 64 and 128, and a GPU of compute capability 8.0 or later, those from wgmma on for one of 9.0; complete knows these types
  * too, and then d = 32, 64, 96, 128 and 256.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
@@ -59,7 +60,7 @@ typedef void kernel_launcher(const struct attention *p, const struct device_arra
 #define KERNEL_LAUNCHERS(build)                                                            \
     kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
         async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
-        budget_##build, wgmma_##build, roles_##build, complete_##build
+        budget_##build, wgmma_##build, roles_##build, overlap_##build, complete_##build
 
 KERNEL_LAUNCHERS(cpu);
 KERNEL_LAUNCHERS(watched);

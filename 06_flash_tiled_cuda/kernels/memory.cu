@@ -80,11 +80,11 @@ extern "C" double LAUNCHER(bandwidth)(void);
 extern "C" double LAUNCHER(fma_peak)(void);
 extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
 
-static kernel_launcher *const kernels[] = { LAUNCHER(naive),   LAUNCHER(fa1),     LAUNCHER(fa2),
-                                            LAUNCHER(mma),     LAUNCHER(swizzle), LAUNCHER(async),
-                                            LAUNCHER(async3),  LAUNCHER(exp2),    LAUNCHER(skip),
-                                            LAUNCHER(rescale), LAUNCHER(budget),  LAUNCHER(wgmma),
-                                            LAUNCHER(roles),   LAUNCHER(complete) };
+static kernel_launcher *const kernels[] = {
+    LAUNCHER(naive),  LAUNCHER(fa1),    LAUNCHER(fa2),   LAUNCHER(mma),     LAUNCHER(swizzle),
+    LAUNCHER(async),  LAUNCHER(async3), LAUNCHER(exp2),  LAUNCHER(skip),    LAUNCHER(rescale),
+    LAUNCHER(budget), LAUNCHER(wgmma),  LAUNCHER(roles), LAUNCHER(overlap), LAUNCHER(complete)
+};
 
 extern "C" const struct device LAUNCHER(device) = {
 #ifdef __CUDACC__

@@ -65,10 +65,10 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
     return *(float(*)[R]) & fragments;
 }
 
-/* S = Q K^T, 16 elements of the rows at a time: both matrices lie as wgmma has its A and B. */
+/* Asks for S = Q K^T, 16 elements of the rows at a time: both matrices lie as wgmma has its A and B. */
 template <class T, class SHAPE>
-__device__ static inline void group_scores(fragments<SHAPE> *me, const unsigned char *Q,
-                                           const unsigned char *K)
+__device__ static inline void ask_scores(fragments<SHAPE> *me, const unsigned char *Q,
+                                         const unsigned char *K)
 {
     const unsigned char *const mine = Q + threadIdx.x / 128 * GROUP_ROWS * ROW_BYTES;
     float(&S)[SHAPE::BC / 2] = flat<SHAPE::BC / 2>(me->S);
@@ -81,28 +81,52 @@ __device__ static inline void group_scores(fragments<SHAPE> *me, const unsigned 
         wgmma<T, K_MAJOR>(S, q, key, k > 0);
     }
     wgmma_commit();
-    wgmma_wait<0>(S);
 }
 
-/* O += P V, 16 keys at a time. P is in registers, and each row of V is a key's: wgmma takes B by columns too. */
+/* P, of 16 bits, as wgmma takes its A from registers. */
 template <class T, class SHAPE>
-__device__ static inline void group_product(fragments<SHAPE> *me, const unsigned char *V)
+__device__ static inline void pack_weights(const fragments<SHAPE> *me,
+                                           unsigned (&P)[SHAPE::BC / 16][4])
 {
-    float(&O)[SHAPE::D / 2] = flat<SHAPE::D / 2>(me->O);
-    unsigned P[SHAPE::BC / 16][4];
 #pragma unroll
     for (int k = 0; k < SHAPE::BC / 16; k++)
         for (int r = 0; r < 4; r++) {
             const float *const s = &me->S[0][2 * k + r / 2][2 * (r % 2)];
             P[k][r] = pack<T>(s[0], s[1]);
         }
+}
+
+/* Asks for O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
+template <class T, class SHAPE>
+__device__ static inline void
+ask_product(fragments<SHAPE> *me, const unsigned (&P)[SHAPE::BC / 16][4], const unsigned char *V)
+{
+    float(&O)[SHAPE::D / 2] = flat<SHAPE::D / 2>(me->O);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < SHAPE::BC / 16; k++)
         wgmma<T, MN_MAJOR>(
             O, P[k], wgmma_matrix(V + 16 * k * ROW_BYTES, SHAPE::BC * ROW_BYTES, EIGHT_ROWS), true);
     wgmma_commit();
-    wgmma_wait<0>(O);
+}
+
+/* S = Q K^T, and then it is there. */
+template <class T, class SHAPE>
+__device__ static inline void group_scores(fragments<SHAPE> *me, const unsigned char *Q,
+                                           const unsigned char *K)
+{
+    ask_scores<T>(me, Q, K);
+    wgmma_wait<0>(flat<SHAPE::BC / 2>(me->S));
+}
+
+/* O += P V, and then it is done. */
+template <class T, class SHAPE>
+__device__ static inline void group_product(fragments<SHAPE> *me, const unsigned char *V)
+{
+    unsigned P[SHAPE::BC / 16][4];
+    pack_weights<T>(me, P);
+    ask_product<T>(me, P, V);
+    wgmma_wait<0>(flat<SHAPE::D / 2>(me->O));
 }
 
 #endif

@@ -93,6 +93,11 @@ TEST(roles, agrees_with_the_reference)
     assert_right(ROLES, WITH_ORDER);
 }
 
+TEST(overlap, agrees_with_the_reference)
+{
+    assert_right(OVERLAP, WITH_ORDER);
+}
+
 /* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {

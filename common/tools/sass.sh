@@ -53,7 +53,7 @@ hold_hopper() {
             if ($7 != 2 * $2 / 64) wrong($7 " UTMALDG a tile, expected " 2 * $2 / 64)
             if (!$8) wrong("no mbarrier")
             if (!$9) wrong("no MUFU")
-            right = $1 == "roles" ? "24,240" : "-"
+            right = $1 != "wgmma" ? "24,240" : "-"
             if ($12 != right) wrong("setmaxnreg " $12 ", expected " right)
             if ($13) wrong("local memory")
             print $1, $2, "90a", 16 * $4 * $5, $3, $6, $7, $8, $9, $10, $11, $12
