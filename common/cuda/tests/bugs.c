@@ -14,8 +14,19 @@
 
 typedef bool bug_runner(const char *name);
 bug_runner barrier_bug_cpu, memory_bug_cpu, launch_bug_cpu, race_bug_cpu, tensor_bug_cpu;
+bug_runner mbarrier_bug_cpu, tma_bug_cpu, wgmma_bug_cpu, register_bug_cpu;
 bug_runner barrier_bug_watched, memory_bug_watched, launch_bug_watched, race_bug_watched;
-bug_runner tensor_bug_watched, hopper_bug_cpu, hopper_bug_watched;
+bug_runner tensor_bug_watched, mbarrier_bug_watched, tma_bug_watched, wgmma_bug_watched;
+bug_runner register_bug_watched;
+
+/* Each knows the mistakes of a file, plain and watched. */
+static bug_runner *const runners[][2] = {
+    { barrier_bug_cpu, barrier_bug_watched },   { memory_bug_cpu, memory_bug_watched },
+    { launch_bug_cpu, launch_bug_watched },     { race_bug_cpu, race_bug_watched },
+    { tensor_bug_cpu, tensor_bug_watched },     { mbarrier_bug_cpu, mbarrier_bug_watched },
+    { tma_bug_cpu, tma_bug_watched },           { wgmma_bug_cpu, wgmma_bug_watched },
+    { register_bug_cpu, register_bug_watched },
+};
 
 static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
 
@@ -24,11 +35,11 @@ static bool run(const char *name, enum bug_eye eye)
     cuda_cpu_watch(eye == RACES ? CUDA_WATCH_RACES : 0);
     cuda_cpu_all_schedules(eye == ORDERS);
     cuda_cpu_patience(1);
-    if (eye == WATCHED || eye == RACES)
-        return barrier_bug_watched(name) || memory_bug_watched(name) || launch_bug_watched(name) ||
-               race_bug_watched(name) || tensor_bug_watched(name) || hopper_bug_watched(name);
-    return barrier_bug_cpu(name) || memory_bug_cpu(name) || launch_bug_cpu(name) ||
-           race_bug_cpu(name) || tensor_bug_cpu(name) || hopper_bug_cpu(name);
+    const bool watched = eye == WATCHED || eye == RACES;
+    for (size_t k = 0; k < sizeof runners / sizeof runners[0]; k++)
+        if (runners[k][watched](name))
+            return true;
+    return false;
 }
 
 /* The first line of what this program says of the mistake, as a row of Markdown. */

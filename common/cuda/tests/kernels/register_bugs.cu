@@ -1,0 +1,26 @@
+/* Mistakes with the number of registers that a warpgroup asks for. */
+#include "hopper_bugs.cuh"
+
+__global__ void more_registers_than_there_are(float *out)
+{
+    registers_more<240>();
+    out[threadIdx.x / 8] = 1.0f;
+}
+
+__global__ void fewer_registers_that_are_more(float *out)
+{
+    registers_fewer<240>();
+    out[threadIdx.x / 8] = 1.0f;
+}
+
+static constexpr bug bugs[] = {
+    { "more_registers_than_there_are",
+      [](arrays a) { more_registers_than_there_are<<<1, 384>>>(a.out); } },
+    { "fewer_registers_that_are_more",
+      [](arrays a) { fewer_registers_that_are_more<<<1, 384>>>(a.out); } },
+};
+
+extern "C" bool LAUNCHER(register_bug)(const char *name)
+{
+    return run_bug(bugs, sizeof bugs / sizeof *bugs, name);
+}

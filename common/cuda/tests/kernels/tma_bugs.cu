@@ -1,0 +1,188 @@
+/* Mistakes with boxes that the TMA copies, with its sums, and with tensor maps. */
+#include "hopper_bugs.cuh"
+
+__global__ void more_bytes_expected(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, 2 * BOX);
+        tma_load(x, &map, &bar, 0, 0);
+    }
+    __syncthreads();
+    mbarrier_wait(&bar, 0);
+    out[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void bytes_not_expected(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        tma_load(x, &map, &bar, 0, 0);
+        mbarrier_arrive(&bar);
+    }
+    __syncthreads();
+    mbarrier_wait(&bar, 0);
+    out[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[128];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(x + 32, &map, &bar, 0, 0);
+        mbarrier_wait(&bar, 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
+__global__ void box_past_the_end(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[32];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(x, &map, &bar, 0, 0);
+        mbarrier_wait(&bar, 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
+__global__ void box_of_three_dimensions(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(x, &map, &bar, 0, 0, 0);
+        mbarrier_wait(&bar, 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
+__global__ void ends_with_a_box(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(x, &map, &bar, 0, 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
+/* Two boxes, one after the other, to one place, and nobody says that the first has been read. */
+__global__ void filled_too_early(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    float sum = 0.0f;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+    }
+    __syncthreads();
+    for (unsigned n = 0; n < 2; n++) {
+        if (threadIdx.x == 0) {
+            mbarrier_arrive_expect(&bar, BOX);
+            tma_load(x, &map, &bar, 0, 0);
+        }
+        mbarrier_wait(&bar, n);
+        sum += x[threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+
+// ---- sums in bulk -------------------------------------------------------------------------------
+
+__global__ void bulk_not_waited_for(float *out)
+{
+    __shared__ float4 x[64];
+    x[threadIdx.x] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    fence_async();
+    if (threadIdx.x < 16)
+        bulk_add(out + 4 * threadIdx.x, &x[threadIdx.x].x, 16);
+    bulk_commit();
+}
+
+__global__ void bulk_not_fenced(float *out)
+{
+    __shared__ float4 x[64];
+    x[threadIdx.x] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    if (threadIdx.x < 16)
+        bulk_add(out + 4 * threadIdx.x, &x[threadIdx.x].x, 16);
+    bulk_commit();
+    bulk_wait<0>();
+}
+
+__global__ void bulk_out_of_step(float *out)
+{
+    __shared__ float4 x[64];
+    x[threadIdx.x] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    fence_async();
+    bulk_add(out + 1, &x[0].x, 16);
+    bulk_commit();
+    bulk_wait<0>();
+}
+
+__global__ void bulk_past_the_end(float *out)
+{
+    __shared__ float4 x[64];
+    x[threadIdx.x] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    fence_async();
+    bulk_add(out + 4 * threadIdx.x, &x[threadIdx.x].x, 16);
+    bulk_commit();
+    bulk_wait<0>();
+}
+
+// ---- maps, on the host --------------------------------------------------------------------------
+
+static void map_with(const float *in, uint64_t rows, uint64_t stride, uint32_t x, uint32_t y)
+{
+    const uint64_t size[2] = { 32, rows };
+    const uint32_t box[2] = { x, y };
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, in, 2, size, &stride, box));
+}
+
+static constexpr bug bugs[] = {
+    { "more_bytes_expected",
+      [](arrays a) { more_bytes_expected<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "bytes_not_expected",
+      [](arrays a) { bytes_not_expected<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "box_out_of_step", [](arrays a) { box_out_of_step<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "box_past_the_end", [](arrays a) { box_past_the_end<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "box_of_three_dimensions",
+      [](arrays a) { box_of_three_dimensions<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "ends_with_a_box", [](arrays a) { ends_with_a_box<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "filled_too_early", [](arrays a) { filled_too_early<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "bulk_not_waited_for", [](arrays a) { bulk_not_waited_for<<<1, THREADS>>>(a.out); } },
+    { "bulk_not_fenced", [](arrays a) { bulk_not_fenced<<<1, THREADS>>>(a.out); } },
+    { "bulk_out_of_step", [](arrays a) { bulk_out_of_step<<<1, THREADS>>>(a.out); } },
+    { "bulk_past_the_end", [](arrays a) { bulk_past_the_end<<<1, THREADS>>>(a.out); } },
+    { "map_of_half_a_row", [](arrays a) { map_with(a.in, 2, 128, 16, 2); } },
+    { "map_of_a_large_box", [](arrays a) { map_with(a.in, 2, 128, 32, 257); } },
+    { "map_with_an_odd_stride", [](arrays a) { map_with(a.in, 2, 120, 32, 2); } },
+    { "map_from_an_odd_place", [](arrays a) { map_with(a.in + 1, 2, 128, 32, 2); } },
+    { "map_of_nothing", [](arrays a) { map_with(a.in, 0, 128, 32, 2); } },
+};
+
+extern "C" bool LAUNCHER(tma_bug)(const char *name)
+{
+    return run_bug(bugs, sizeof bugs / sizeof *bugs, name);
+}
