@@ -87,6 +87,22 @@ static void tell_profile(const struct kernel *kernel, const struct attention_inp
     cuda_cpu_print_profile();
 }
 
+/* Who works when, and who waits for whom, in one block of the kernel. */
+static void tell_timeline(const struct kernel *kernel, const struct attention_input *input,
+                          const char *path)
+{
+    struct loaded l = kernel_load(kernel, &device_watched, input);
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    kernel_launch(&l);
+    cuda_cpu_watch(0);
+    kernel_unload(&l);
+    report_part("Timeline");
+    report_line("the first block of %s, if each unit worked at its published rate on an H100,",
+                kernel->name);
+    report_line("and nothing else took time; one multiprocessor, this block alone on it");
+    cuda_cpu_tell_timeline(path);
+}
+
 // ---- the command line ---------------------------------------------------------------------------
 
 /* All of them with their ideas; or the bare names of those that know the type, for scripts. */
@@ -164,8 +180,11 @@ static void check_tile(const struct kernel *kernel, const struct device *device,
 static void check_wishes(const struct kernel *kernel, const struct attention *p,
                          const struct options *o)
 {
-    const char *const single = o->output ? "--output" : o->lse ? "--lse" : "--profile";
-    if (!kernel && (o->output || o->lse || o->profile))
+    const char *const single = o->output     ? "--output"
+                               : o->lse      ? "--lse"
+                               : o->timeline ? "--timeline"
+                                             : "--profile";
+    if (!kernel && (o->output || o->lse || o->timeline || o->profile))
         options_fail(single, "expected one --kernel with it, not all");
     const char *lacks = kernel_lacks(&kernels[COMPLETE], p);
     if (!kernel && lacks)
@@ -173,13 +192,15 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
                      lacks);
     if (o->profile && !can_be_counted(p))
         options_fail("--profile", "expected a smaller problem: all accesses are watched");
+    if (o->timeline && !can_be_counted(p))
+        options_fail("--timeline", "expected a smaller problem: all accesses are watched");
 }
 
 /* Nothing asked for that makes the chapter's story not the thing to tell. */
 static bool wants_story(const struct options *o)
 {
-    return options_usual(o) && o->dtype == DTYPE_F32 && !o->profile && !o->traffic && !o->bench &&
-           !o->quiet;
+    return options_usual(o) && o->dtype == DTYPE_F32 && !o->profile && !o->timeline &&
+           !o->traffic && !o->bench && !o->quiet;
 }
 
 /* What needs no input; returns whether that was all. */
@@ -191,6 +212,7 @@ static bool tell_lists(const struct options *o)
     const char *const more = o->output        ? "--output"
                              : o->lse         ? "--lse"
                              : o->profile     ? "--profile"
+                             : o->timeline    ? "--timeline"
                              : o->bench       ? "--bench"
                              : list && o->csv ? "--csv"
                                               : NULL;
@@ -236,6 +258,8 @@ int main(int argc, char **argv)
         tell_kernel(kernel, device, &input, &o);
     if (kernel && o.profile)
         tell_profile(kernel, &input);
+    if (kernel && o.timeline)
+        tell_timeline(kernel, &input, o.timeline);
     if (o.bench && options_usual(&o) && device != &device_cpu)
         bench_ladder(device, &o);
     else if (o.bench)

@@ -107,8 +107,8 @@ static void check_files(const struct program *program, const struct options *opt
 
 void options_spare(const struct options *options, const char *input)
 {
-    const char *const outputs[] = { options->output, options->lse, options->csv,
-                                    options->dQ,     options->dK,  options->dV };
+    const char *const outputs[] = { options->output, options->lse, options->csv,     options->dQ,
+                                    options->dK,     options->dV,  options->timeline };
     for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
         if (outputs[k] && same_file(outputs[k], input))
             options_fail(outputs[k], "expected an output that is not the course's own input");

@@ -239,6 +239,29 @@ TEST(program, profiles_a_kernel_line_by_line)
               c.err);
 }
 
+/* Works of each unit: a box of Q, K and V each, two products for 16 384 pairs, and what softmax makes. */
+TEST(program, puts_the_works_of_a_block_on_a_clock)
+{
+    const char *const shape =
+        "--n-q 200 --n-k 128 --d 64 --dtype bf16 --kernel roles --timeline @/t.csv && cat @/t.csv";
+    const char *const parts[] = { "Timeline",
+                                  "the first block of roles",
+                                  "copies                 49 152  bytes",
+                                  "tensor cores        4 194 304  FLOP",
+                                  "exponentials           16 896  exponentials",
+                                  "launch,unit,warp,run,what,begin,end,work,place\n",
+                                  "1,copies,8,1,Q,0.0,327.7,16384,06_flash_tiled_cuda/kernels/",
+                                  "1,tensor cores,0,",
+                                  "product,983.0,",
+                                  ",1048576,06_flash_tiled_cuda/kernels/warpgroup.cuh:",
+                                  "1,exponentials,0,",
+                                  NULL };
+    const struct command c = run(shape);
+    const char *const missing = missing_part(c.out, parts);
+    cr_assert(c.status == 0 && !missing, "status %d, without \"%s\": %s%s", c.status,
+              missing ? missing : "", c.out, c.err);
+}
+
 TEST(program, never_passes_for_a_gpu_that_is_not_there)
 {
     const char *const wanted[] = { "--device gpu --output @/o.npy",
@@ -425,6 +448,11 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
+    refuses("--kernel list --timeline @/t.csv", "--timeline: expected a kernel with it");
+    refuses("--n-q 2000 --timeline @/t.csv", "--timeline: expected a smaller problem");
+    refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
+    refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "--csv: expected one output a file");
     refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
     refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem");

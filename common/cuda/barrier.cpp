@@ -2,6 +2,7 @@
 
 #include "block.h"
 #include "diagnose.h"
+#include "timeline.h"
 #include "watch.h"
 
 namespace cpu
@@ -9,6 +10,11 @@ namespace cpu
 
 static void open(barrier_state *b)
 {
+    if (timeline_runs)
+        timeline_meet(0, unsigned(own->threads.size()), [](unsigned t) {
+            timeline_new_run(t);
+            return true;
+        });
     for (thread &t : own->threads)
         if (t.state == AT_BARRIER)
             t.state = READY;

@@ -2,6 +2,7 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "timeline.h"
 #include "units.h"
 #include "warpgroup.h"
 #include "watch.h"
@@ -136,11 +137,13 @@ void block_run(block *b, const struct launch *l, uint3 index)
     schedule_start(b);
     shared_begin(&b->shared, l);
     units_begin();
+    timeline_begin();
     watch_block();
 
     self = next_thread(b);
     fiber_switch(&b->outside, &self->own, false);
     shared_check(&b->shared, l);
+    timeline_end();
     own = nullptr;
 }
 

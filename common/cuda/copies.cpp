@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "shared.h"
 #include "tensor_cpu.h"
+#include "timeline.h"
 #include "watch.h"
 
 #include <cstdint>
@@ -32,7 +33,9 @@ void copy_async(void *to, const void *from, unsigned bytes, int given, site at)
     if (!shared_holds(to, bytes))
         refuse_at(at, "cp.async: what it writes does not lie in shared memory");
 
-    async_copy c = { static_cast<char *>(to), bytes, {}, self->copy_group, at, instruction };
+    async_copy c = { static_cast<char *>(to), bytes, {}, self->copy_group, 0, at, instruction };
+    if (timeline_runs)
+        c.job = timeline_copy(TIMED_COPIES, from, bytes, at);
     memcpy(c.data, from, size_t(given));
     memset(to, NAN_BYTE, bytes);
     self->copies.push_back(c);
@@ -55,6 +58,8 @@ void copy_wait(unsigned pending, site at)
             self->copies[kept++] = c;
             continue;
         }
+        if (timeline_runs)
+            timeline_awaits(timeline_done(c.job));
         memcpy(c.to, c.data, c.bytes);
         watch_copy(c.to, c.bytes, true, c.instruction);
     }

@@ -21,6 +21,7 @@ struct async_copy {
     size_t bytes;
     char data[16];   // what will be there
     unsigned group;  // its number among the groups of its thread
+    unsigned job;    // in the timeline
     site at;
     const void *instruction;
 };

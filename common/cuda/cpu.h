@@ -41,10 +41,15 @@ void cuda_cpu_patience(unsigned seconds);
 /*
  * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
  * data races are reported; global accesses are counted in common/traffic.h, which must watch the
- * arrays (cuda_name does that); and accesses are summed up by source line. Always checked are
- * bounds, alignment, and reads of shared memory that was never written.
+ * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which
+ * unit would work on the first block when. Always checked are bounds, alignment, and reads of shared memory that was never written.
  */
-enum cuda_watch { CUDA_WATCH_RACES = 1, CUDA_WATCH_TRAFFIC = 2, CUDA_WATCH_PROFILE = 4 };
+enum cuda_watch {
+    CUDA_WATCH_RACES = 1,
+    CUDA_WATCH_TRAFFIC = 2,
+    CUDA_WATCH_PROFILE = 4,
+    CUDA_WATCH_TIMELINE = 8,
+};
 void cuda_cpu_watch(unsigned what);
 
 /*
@@ -63,6 +68,28 @@ struct cuda_line {
 
 /* How many lines there are, and the lines, by file and number; kept until the next call. */
 size_t cuda_cpu_profile(const struct cuda_line **lines);
+
+/*
+ * A piece of work that a warp has asked of a unit, in the first block of a launch: when it would begin and end, in
+ * cycles, if each unit worked at its published rate and nothing but waiting took time (timeline_clock.h).
+ */
+struct cuda_work {
+    unsigned launch;   // since the timeline was last asked for, from 1 on
+    const char *unit;  // copies, sums, tensor cores, exponentials
+    unsigned warp;     // that asked, or the first of four
+    unsigned run;  // a warp's works of the same kind, one after the other, are one; it counts them
+    const char *what;  // the array that is copied; else product or exp
+    const char *file;  // where it was asked for; "" and 0 for exponentials
+    int line;
+    double begin, end;
+    double work, cycles;  // bytes, FLOP or exponentials, and how long the unit takes for them alone
+};
+
+/* How many pieces there are, and the pieces, in order of time; kept until the next call. */
+size_t cuda_cpu_timeline(const struct cuda_work **works);
+
+/* Writes them as comma-separated values, and prints a table of how busy each unit is; true if something has been done. */
+bool cuda_cpu_tell_timeline(const char *path);
 
 /* Prints the last profile as a table beside the lines themselves; returns how many are dear. */
 size_t cuda_cpu_print_profile(void);

@@ -6,6 +6,7 @@
 #define COMMON_CUDA_INTRINSICS_H
 
 #include "site.h"
+#include "timeline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,16 @@ CUDA_FUNCTION(__fsqrt_rn, sqrtf(x))
 CUDA_FUNCTION(__frcp_rn, 1.0f / x)
 CUDA_FUNCTION(__saturatef, x > 0.0f ? fminf(x, 1.0f) : 0.0f)
 #undef CUDA_FUNCTION
+
+/* A watched kernel's exponentials are written down. */
+#ifdef CUDA_WATCHED
+static inline float cuda_expf(float x)
+{
+    cpu::timeline_exponential();
+    return expf(x);
+}
+#define expf cuda_expf
+#endif
 
 /* The C library has functions of some of these names, of its own and of no use here. */
 #define exp10f cuda_exp10f

@@ -2,6 +2,7 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "timeline.h"
 #include "warp.h"
 #include "watch.h"
 
@@ -26,9 +27,19 @@ static float element_of(unsigned pair, int which, element type)
     return type == HALF ? float(__ushort_as_half(bits)) : float(__ushort_as_bfloat16(bits));
 }
 
+/* The lanes wait for their product: what they do next needs it. */
+static void time_product(unsigned first, site at)
+{
+    const unsigned job = timeline_product(first, WARP, 2.0 * M * N * K, 1, at);
+    for (unsigned t = first; t < first + WARP; t++)
+        timeline_other_awaits(t, timeline_done(job));
+}
+
 /* The last lane computes for all, out of their registers and into them. */
 static void multiply(void *operands[], unsigned)
 {
+    if (timeline_runs)
+        time_product(self->number - self->lane, self->at);
     float A[M][K], B[K][N];
     for (int lane = 0; lane < WARP; lane++) {
         const product *of = static_cast<product *>(operands[lane]);

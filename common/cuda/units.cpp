@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "launch.h"
 #include "memory.h"
+#include "timeline.h"
 #include "warpgroup.h"
 #include "watch.h"
 
@@ -88,6 +89,8 @@ void phase_arrive(void *bar, unsigned bytes, const char *name, site at)
     if (b->bytes > MOST_BYTES)
         refuse_at(at, "%s: an mbarrier can expect %d bytes at most", name, MOST_BYTES);
     b->missing--;
+    if (timeline_runs)
+        timeline_brings(timeline_phase(b->place, b->phase));
     race_release(&b->arriving);
     settle(b);
 }
@@ -103,6 +106,10 @@ void phase_wait(void *bar, unsigned parity, site at)
     const unsigned phase = b->phase;
     self->waits_in = name;
     self->waits_for = bar;
+    if (timeline_runs)
+        timeline_awaits(phase % 2 == parity ? timeline_phase(bar, phase)
+                        : phase > 0         ? timeline_phase(bar, phase - 1)
+                                            : gate{ NO_GATE });
     if (phase % 2 == parity) {
         self->state = AT_PHASE;
         wait();
@@ -226,6 +233,8 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     watch_unit_copy(to, c.bytes, false, instruction);
     race_release(&c.known);
     memset(to, NAN_BYTE, c.bytes);
+    if (timeline_runs)
+        c.job = timeline_copy(TIMED_COPIES, map->array, c.bytes, at);
     own_units()->copies.push_back(c);
 }
 
@@ -259,6 +268,8 @@ static bool copies_land()
     watch_unit_copy(c.to, c.bytes, true, c.instruction);
     phase_barrier *b = &own_units()->barriers[c.barrier];
     b->bytes -= int64_t(c.bytes);
+    if (timeline_runs)
+        timeline_lands(c.job, timeline_phase(b->place, b->phase));
     race_join(&b->arriving, c.known);
     settle(b);
     return true;
@@ -287,6 +298,7 @@ void bulk_reduce(float *to, const float *from, unsigned bytes, site at)
                         bytes / sizeof(float),
                         self->number,
                         u->bulk_groups[self->number],
+                        timeline_runs ? timeline_copy(TIMED_SUMS, to, bytes, at) : 0,
                         false,
                         at,
                         instruction });
@@ -329,6 +341,8 @@ void bulk_waits(unsigned pending, bool only_read, site at)
             kept.push_back(c);
             continue;
         }
+        if (timeline_runs)
+            timeline_awaits(timeline_done(c.job));
         if (only_read) {
             bulk_read(&c);
             kept.push_back(c);
@@ -355,6 +369,11 @@ void named_barrier(unsigned id, unsigned threads, bool waits, site at)
                   id, threads, b->threads);
     b->threads = threads;
     race_release(&b->arriving);
+    if (timeline_runs) {
+        timeline_brings(timeline_phase(b, b->phase));
+        if (waits)
+            timeline_awaits(timeline_phase(b, b->phase));
+    }
     if (++b->arrived == threads) {
         b->arrived = 0;
         b->phase++;

@@ -35,6 +35,7 @@ struct tensor_copy {
     int from[4];
     char *to;
     size_t bytes, barrier;
+    unsigned job;      // in the timeline
     race_clock known;  // to the thread that asked for it
     site at;
     const void *instruction;
@@ -47,6 +48,7 @@ struct bulk_copy {
     std::vector<float> data;
     size_t count;
     unsigned thread, group;
+    unsigned job;  // in the timeline
     bool read;
     site at;
     const void *instruction;

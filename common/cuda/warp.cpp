@@ -1,6 +1,7 @@
 #include "warp.h"
 
 #include "diagnose.h"
+#include "timeline.h"
 #include "watch.h"
 
 #include <algorithm>
@@ -67,6 +68,8 @@ void warp_meet(unsigned mask, const char *name, site at, void *operands,
             first[lane].state = READY;
         }
     *waiting &= ~mask;
+    if (timeline_runs)
+        timeline_meet(first->number, WARP, [=](unsigned t) { return (mask >> t % WARP & 1) != 0; });
     if (together)
         together(brought, mask);
     else

@@ -2,6 +2,7 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "timeline.h"
 #include "units.h"
 #include "watch.h"
 
@@ -53,6 +54,8 @@ static void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup 
         t->state = READY;
     }
     g->waiting = 0;
+    if (timeline_runs)
+        timeline_meet(first->number, GROUP, [](unsigned) { return true; });
     together(g);
 }
 
@@ -210,6 +213,9 @@ static void ask(warpgroup *g)
             memcpy(p.a_then[t], c->a, sizeof p.a_then[t]);
     }
     hold(g, &p);
+    if (timeline_runs)
+        p.job = timeline_product(first_of(g)->number, GROUP,
+                                 2.0 * PRODUCT_M * PRODUCT_K * 2 * p.call.count, 4, p.at);
     g->products.push_back(p);
 }
 
@@ -315,6 +321,8 @@ static void land(warpgroup *g, unsigned pending)
             continue;
         }
         check_untouched(&p);
+        for (unsigned t = 0; timeline_runs && t < GROUP; t++)
+            timeline_other_awaits(first_of(g)->number + t, timeline_done(p.job));
         multiply(&p, held_at(g, p.d[0]));
     }
     g->products.swap(kept);

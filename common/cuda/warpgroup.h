@@ -21,6 +21,7 @@ struct product {
     unsigned a_then[GROUP][4];  // what was in these when it was asked for
     float *d[GROUP];
     unsigned group;
+    unsigned job;  // in the timeline
     site at;
     const void *instruction;
 };

@@ -45,6 +45,8 @@ TEST(options, of_devices_are_read)
 {
     struct options o = command_line(6, "");
     cr_assert(!o.device && !o.profile, "asks for a device");
+    o = command_line(6, "--timeline t.csv");
+    cr_assert(strcmp(o.timeline, "t.csv") == 0, "timeline %s", o.timeline);
     o = command_line(6, "--device gpu --profile --kernel fa2 --threads 7");
     cr_assert(strcmp(o.device, "gpu") == 0 && o.profile && o.threads == 7, "device %s", o.device);
     command_line_refused(6, "--device GPU", false,
@@ -54,6 +56,8 @@ TEST(options, of_devices_are_read)
     command_line_refused(5, "--device cpu", false, ": expected an option of this chapter");
     for (int chapter = 5; chapter <= 7; chapter += 2) {
         command_line_refused(chapter, "--profile", false, ": expected an option of this chapter");
+        command_line_refused(chapter, "--timeline t.csv", false,
+                             ": expected an option of this chapter");
     }
 }
 
@@ -112,12 +116,12 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
     cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
 }
 
-/* The first two are not for chapter 06, whose kernels have tiles of their own; the last three are not for chapter 05,
- * and of them the last is for chapter 06 alone. */
+/* The first two are not for chapter 06, whose kernels have tiles of their own; the last four are not for chapter 05,
+ * and of them the last two are for chapter 06 alone. */
 static const char *const new_options[] = {
-    "--sram ELEMENTS", "--trace[=csv]",    "--br R",        "--bc C",      "--block-mask M",
-    "--dropout P",     "--dropout-seed S", "--kernel NAME", "--threads T", "--mask-block R,C",
-    "--device WHERE",  "--dtype TYPE",     "--profile",
+    "--sram ELEMENTS", "--trace[=csv]",    "--br R",        "--bc C",          "--block-mask M",
+    "--dropout P",     "--dropout-seed S", "--kernel NAME", "--threads T",     "--mask-block R,C",
+    "--device WHERE",  "--dtype TYPE",     "--profile",     "--timeline FILE",
 };
 enum { NEW_OPTIONS = sizeof new_options / sizeof new_options[0] };
 
@@ -129,7 +133,7 @@ TEST(options, stand_in_the_help_of_chapters_05_to_07_within_100_columns)
         for (size_t k = 0; k < NEW_OPTIONS; k++) {
             char start[40];
             snprintf(start, sizeof start, "\n  %-16s ", new_options[k]);
-            const size_t end = chapter == 7 ? NEW_OPTIONS - 1 : NEW_OPTIONS - 3;
+            const size_t end = chapter == 7 ? NEW_OPTIONS - 2 : NEW_OPTIONS - 4;
             const bool takes = chapter == 4 ? false : chapter == 6 ? k >= 2 : k < end;
             cr_assert(!strstr(said.text, start) == !takes, "chapter %d: %s", chapter,
                       new_options[k]);

@@ -1,0 +1,146 @@
+/*
+ * The timeline: small kernels, and when their works begin and end by hand. In a cycle a multiprocessor copies 50 bytes, and
+ * makes 4096 FLOP and 16 exponentials; a warp alone has a quarter of the last two.
+ */
+#include "cuda/cpu.h"
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+void timeline_watched(const char *name);
+void timeline_cpu(const char *name);
+
+/* 64 x 64 x 16 products of a warpgroup, a box of 64 x 64 halves, the exponentials of n in each lane of a warp. */
+#define PRODUCT (2.0 * 64 * 64 * 16 / 4096)
+#define BOX (8192.0 / 50)
+#define EXPONENTIALS(n) (32.0 * (n) / 4)
+
+/* The one work of that unit, warp, and number among those. */
+static struct cuda_work work_of(const char *name, const char *unit, unsigned warp, unsigned nth)
+{
+    const struct cuda_work *works;
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    timeline_watched(name);
+    cuda_cpu_watch(0);
+    const size_t n = cuda_cpu_timeline(&works);
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(works[k].unit, unit) == 0 && works[k].warp == warp && nth-- == 0)
+            return works[k];
+    cr_assert(false, "%s: warp %u has no such work of %s", name, warp, unit);
+    return (struct cuda_work){ .launch = 0 };
+}
+
+static void assert_when(const char *name, const char *unit, unsigned warp, unsigned nth,
+                        double begin, double end)
+{
+    const struct cuda_work w = work_of(name, unit, warp, nth);
+    cr_assert(fabs(w.begin - begin) < 1e-6 && fabs(w.end - end) < 1e-6,
+              "%s: %s of warp %u from %.6f to %.6f, expected %.6f to %.6f", name, unit, warp,
+              w.begin, w.end, begin, end);
+}
+
+TEST(timeline, a_product_waits_for_its_box_and_exponentials_for_the_product)
+{
+    const char *const name = "box_product_exponentials";
+    const double all = 4 * EXPONENTIALS(4) / 4;  // four warps, each on its quarter
+    assert_when(name, "copies", 0, 0, 0.0, BOX);
+    assert_when(name, "tensor cores", 0, 0, BOX, BOX + PRODUCT);
+    for (unsigned warp = 0; warp < 4; warp++)
+        assert_when(name, "exponentials", warp, 0, BOX + PRODUCT, BOX + PRODUCT + all);
+}
+
+TEST(timeline, what_waits_for_nothing_goes_on_beside_a_product)
+{
+    assert_when("exponentials_beside", "tensor cores", 0, 0, BOX, BOX + PRODUCT);
+    assert_when("exponentials_beside", "exponentials", 3, 0, BOX, BOX + EXPONENTIALS(4));
+}
+
+TEST(timeline, warpgroups_take_turns_at_the_tensor_cores)
+{
+    assert_when("products_in_turn", "tensor cores", 0, 0, BOX, BOX + 3 * PRODUCT);
+    assert_when("products_in_turn", "tensor cores", 4, 0, BOX + PRODUCT, BOX + 4 * PRODUCT);
+}
+
+TEST(timeline, a_copy_waits_for_who_still_needs_the_memory)
+{
+    const double round = BOX + EXPONENTIALS(4);
+    assert_when("box_after_arrivals", "copies", 0, 0, 0.0, BOX);
+    assert_when("box_after_arrivals", "copies", 0, 1, round, round + BOX);
+    assert_when("box_after_arrivals", "exponentials", 2, 0, BOX, 2 * round);
+}
+
+TEST(timeline, barriers_let_warps_work_one_after_the_other)
+{
+    for (unsigned warp = 0; warp < 4; warp++) {
+        const double begin = warp * EXPONENTIALS(8), end = begin + EXPONENTIALS(8);
+        assert_when("one_warp_after_the_other", "exponentials", warp, 0, begin, end);
+        assert_when("by_named_barriers", "exponentials", warp, 0, begin, end);
+        assert_when("without_barriers", "exponentials", warp, 0, 0.0, EXPONENTIALS(8));
+    }
+}
+
+TEST(timeline, warps_of_one_quarter_share_its_unit)
+{
+    const struct cuda_work first = work_of("shared_quarters", "exponentials", 0, 0);
+    const struct cuda_work last = work_of("shared_quarters", "exponentials", 4, 0);
+    assert_when("shared_quarters", "exponentials", 1, 0, 0.0, EXPONENTIALS(8));
+    cr_assert(fmax(first.end, last.end) == 2 * EXPONENTIALS(8) &&
+                  fmin(first.end, last.end) > 1.9 * EXPONENTIALS(8) && last.begin < 1.0,
+              "%.2f to %.2f and %.2f to %.2f", first.begin, first.end, last.begin, last.end);
+}
+
+TEST(timeline, a_shuffle_waits_for_the_slowest_lane)
+{
+    // 32 lanes make four, which is 32 cycles, then one lane four more; the other blocks are not written down.
+    const struct cuda_work w = work_of("lanes_wait", "exponentials", 0, 0);
+    cr_assert(w.work == 32 * 8 + 4 && fabs(w.end - 2 * EXPONENTIALS(4) - 1.0) < 0.3,
+              "%.0f exponentials until %.2f", w.work, w.end);
+}
+
+TEST(timeline, asynchronous_copies_are_waited_for_in_groups)
+{
+    const double group = 512.0 / 50, product = 2.0 * 16 * 8 * 16 / 1024;
+    assert_when("copies_and_products", "copies", 0, 0, 0.0, 2 * group);
+    const struct cuda_work w = work_of("copies_and_products", "tensor cores", 0, 0);
+    cr_assert(w.begin < 2 * group && w.begin > group && w.work == 2 * 4096.0 &&
+                  fabs(w.end - w.begin - 2 * product) < 1e-6,
+              "two products from %.2f to %.2f", w.begin, w.end);
+    const struct cuda_work e = work_of("copies_and_products", "exponentials", 0, 0);
+    cr_assert(fabs(e.begin - fmax(2 * group, w.end)) < 1e-6 && e.work == 32.0,
+              "%.0f exponentials from %.2f", e.work, e.begin);
+}
+
+TEST(timeline, sums_in_bulk_are_waited_for)
+{
+    assert_when("sums", "sums", 0, 0, 0.0, 4096.0 / 50);
+    assert_when("sums", "exponentials", 0, 0, 4096.0 / 50, 4096.0 / 50 + 1.0);
+}
+
+TEST(timeline, works_have_names_and_places_and_add_up)
+{
+    const struct cuda_work copy = work_of("box_product_exponentials", "copies", 0, 0);
+    cr_assert(strcmp(copy.what, "in") == 0 && strstr(copy.file, "kernels/timeline.cu") &&
+                  copy.line > 0 && copy.work == 8192.0 && copy.launch == 1,
+              "copy of %s, at %s:%d", copy.what, copy.file, copy.line);
+    const struct cuda_work product = work_of("box_product_exponentials", "tensor cores", 0, 0);
+    cr_assert(strcmp(product.what, "product") == 0 && product.work == 2.0 * 64 * 64 * 16 &&
+                  product.cycles == PRODUCT && strstr(product.file, "kernels/timeline.cu"),
+              "product %s of %.0f FLOP", product.what, product.work);
+}
+
+TEST(timeline, launches_come_one_after_the_other)
+{
+    const struct cuda_work *works;
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    timeline_watched("without_barriers");
+    timeline_watched("sums");
+    cuda_cpu_watch(0);
+    timeline_watched("sums");  // not wanted any more
+    timeline_cpu("sums");
+    const size_t n = cuda_cpu_timeline(&works);
+    cr_assert(n == 6 && works[3].launch == 1 && works[4].launch == 2 &&
+                  works[4].begin == EXPONENTIALS(8),
+              "%zu works, the fifth from %.2f on", n, n > 4 ? works[4].begin : 0.0);
+    cr_assert(cuda_cpu_timeline(&works) == 0, "they are kept");
+}
