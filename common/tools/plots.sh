@@ -54,6 +54,13 @@ for picture in accesses grid lanes memories fragments swizzle; do
     draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
 done
 
+# All on one scale, so that kernels can be compared.
+for kernel in async wgmma roles overlap; do
+    sh common/tools/timeline.sh "$build/06_flash_tiled_cuda" $kernel "$data/csv" "S PV" --dtype bf16 --n-q 128 --n-k 512 \
+        --d 128 >"$data/timeline_$kernel"
+    draw timeline.gp "$data/timeline_$kernel" 06_flash_tiled_cuda/timeline_$kernel.svg
+done
+
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
 draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg

@@ -1,0 +1,23 @@
+# When a GPU's units would work on one block (common/tools/timeline.sh). First lines "# number name", the rows from above; then
+# columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, from 4 on products.
+load 'common/plots/style.gp'
+rows = int(system("grep -c '^# ' " . data))
+set terminal svg size 760,(90 + 46 * rows) dynamic enhanced font 'Helvetica,15' background '#ffffff'
+set margins 17, 4, 3.4, 1
+unset key
+unset ytics
+unset grid
+set border 1
+set grid xtics linetype 0 linecolor rgb ink linewidth 0.6
+set xrange [0:14000]
+set yrange [rows - 0.5:-0.5]
+set xtics 2000
+set xlabel 'cycles of a multiprocessor, by published rates' offset 0, 0.4
+do for [k = 1:rows] {
+    set label k system(sprintf("sed -n '%dp' %s | sed 's/^# [0-9]* //'", k, data)) \
+        at graph 0, first k - 1 right offset -1, 0 textcolor rgb ink
+}
+set style fill solid 1 border rgb '#ffffff'
+tint(kind) = word('0x767e87 0xCC79A7 0xD55E00 0x0072B2 0x009E73', int(kind) > 5 ? 5 : int(kind)) + 0
+plot data using (($2 + $3) / 2):1:2:3:($1 - 0.36):($1 + 0.36):(tint($4)) with boxxyerror linecolor rgb variable, \
+     data using (($2 + $3) / 2):1:($3 - $2 > 420 ? strcol(5) : '') with labels noenhanced font ',11' textcolor rgb '#ffffff'

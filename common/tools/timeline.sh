@@ -1,0 +1,53 @@
+#!/bin/sh
+# timeline.sh PROGRAM KERNEL CSV PRODUCTS [OPTION…] - when a GPU's units would work on one block of a kernel, for
+# common/plots/timeline.gp: first the rows, "# number name", then "row begin end kind label".
+#
+# The program's --timeline says it for every warp; what the warps of a warpgroup ask for in one run becomes one box. PRODUCTS
+# are the names of the products, in the order in which they are first asked for: "S PV".
+program=$1 kernel=$2 csv=$3 products=$4
+shift 4
+"$program" --device cpu --kernel "$kernel" --quiet --timeline "$csv" "$@" >"$csv.printed" || exit
+awk -F, -v products="$products" '
+    function names_of(unit) { return unit == "copies" || unit == "sums" ? unit : unit " " int($3 / 4) + 1 }
+    FNR == 1 || $1 != 1 { next }
+    {
+        row = names_of($2)
+        box = row "," $4 "," $5
+        if (!(box in begin)) {
+            order[++boxes] = box
+            row_of[box] = row
+            begin[box] = $6
+            unit[box] = $2
+            label[box] = $5
+            if ($2 == "tensor cores" && !($9 in product)) product[$9] = ++different
+            kind[box] = $2 == "copies" ? 1 : $2 == "sums" ? 2 : $2 == "exponentials" ? 3 : 3 + product[$9]
+            # Copies that are asked for together and come mixed are one box.
+            last = latest[row]
+            if ($2 == "copies" && last && $6 < end[last] - 1) {
+                if (index(label[last], $5) == 0) label[last] = label[last] " " $5
+                boxes--
+                alias[box] = last
+            } else
+                latest[row] = box
+        }
+        if (box in alias) box = alias[box]
+        if ($6 < begin[box]) begin[box] = $6
+        if ($7 > end[box]) end[box] = $7
+    }
+    END {
+        for (k = 1; k <= boxes; k++) there[row_of[order[k]]] = 1
+        split(products, name, " ")
+        n = split("copies;sums;tensor cores 1;tensor cores 2;tensor cores 3;exponentials 1;exponentials 2;exponentials 3", all, ";")
+        for (k = 1; k <= n; k++)
+            if (all[k] in there) {
+                number[all[k]] = rows + 0
+                print "#", rows++, all[k]
+            }
+        for (k = 1; k <= boxes; k++) {
+            box = order[k]
+            text = kind[box] == 3 ? "P" : kind[box] > 3 ? name[kind[box] - 3] : label[box]
+            nth = text ~ / / ? "" : count[row_of[box], text]++ + 0
+            gsub(/ /, "", text)
+            print number[row_of[box]], begin[box], end[box], kind[box], text nth
+        }
+    }' "$csv"
