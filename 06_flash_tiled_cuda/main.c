@@ -96,11 +96,7 @@ static void tell_timeline(const struct kernel *kernel, const struct attention_in
     kernel_launch(&l);
     cuda_cpu_watch(0);
     kernel_unload(&l);
-    report_part("Timeline");
-    report_line("the first block of %s, if each unit worked at its published rate on an H100,",
-                kernel->name);
-    report_line("and nothing else took time; one multiprocessor, this block alone on it");
-    cuda_cpu_tell_timeline(path);
+    cuda_cpu_tell_timeline(kernel->name, path);
 }
 
 // ---- the command line ---------------------------------------------------------------------------

@@ -9,9 +9,10 @@
 WEAK void cuda_check_wishes(const struct options *o, const struct attention *p)
 {
     (void)p;
-    if (cuda_is_wanted(o) || o->device || o->dtype != DTYPE_F32)
+    if (cuda_is_wanted(o) || o->device || o->dtype != DTYPE_F32 || o->timeline)
         options_fail(o->device               ? "--device"
                      : o->dtype != DTYPE_F32 ? "--dtype"
+                     : o->timeline           ? "--timeline"
                                              : "--kernel",
                      "expected a program with CUDA kernels; make 07 builds one");
 }

@@ -94,7 +94,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "print the state after every step, for small inputs; csv: comma-separated" },
     { "profile", NULL, FLAG, CUDA, offsetof(struct options, profile), 0,
       "the accesses to memory of every line of the kernel, for small inputs" },
-    { "timeline", "FILE", OUTPUT, CUDA, offsetof(struct options, timeline), 0,
+    { "timeline", "FILE", OUTPUT, CUDA | BACKWARD, offsetof(struct options, timeline), 0,
       "write there when a GPU's units would work on one block, as comma-separated values" },
     { "traffic", NULL, FLAG, ALL, offsetof(struct options, traffic), 0,
       "leave the story out: the counted accesses, and the verdict" },

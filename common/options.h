@@ -46,7 +46,7 @@ struct options {
     const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
     enum dtype dtype;              // 06, 07: what Q, K, V and dO are rounded to
     bool profile;                  // 06: accesses by line of a kernel's source
-    const char *timeline;          // 06: where it is written which unit would work when
+    const char *timeline;          // 06, 07: where it is written which unit would work when
 
     const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
     bool train;

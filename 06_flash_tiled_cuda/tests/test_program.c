@@ -452,7 +452,7 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel list --timeline @/t.csv", "--timeline: expected a kernel with it");
     refuses("--n-q 2000 --timeline @/t.csv", "--timeline: expected a smaller problem");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
-    refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "--csv: expected one output a file");
+    refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
     refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
     refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem");

@@ -62,9 +62,14 @@ static void check_kernel(const struct options *o, const struct attention *p)
 void cuda_check_wishes(const struct options *o, const struct attention *p)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
-    if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32))
-        options_fail(o->device ? "--device" : "--dtype",
+    if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32 || o->timeline))
+        options_fail(o->device               ? "--device"
+                     : o->dtype != DTYPE_F32 ? "--dtype"
+                                             : "--timeline",
                      "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
+    if (o->timeline && (all || !cuda_can_be_counted(p)))
+        options_fail("--timeline", all ? "expected one --kernel with it, not all"
+                                       : "expected a smaller problem: all accesses are watched");
     if (!cuda_is_wanted(o) && !all)
         return;
     const struct backward_device *device = backward_device_choose(o);
@@ -168,6 +173,18 @@ static void write_csv(const char *csv, const char *formula, const struct count *
                         });
 }
 
+/* Who works when, and who waits for whom, in the first block of each launch. */
+static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *layer,
+                          const char *path)
+{
+    struct cuda_loaded l = cuda_load(kernel, &backward_watched, layer);
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    cuda_launch(&l);
+    cuda_cpu_watch(0);
+    cuda_unload(&l);
+    cuda_cpu_tell_timeline(kernel->name, path);
+}
+
 void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
@@ -187,6 +204,8 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
         report_wrong("%s: its dQ, dK or dV", kernel->name);
     report_line("%s ran %s", kernel->name, backward_device_text(device));
     tell_again(kernel, device, layer);
+    if (o->timeline)
+        tell_timeline(kernel, layer, o->timeline);
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->bench)

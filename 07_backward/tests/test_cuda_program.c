@@ -39,6 +39,16 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
     }
 }
 
+/* A tile of 64 by 128 pairs is five products of 64 elements each: 5 242 880 FLOP. */
+TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
+{
+    tells("--n-q 64 --n-k 128 --d 64 --kernel cuda_mma --dtype f16 --timeline @/t.csv",
+          (const char *const[]){ "cuda_mma ran on the CPU", "Timeline",
+                                 "the first block of cuda_mma", "tensor cores", "5 242 880  FLOP",
+                                 "exponentials", "8 192  exponentials", NULL });
+    cr_assert(command_made("t.csv"), "no file");
+}
+
 /* The rungs on tensor cores, and the one before each. */
 TEST(cuda_program, runs_kernels_in_16_bits)
 {
@@ -127,6 +137,9 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "knows --block-mask, and");
     refuses("--kernel cuda_complete --n-q 5 --d 129", "knows d = 129 (d is at most 128), and");
     refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1", "knows more than 65 535 heads");
+    refuses("--kernel complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
+    refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
+    refuses("--n-q 3000 --timeline @/t.csv", "--timeline: expected a smaller problem");
     refuses("--kernel cuda_mma --n-q 5", "knows --dtype f32, and cuda_mma does not");
     refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "knows --dtype bf16, and cuda_rec");
     refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",

@@ -88,8 +88,8 @@ struct cuda_work {
 /* How many pieces there are, and the pieces, in order of time; kept until the next call. */
 size_t cuda_cpu_timeline(const struct cuda_work **works);
 
-/* Writes them as comma-separated values, and prints a table of how busy each unit is; true if something has been done. */
-bool cuda_cpu_tell_timeline(const char *path);
+/* Prints how busy each unit is in the last timeline, of this kernel, and writes its pieces as comma-separated values. */
+void cuda_cpu_tell_timeline(const char *kernel, const char *path);
 
 /* Prints the last profile as a table beside the lines themselves; returns how many are dear. */
 size_t cuda_cpu_print_profile(void);

@@ -31,7 +31,7 @@ static void write_works(const char *path, const struct cuda_work *works, size_t 
     free(text);
 }
 
-bool cuda_cpu_tell_timeline(const char *path)
+void cuda_cpu_tell_timeline(const char *kernel, const char *path)
 {
     const struct cuda_work *works;
     const size_t n = cuda_cpu_timeline(&works);
@@ -43,6 +43,10 @@ bool cuda_cpu_tell_timeline(const char *path)
                 cycles[u] += works[k].cycles;
                 end = works[k].end > end ? works[k].end : end;
             }
+    report_part("Timeline");
+    report_line("the first block of %s, if each unit worked at its published rate on an H100,",
+                kernel);
+    report_line("and nothing else took time; one multiprocessor, this block alone on it");
     report_line("%-14s %14s  %-12s  %10s  %6s", "unit", "work", "", "cycles", "busy");
     for (size_t u = 0; u < UNITS; u++) {
         char number[32];
@@ -53,5 +57,4 @@ bool cuda_cpu_tell_timeline(const char *path)
     }
     report_line("from the first to the last              %12.0f cycles", end);
     write_works(path, works, n);
-    return n > 0;
 }

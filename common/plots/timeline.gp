@@ -9,7 +9,8 @@ unset ytics
 unset grid
 set border 1
 set grid xtics linetype 0 linecolor rgb ink linewidth 0.6
-set xrange [0:14000]
+stats data using 3 name 'last' nooutput
+set xrange [0:last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)]
 set yrange [rows - 0.5:-0.5]
 set xtics 2000
 set xlabel 'cycles of a multiprocessor, by published rates' offset 0, 0.4
@@ -18,6 +19,6 @@ do for [k = 1:rows] {
         at graph 0, first k - 1 right offset -1, 0 textcolor rgb ink
 }
 set style fill solid 1 border rgb '#ffffff'
-tint(kind) = word('0x767e87 0xCC79A7 0xD55E00 0x0072B2 0x009E73', int(kind) > 5 ? 5 : int(kind)) + 0
+tint(kind) = word('0x767e87 0xCC79A7 0xD55E00 0x0072B2 0x009E73 0x56B4E9 0x8a6d00 0x4b5563', int(kind)) + 0
 plot data using (($2 + $3) / 2):1:2:3:($1 - 0.36):($1 + 0.36):(tint($4)) with boxxyerror linecolor rgb variable, \
      data using (($2 + $3) / 2):1:($3 - $2 > 420 ? strcol(5) : '') with labels noenhanced font ',11' textcolor rgb '#ffffff'

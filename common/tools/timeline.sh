@@ -2,15 +2,20 @@
 # timeline.sh PROGRAM KERNEL CSV PRODUCTS [OPTION…] - when a GPU's units would work on one block of a kernel, for
 # common/plots/timeline.gp: first the rows, "# number name", then "row begin end kind label".
 #
-# The program's --timeline says it for every warp; what the warps of a warpgroup ask for in one run becomes one box. PRODUCTS
-# are the names of the products, in the order in which they are first asked for: "S PV".
+# Where a kernel is several launches, it is the first with products. The program says it for every warp; what the warps of a
+# warpgroup ask for in one run becomes one box. PRODUCTS are the names of the products, in the order in which they are first
+# asked for: "S PV".
 program=$1 kernel=$2 csv=$3 products=$4
 shift 4
 "$program" --device cpu --kernel "$kernel" --quiet --timeline "$csv" "$@" >"$csv.printed" || exit
-awk -F, -v products="$products" '
+launch=$(awk -F, '$2 == "tensor cores" { print $1; exit }' "$csv")
+awk -F, -v products="$products" -v launch="$launch" '
     function names_of(unit) { return unit == "copies" || unit == "sums" ? unit : unit " " int($3 / 4) + 1 }
-    FNR == 1 || $1 != 1 { next }
+    FNR == 1 || $1 != launch { next }
     {
+        if (!started++) zero = $6
+        $6 -= zero
+        $7 -= zero
         row = names_of($2)
         box = row "," $4 "," $5
         if (!(box in begin)) {

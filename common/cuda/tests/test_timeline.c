@@ -70,6 +70,13 @@ TEST(timeline, a_copy_waits_for_who_still_needs_the_memory)
     assert_when("box_after_arrivals", "exponentials", 2, 0, BOX, 2 * round);
 }
 
+TEST(timeline, a_phase_that_is_over_is_not_the_next)
+{
+    const double asked = BOX + EXPONENTIALS(3) + 0.25;  // lane 0 has made its fourth
+    assert_when("phase_that_is_over", "exponentials", 1, 0, BOX, BOX + EXPONENTIALS(4));
+    assert_when("phase_that_is_over", "copies", 0, 1, asked, asked + BOX);
+}
+
 TEST(timeline, barriers_let_warps_work_one_after_the_other)
 {
     for (unsigned warp = 0; warp < 4; warp++) {
@@ -92,10 +99,20 @@ TEST(timeline, warps_of_one_quarter_share_its_unit)
 
 TEST(timeline, a_shuffle_waits_for_the_slowest_lane)
 {
-    // 32 lanes make four, which is 32 cycles, then one lane four more; the other blocks are not written down.
+    // 32 lanes make four, which is 32 cycles, then one lane four more.
     const struct cuda_work w = work_of("lanes_wait", "exponentials", 0, 0);
     cr_assert(w.work == 32 * 8 + 4 && fabs(w.end - 2 * EXPONENTIALS(4) - 1.0) < 0.3,
               "%.0f exponentials until %.2f", w.work, w.end);
+}
+
+TEST(timeline, only_the_first_block_is_written_down)
+{
+    const struct cuda_work *works;
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    timeline_watched("lanes_wait");  // three blocks of a warp
+    cuda_cpu_watch(0);
+    const size_t n = cuda_cpu_timeline(&works);
+    cr_assert(n == 1 && works[0].launch == 1, "%zu works", n);
 }
 
 TEST(timeline, asynchronous_copies_are_waited_for_in_groups)

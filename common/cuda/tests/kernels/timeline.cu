@@ -93,6 +93,25 @@ __global__ void __launch_bounds__(128)
     }
 }
 
+/* A wait for the end of a phase that is over long since is none for the next one. */
+__global__ void __launch_bounds__(128)
+    phase_that_is_over(const __grid_constant__ tensor_map map, float *out)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    __shared__ uint64_t there;
+    begin_phases(&there, 1);
+    for (unsigned n = 0; n < 2; n++) {
+        if (threadIdx.x == 0) {
+            mbarrier_arrive_expect(&there, TILE * sizeof(__half));
+            tma_load(fast, &map, &there, 0, 0);
+        }
+        mbarrier_wait(&there, n);
+        __syncthreads();
+        mbarrier_wait(&there, n);
+        out[threadIdx.x] = make_exponentials(4);
+    }
+}
+
 /* Warps take turns: warp w makes its exponentials when warp w - 1 has come to a barrier. */
 __global__ void one_warp_after_the_other(float *out, int how)
 {
@@ -184,6 +203,8 @@ extern "C" void LAUNCHER(timeline)(const char *name)
         products_in_turn<<<1, 256, 8192>>>(map, out);
     else if (is("box_after_arrivals"))
         box_after_arrivals<<<1, 128, 8192>>>(map, out);
+    else if (is("phase_that_is_over"))
+        phase_that_is_over<<<1, 128, 8192>>>(map, out);
     else if (is("one_warp_after_the_other"))
         one_warp_after_the_other<<<1, 128>>>(out, 0);
     else if (is("by_named_barriers"))
