@@ -8,6 +8,13 @@ endif
 BUILD  ?= build
 export BUILD
 CFLAGS ?= -O2 -g
+# What `setup.sh unpack` has put there for somebody who may not install it.
+UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
+ifneq ($(UNPACKED),)
+export PATH := $(UNPACKED)/bin:$(PATH)
+export CRITERION_CFLAGS  ?= -isystem $(UNPACKED)/include
+export CRITERION_LDFLAGS ?= -Wl,--disable-new-dtags $(foreach d,$(wildcard $(UNPACKED)/lib/*-linux-*),-L$d -Wl,-rpath,$d)
+endif
 STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
             -Wstrict-prototypes -Wvla
@@ -501,7 +508,7 @@ include $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
 .PHONY: run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
         clean help setup-run setup-test peers peers-05 peers-07 build-peers results
 run: setup-run
-	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes some seconds the first time"
+	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes a minute or two the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/run.sh $(BUILD) $(CHAPTERS)
 

@@ -6,10 +6,12 @@
 #     plots   gnuplot
 #     lint    clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
 #     aarch64 a compiler for processors of that kind, and qemu to run what it makes
+#     unpack  what test wants, unpacked in build/packages: where nobody may install, on Debian or Ubuntu
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
 # touches what is already there. Where it cannot install, it names the package and the command.
 need=$1
+unpacked=build/packages  # where the Makefile looks
 
 compiles() {  # program text, libraries: does it build?
     folder=$(mktemp -d) || exit 2
@@ -41,7 +43,7 @@ elif has brew; then manager=brew
 else manager=none
 fi
 
-case $need in run | test)
+case $need in run | test | unpack)
     compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
@@ -49,7 +51,7 @@ int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
-case $need in test)
+case $need in test | unpack)
     compiles '#include <criterion/criterion.h>
 Test(a, b) {}' -lcriterion ||
         lacks 'libcriterion-dev' 'criterion-devel' criterion criterion \
@@ -92,6 +94,29 @@ brew) install="brew install$missing" ;;
 esac
 
 printf 'This machine lacks:\n%s' "$reasons"
+if [ "$need" = unpack ]; then
+    case $manager,$missing in
+    apt,*g++* | apt,*gcc*) echo "A compiler cannot be unpacked: it takes an administrator to run: $install"; exit 2 ;;
+    apt,*) ;;
+    *) echo "setup.sh can unpack packages of Debian and Ubuntu, and this is neither."; exit 2 ;;
+    esac
+    echo "Unpacking them, and what they need, in $unpacked"
+    rm -rf "$unpacked.part"
+    mkdir -p "$unpacked.part" "$(dirname "$unpacked")" || exit 2
+    (
+        cd "$unpacked.part" || exit
+        # shellcheck disable=SC2086  # names
+        wanted=$(apt-get --print-uris -y --no-install-recommends install $missing 2>log | sed -n "s/^'.* \([^_ ]*\)_.*/\1/p")
+        [ -n "$wanted" ] || exit
+        # shellcheck disable=SC2086
+        apt-get download $wanted >>log 2>&1 || exit
+        for package in *.deb; do dpkg -x "$package" . || exit; done
+        rm -f -- *.deb
+    ) || { tail -n 5 "$unpacked.part/log"; rm -rf "$unpacked.part"; echo "That failed. It takes an administrator to run: $install"; exit 2; }
+    rm -rf "$unpacked"
+    mv "$unpacked.part" "$unpacked"
+    exit 0
+fi
 if [ -z "$install" ]; then
     echo "No package manager that setup.sh knows (apt, dnf, pacman, brew): please install them."
     exit 2
@@ -102,6 +127,7 @@ if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
     as_root=sudo
     if ! has sudo; then
         echo "It takes an administrator to run: $install"
+        [ "$manager,$need" != apt,test ] || echo "Without one, for this folder alone: sh common/setup.sh unpack"
         exit 2
     elif [ -t 0 ] && [ -t 1 ]; then
         printf 'Run "sudo %s" now? [y/N] ' "$install"
@@ -109,6 +135,7 @@ if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
         case $answer in y | Y | yes) ;; *) echo "Nothing was installed."; exit 2 ;; esac
     elif ! sudo -n true 2>/dev/null; then
         echo "sudo wants a password, and there is no terminal to ask on. Please run: sudo $install"
+        [ "$manager,$need" != apt,test ] || echo "Without it, for this folder alone: sh common/setup.sh unpack"
         exit 2
     fi
 fi

@@ -86,7 +86,7 @@ if [ "$1" = one ]; then
         # shellcheck disable=SC2086
         $LINKER $TESTS -o "$root/tests" $LIBS >"$folder/log" 2>&1
     else
-        sed 's/^Caught by:.*/Caught by: mine::none/' "$patch" >"$folder/patch"
+        sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$patch" >"$folder/patch"
         WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$folder/copy" >"$folder/said" 2>&1
         mv "$folder/copy/tests" "$root/tests" 2>/dev/null
         mv "$folder/copy/log" "$folder/log" 2>/dev/null

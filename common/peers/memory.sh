@@ -14,7 +14,8 @@ resident=$build/peers/resident
 for program in "$resident" "$build/05_flash_tiled_cpu" "$build/07_backward"; do
     [ -x "$program" ] || { echo "memory.sh: expected $program: make build-peers makes it" >&2; exit 2; }
 done
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
+# What earlier parts of this run have changed, results and pages, is no change of what is measured.
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD -- . ':!common/results' ':!*.md' ':!*.svg' 2>/dev/null || echo ' and changes')
 rows=$(mktemp) || exit 2
 trap 'rm -f "$rows"' EXIT
 

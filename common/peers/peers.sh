@@ -17,7 +17,8 @@ case " $sizes " in *[!0-9\ ]* | *' 0'* | "  " | "   ") echo "SIZES: expected num
 for program in "$build/$chapter" "$folder/$chapter" "$folder/referee"; do
     [ -x "$program" ] || { echo "peers.sh: expected $program: make build-peers makes it" >&2; exit 2; }
 done
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes')
+# What earlier parts of this run have changed, results and pages, is no change of what is measured.
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD -- . ':!common/results' ':!*.md' ':!*.svg' 2>/dev/null || echo ' and changes')
 command -v python3 >/dev/null || echo 'no python3 here, which fetches the libraries'
 mkdir -p "$folder/problem"
 venv=$folder/python

@@ -6,7 +6,7 @@
 # says why, where a package cannot be had.
 folder=${BUILD:-build}/python log=${BUILD:-build}/python.log
 mkdir -p "${BUILD:-build}"
-python3 -m venv --help >/dev/null 2>&1 || { echo "no python3 with its module venv here"; exit 1; }
+python3 -m venv --help >/dev/null 2>&1 || { echo "no python3 with its module venv here (on Debian and Ubuntu: package python3-venv)"; exit 1; }
 [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" >"$log" 2>&1 ||
     { echo "python3 -m venv $folder failed: $(tail -n 1 "$log")"; exit 1; }
 for package; do

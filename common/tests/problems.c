@@ -136,6 +136,27 @@ static bool tests_are_short(void)
     return is_short && strcmp(is_short, "yes") == 0;
 }
 
+bool kernel_is_in_question(const char *name)
+{
+    const char *word = getenv("ONLY_KERNELS");
+    if (!word || !*word)
+        return true;
+    if (strncmp(name, "cuda_", 5) == 0)
+        name += 5;
+    // A file may hold two kernels, as async.cu does async and async3, and a kernel have two files.
+    for (size_t n; *(word += strspn(word, " ")); word += n) {
+        n = strcspn(word, " ");
+        size_t same = 0;
+        while (same < n && name[same] == word[same])
+            same++;
+        const bool begins = same == n || !name[same];
+        if (begins && same + strspn(word + same, "0123456789") == n &&
+            !name[same + strspn(name + same, "0123456789")])
+            return true;
+    }
+    return false;
+}
+
 bool problem_is_too_long(const struct attention *p)
 {
     enum { LONG = 600 * 600 };  // pairs of a query and a key of a head

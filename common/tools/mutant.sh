@@ -27,11 +27,12 @@ verdict() {  # status, text
 failing() {  # program, suite::test...
     program=$1
     shift
+    only=$(kernels_in_question)
     limit=$(command -v timeout || command -v gtimeout) && limit="$limit 300"
     [ $# -gt 0 ] || set -- '*::*'
     for test; do
         # shellcheck disable=SC2086
-        $limit "$program" --filter="${test%::*}/${test#*::}" --tap="$program.tap" >>"$log" 2>&1
+        ONLY_KERNELS=$only $limit "$program" --filter="${test%::*}/${test#*::}" --tap="$program.tap" >>"$log" 2>&1
         sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$program.tap"
         rm -f "$program.tap"
     done
@@ -53,29 +54,31 @@ if [ -n "$patch" ]; then
 fi
 
 changed=$(sed -n 's|^+++ b/||p' "$patch" 2>/dev/null)
+tried=$(sed -n 's/^Tried in: *//p' "$patch" 2>/dev/null | tr ',' ' ')
 
 # ---- which objects are made anew ----------------------------------------------------------------
 
-# "SOURCE VARIANT" of an object of the chapter: c, witnessed, cpu or watched. Of other objects nothing.
+# What an object of the chapter is made from, and as which variant: c, witnessed, cpu or watched. Of other objects the
+# source is nothing. (No command is run for it, as there are some hundred objects, and as many mutants.)
 source_of() {  # object
-    object=${1#"$OBJ"/}
-    variant=${object%%/*}
-    case $variant in witnessed | cpu | watched) object=${object#*/} ;; *) variant=c ;; esac
+    source='' variant=c object=${1#"$OBJ"/}
+    case $object in witnessed/* | cpu/* | watched/*) variant=${object%%/*} object=${object#*/} ;; esac
     case $object,$variant in
     "$chapter"/tests/*) ;;
-    "$chapter"/*,cpu | "$chapter"/*,watched) echo "${object%.o}.cu $variant" ;;
-    "$chapter"/*) echo "${object%.o}.c $variant" ;;
+    "$chapter"/*,cpu | "$chapter"/*,watched) source=${object%.o}.cu ;;
+    "$chapter"/*) source=${object%.o}.c ;;
     esac
 }
 
-# Is the object made from a file that the patch changes? Without a patch, each is to be tried.
-is_affected() {  # object
-    [ -n "$patch" ] && [ -f "${1%.o}.d" ] || return 0
-    for file in $changed; do
-        file=$(basename "$file" | sed 's/\.cu$/.cpp/')
-        grep -Eq "/$file( |:|\$)" "${1%.o}.d" && return 0
+# Those of the objects that are made from a file that the patch changes. Without a patch, each is to be tried.
+affected_of() {  # object...
+    [ -n "$patch" ] || { echo "$*"; return; }
+    names=$(for file in $changed; do basename "$file" | sed 's/\.cu$/.cpp/'; done | paste -s -d '|' -)
+    for object; do
+        shift
+        if [ -f "${object%.o}.d" ]; then set -- "$@" "${object%.o}.d"; else echo "$object"; fi
     done
-    return 1
+    grep -lE "/($names)( |:|\$)" "$@" /dev/null | sed 's/\.d$/.o/'
 }
 
 # Kernels have a variant that some tests watch, and one for the others. In chapter 07 the suites about kernels begin
@@ -93,18 +96,29 @@ is_looked_at() {  # variant
     return 1
 }
 
-# Many kernels include a header, and the named tests may be about some of them: suite `fa2` is about fa2.cu.
-# The others stay as they are. That cannot have a mutant rejected, it can only let it survive.
+# Many kernels and steps include a header. The patch may say in which of them it is tried ("Tried in:"), or some of the
+# named tests are about one: suite `fa2` is about fa2.cu. Then the others stay as they are. That cannot have a mutant
+# rejected, it can only let it survive.
 is_tested() {  # source, affected sources
-    case $changed in *.cuh) ;; *) return 0 ;; esac
-    of_this=no
+    case $changed in *.cuh | */steps/*.h | */rungs/*.h) ;; *) return 0 ;; esac
+    of_some=no this=${1##*/}
+    for kernel in $tried; do
+        [ "${this%.*}" != "$kernel" ] || return 0
+        of_some=yes
+    done
     for test in $named; do
         suite=${test%%::*} suite=${suite#cuda_}
-        echo "$2" | grep -q "/${suite}[0-9]*\.cu" || return 0
-        case $(basename "$1") in "$suite".cu | "${suite}"[0-9]*.cu) of_this=yes ;; esac
+        case $this in "$suite".c | "$suite".cu | "$suite"[0-9]*.cu) return 0 ;; esac
+        case $2 in */"$suite".c* | */"$suite"[0-9]*.cu*) of_some=yes ;; esac
     done
-    [ $of_this = yes ]
+    [ $of_some = no ]
 }
+
+# Which line is which, a debugger needs to be told, and the tests that count by lines; else it only takes time.
+case "$named " in
+' ' | *banks::* | *profile*) without_lines='' ;;
+*) without_lines=-g0 ;;
+esac
 
 # ---- compiling ----------------------------------------------------------------------------------
 
@@ -126,7 +140,7 @@ compile() {  # source, variant, object
     witnessed) watch=$WITNESS_FLAGS ;;
     watched) watch=$WATCHED_FLAGS ;;
     esac
-    names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/="
+    names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
     # shellcheck disable=SC2046,SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
     case $1 in
     *.c) $CC $FLAGS $rung $watch $names -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$1" -o "$3" ;;
@@ -143,22 +157,25 @@ is_same() {  # new, old
 }
 
 # Compiles what has changed and links it with the other objects that are given. The objects whose code is
-# not that of the course's own are `differing`.
+# not that of the course's own are `differing`, and what has been compiled is `compiled`.
 build() {  # program, object...
-    program=$1 affected='' differing=''
+    program=$1 affected='' differing='' compiled=''
     shift
+    anew=" $(affected_of "$@" | tr '\n' ' ') "
     for old; do
-        source=$(source_of "$old")
-        [ -n "$source" ] && is_affected "$old" && is_looked_at "${source#* }" && affected="$affected $source"
+        source_of "$old"
+        case $anew in *" $old "*) [ -n "$source" ] && is_looked_at "$variant" && affected="$affected $source $variant" ;; esac
     done
     for old; do
         shift
-        new=$old source=$(source_of "$old")
+        new=$old
+        source_of "$old"
         case "$affected " in
-        *" ${source:-none} "*)
-            if is_tested "${source% *}" "$affected"; then
+        *" ${source:-none} $variant "*)
+            if is_tested "$source" "$affected"; then
                 new=$folder/$(basename "$program")-$(echo "${old#"$OBJ"/}" | tr / -)
-                compile "${source% *}" "${source#* }" "$new" || return 1
+                compile "$source" "$variant" "$new" || return 1
+                compiled="$compiled $source"
                 [ -n "$patch" ] || is_same "$new" "$old" || differing="$differing $old"
             fi
             ;;
@@ -166,7 +183,17 @@ build() {  # program, object...
         set -- "$@" "$new"
     done
     # shellcheck disable=SC2086
-    $LINKER "$@" -o "$program" $LIBS
+    $LINKER ${without_lines:+-Wl,-S} "$@" -o "$program" $LIBS
+}
+
+# Where nothing but kernels has been compiled anew, tests that go through all kernels need to look at these only.
+kernels_in_question() {
+    for source in $compiled; do
+        kernel=$(basename "$source" .cu)
+        case $source in *.c) return ;; esac
+        grep -rqE "name = \"(cuda_)?${kernel%%[0-9]*}" --include=table.c "$chapter" || return
+    done
+    for source in $compiled; do basename "$source" .cu; done | sort -u | tr '\n' ' '
 }
 
 # Has make just seen the tests of this very program pass?

@@ -1,0 +1,73 @@
+/*
+ * setup.sh where Criterion is missing and nobody may install it: on a machine that only pretends to be one of
+ * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char MACHINE[] =
+    "mkdir @/bin && cd @/bin && for tool in sh sed mktemp rm mkdir mv dirname tail printf touch; "
+    "do "
+    "ln -s \"$(command -v $tool)\" $tool; done\n"
+    "tool() { printf '#!/bin/sh\\n%s\\n' \"$2\" >$1; chmod +x $1; }\n"
+    "tool cc 'for a; do case $a in *try.c) while read -r line; do case $line in "
+    "*criterion*) exit 1 ;; esac; done <\"$a\" ;; esac; done'\n"
+    "tool c++ ''; tool patch ''; tool id 'echo 1000'\n"
+    "tool apt-get 'case $1 in --print-uris) printf \"%s\\n\" \"'\"'\"'http://d/l_1%3a2.deb'\"'\"' "
+    "libone_1%3a2_all.deb 9 MD5Sum:0\" \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9 "
+    "MD5Sum:0\" ;; "
+    "download) shift; for p; do touch $p.deb; done ;; esac'\n"
+    "tool dpkg 'mkdir -p usr/lib && touch usr/lib/$2.so'\n";
+
+static struct command set_up(const char *change, const char *need)
+{
+    char words[3000];
+    snprintf(
+        words, sizeof words,
+        "script=$PWD/common/setup.sh\n%s%s\ncd .. && PATH=@/bin CC=cc CXX=c++ sh \"$script\" %s",
+        MACHINE, change, need);
+    return command_run(words);
+}
+
+TEST(setup, says_whom_to_ask_and_what_to_do_without)
+{
+    const char *const parts[] = { "Criterion, which the tests are written in",
+                                  "administrator to run: apt-get install", "libcriterion-dev\n",
+                                  "Without one, for this folder alone: sh common/setup.sh unpack\n",
+                                  NULL };
+    const struct command c = set_up("", "test");
+    cr_assert(c.status == 2 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
+              c.err);
+    cr_assert(!command_made("build"), "something was written");
+}
+
+TEST(setup, unpacks_every_package_that_is_wanted)
+{
+    const struct command c = set_up("", "unpack");
+    cr_assert(c.status == 0 && command_made("build/packages/usr/lib/libone.deb.so") &&
+                  command_made("build/packages/usr/lib/libtwo.deb.so"),
+              "status %d: %s%s", c.status, c.out, c.err);
+    cr_assert(!command_made("build/packages/libone.deb") && !command_made("build/packages.part"),
+              "something was left behind");
+}
+
+TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
+{
+    static const char *const changes[] = {
+        "tool dpkg 'test $2 != libtwo.deb && mkdir -p usr'",
+        "tool apt-get 'test $1 = --print-uris && exit 0'",
+        "tool apt-get 'test $1 = --print-uris && echo x http://d libone_2_all.deb 9'",
+        "tool c++ ''; rm c++",  // a compiler cannot be unpacked
+    };
+    for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
+        command_run("rm -rf @/bin @/build");
+        const struct command c = set_up(changes[k], "unpack");
+        cr_assert(c.status == 2 && strstr(c.out, "takes an administrator to run: apt-get install"),
+                  "%s: status %d: %s%s", changes[k], c.status, c.out, c.err);
+        cr_assert(!command_made("build/packages") && !command_made("build/packages.part"),
+                  "%s: something was left behind", changes[k]);
+    }
+}
