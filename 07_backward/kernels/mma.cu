@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, KEYS_BR, KEYS_BANDS(D), KEYS_BC / 16 / KEYS_BANDS(D)> shape;
+    typedef tensor_shape<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> shape;
     const dim3 grid(pieces(p->Nk, shape::BR), (unsigned)(p->B * p->H));
     const size_t rows = (2 * shape::BR + 3 * shape::BC) * D + shape::BR * shape::BC;
     const size_t bytes = rows * sizeof(T) + 4 * shape::BC * sizeof(float);
