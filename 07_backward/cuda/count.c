@@ -97,7 +97,8 @@ void predict_cuda_deterministic(const struct attention *p, struct accesses *a)
 /*
  * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements; D alone takes one at a
  * time. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
- * queries are the other way round. With every option a block of keys loads all of its own.
+ * queries are the other way round. With every option a block of keys loads all of its own, and with d = 256 there are
+ * two for the same keys.
  */
 struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
@@ -105,8 +106,9 @@ struct tensor_counts {
 
 static struct tensor_counts tensor_counts_of(const struct attention *p)
 {
-    const struct tile_size keys = { KEYS_BR, KEYS_BC }, all_queries = { p->Nq, KEYS_BC };
-    const struct tile_size queries = { QUERIES_BR, QUERIES_BC(p->d) };
+    const struct tile_size keys = { KEYS_BR(p->d), KEYS_BC(p->d) };
+    const struct tile_size all_queries = { p->Nq, KEYS_BC(p->d) };
+    const struct tile_size queries = { QUERIES_BR(p->d), QUERIES_BC(p->d) };
     return (struct tensor_counts){
         .rows = attention_rows(p),
         .queries = tiles_of_size(p, keys).queries,
@@ -126,25 +128,31 @@ static void predict_D_16(const struct attention *p, struct accesses *a)
 
 static struct tensor_counts tensor_counts_with_options(const struct attention *p)
 {
-    const struct tile_size keys = { KEYS_BR, KEYS_BC }, queries = { QUERIES_BR, QUERIES_BC(p->d) };
+    const struct tile_size keys = { KEYS_BR(p->d), KEYS_BC(p->d) };
+    const struct tile_size queries = { QUERIES_BR(p->d), QUERIES_BC(p->d) };
     return (struct tensor_counts){
         .rows = attention_rows(p),
-        .queries = count_tiles(p, keys).queries,
-        .keys = p->B * p->Hkv * p->Nk,
+        .queries = KEYS_PARTS(p->d) * count_tiles(p, keys).queries,
+        .keys = KEYS_PARTS(p->d) * p->B * p->Hkv * p->Nk,
         .keys_in_blocks = count_tiles(p, queries).keys,
     };
 }
 
 static void predict_split_16(const struct attention *p, struct tensor_counts t, struct accesses *a)
 {
+    const bool halves = KEYS_PARTS(p->d) == 2;
+    const char *const rows = halves ? "(2 Tc + 1) Nq" : "(Tc + 1) Nq";
+    const char *const keys = halves ? "(Tr + 2) Nk d / 2" : "(Tr + 1) Nk d / 2";
     const size_t two = p->d / 2;
     predict_D_16(p, a);
-    accesses_add(a, "Q loads", (t.queries + t.rows) * two, "(Tc + 1) Nq d / 2");
-    accesses_add(a, "dO loads", (t.queries + 3 * t.rows) * two, "(Tc + 3) Nq d / 2");
-    accesses_add(a, "lse loads", t.queries + t.rows, "(Tc + 1) Nq");
-    accesses_add(a, "D loads", t.queries + t.rows, "(Tc + 1) Nq");
-    accesses_add(a, "K loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
-    accesses_add(a, "V loads", (t.keys + t.keys_in_blocks) * two, "(Tr + 1) Nk d / 2");
+    accesses_add(a, "Q loads", (t.queries + t.rows) * two,
+                 halves ? "(2 Tc + 1) Nq d / 2" : "(Tc + 1) Nq d / 2");
+    accesses_add(a, "dO loads", (t.queries + 3 * t.rows) * two,
+                 halves ? "(2 Tc + 3) Nq d / 2" : "(Tc + 3) Nq d / 2");
+    accesses_add(a, "lse loads", t.queries + t.rows, rows);
+    accesses_add(a, "D loads", t.queries + t.rows, rows);
+    accesses_add(a, "K loads", (t.keys + t.keys_in_blocks) * two, keys);
+    accesses_add(a, "V loads", (t.keys + t.keys_in_blocks) * two, keys);
     accesses_add(a, "dQ stores", t.rows * p->d, "Nq d");
 }
 
@@ -195,7 +203,7 @@ struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *la
     cuda_cpu_watch(0);
     kernel->predict(p, &c.accesses);
     cuda_unload(&l);
-    c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p->dtype), &c.total);
+    c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->whole ? 2 * p->Nk : 1);
     traffic_reset();  // what was watched goes
     return c;

@@ -211,7 +211,7 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     if (o->bench)
         tell_speed(kernel, device, layer);
     if (o->csv)
-        write_csv(o->csv, cuda_kernel_formula(kernel, o->dtype), &count, v);
+        write_csv(o->csv, cuda_kernel_formula(kernel, &input->p), &count, v);
     result_free(&r);
     gradient_check_end(&check);
 }

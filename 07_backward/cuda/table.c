@@ -118,15 +118,16 @@ bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type)
     return kernel->options || kernel->tensor == (type != DTYPE_F32);
 }
 
-const char *cuda_kernel_formula(const struct cuda_kernel *kernel, enum dtype type)
+const char *cuda_kernel_formula(const struct cuda_kernel *kernel, const struct attention *p)
 {
-    const bool halved = kernel->options && type != DTYPE_F32;
-    return halved ? cuda_kernels[CUDA_MMA_SPLIT].formula : kernel->formula;
+    if (!kernel->options || p->dtype == DTYPE_F32)
+        return kernel->formula;
+    return p->d > MOST_D ? "2 Tc Nq d + Tr Nk d + …" : cuda_kernels[CUDA_MMA_SPLIT].formula;
 }
 
 const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct attention *p)
 {
-    static char text[60];
+    static char text[80];
     if (p->B * p->H > MOST_HEADS)
         return "more than 65 535 heads";
     if (p->Nq > MOST_N || p->Nk > MOST_N)
@@ -139,12 +140,13 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
         snprintf(text, sizeof text, "d = %zu (d is 64 or 128)", p->d);
         return text;
     }
-    if (kernel->options && p->dtype != DTYPE_F32 && (p->d % 32 != 0 || p->d > MOST_D)) {
-        snprintf(text, sizeof text, "d = %zu (d is 32, 64, 96 or 128 with --dtype %s)", p->d,
+    const bool narrow = kernel->options && p->dtype != DTYPE_F32;
+    if (narrow && (p->d % 32 != 0 || p->d > MOST_D) && p->d != 256) {
+        snprintf(text, sizeof text, "d = %zu (d is 32, 64, 96, 128 or 256 with --dtype %s)", p->d,
                  dtype_name(p->dtype));
         return text;
     }
-    if (p->d > MOST_D) {
+    if (!narrow && p->d > MOST_D) {
         snprintf(text, sizeof text, "d = %zu (d is at most %d)", p->d, MOST_D);
         return text;
     }

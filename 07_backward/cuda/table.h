@@ -56,8 +56,8 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
 /* Are there numbers of this type among those that the kernel's arithmetic is for? */
 bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type);
 
-/* The formula of its accesses, short, for numbers of this type. */
-const char *cuda_kernel_formula(const struct cuda_kernel *kernel, enum dtype type);
+/* The formula of its accesses, short, for a problem's type and d. */
+const char *cuda_kernel_formula(const struct cuda_kernel *kernel, const struct attention *p);
 
 /* The nearest earlier kernel that can do the problem; NULL: none. */
 const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,

@@ -4,12 +4,13 @@
  *     4 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
  *     kernel, d for each of its keys in the other
  *
- * mma_split, and what attention.h says of masks and dropout (pairs16.cuh), for d = 32, 64, 96 and 128: the same bits every
- * time. As in complete a block of keys goes through all query heads that share its head, one after the other, so their
- * sum stays in registers; to the copies that run ahead this is one row of tiles, those that are skipped left out.
+ * mma_split, and what attention.h says of masks and dropout (pairs16.cuh), for d = 32, 64, 96, 128 and 256: the same bits
+ * every time. As in complete a block of keys goes through all query heads that share its head, one after the other, so
+ * their sum stays in registers; to the copies that run ahead this is one row of tiles, those that are skipped left out.
  *
  * A warp has one band of 16 rows for each d, so that registers are left for the options. With d = 256 even that one
- * would take 256 for dK and dV alone, and a thread has 255: d = 256 is not there.
+ * would take 256 for dK and dV alone, and a thread has 255. There two blocks have the same keys, and each has half of the
+ * elements of dK and dV; S and dP need whole rows, so both make them, and the first kernel's loads come twice.
  */
 #include "pairs16.cuh"
 
@@ -73,6 +74,30 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                    (const T *)a.dO16 + row * SHAPE::D, n, Nq);
 }
 
+/*
+ * A block's part of the elements of dK and dV: all of them, or half. Rows in memory are whole, so ROW stays. Piece c of a
+ * part that begins with piece 16 is piece 16 + c of the row, because swizzled_rows changes the last three bits of c alone.
+ */
+template <class SHAPE> struct part_of_columns : SHAPE {
+    enum { D = SHAPE::D / KEYS_PARTS(SHAPE::D), is_whole = (int)D == (int)SHAPE::D };
+};
+
+/* S = A B^T for whole rows: where `me` has a part of them, the sum over all parts. */
+template <class T, class SHAPE>
+__device__ static inline void scores_of_rows(fragments<part_of_columns<SHAPE>> *me, const uint4 *A,
+                                             const uint4 *B)
+{
+    typedef part_of_columns<SHAPE> part;
+    tensor_scores<T, swizzled_rows<SHAPE>>(me, A, B);
+    for (int c = part::D / PIECE; c < SHAPE::ROW; c += part::D / PIECE) {
+        fragments<part> more;
+        tensor_scores<T, swizzled_rows<SHAPE>>(&more, A + c, B + c);
+        for (int n = 0; n < SHAPE::BC / 8; n++)
+            for (int e = 0; e < 4; e++)
+                me->S[0][n][e] += more.S[0][n][e];
+    }
+}
+
 /* A block's rows are keys, and tiles of queries come by. */
 template <class T, class SHAPE>
 static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
@@ -80,15 +105,17 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
 {
     enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D };
     typedef swizzled_rows<SHAPE> rows;
+    typedef part_of_columns<SHAPE> part;
     extern __shared__ uint4 fast[];
     uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * SHAPE::ROW);
     const struct block_of_keys t = block_of_keys_of<SHAPE>(p);
     const int Nk = (int)p.Nk;
-    const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * D;  // element of the block's keys
+    const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * D;      // element of the block's keys
+    const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;  // the first of its elements
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     struct step step = next_step<SHAPE>(p, t, 0);
-    fragments<SHAPE> dK, dV;
+    fragments<part> dK, dV;
     copy_tile<SHAPE, rows>(K, (const T *)a.K16 + first, Bc, Nk - t.j0);
     copy_tile<SHAPE, rows>(V, (const T *)a.V16 + first, Bc, Nk - t.j0);
     copy_step<T, SHAPE, rows>(V, statistics, 0, p, a, t, step.number);
@@ -105,28 +132,28 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
             blank_queries<SHAPE, rows>(Q, dO, p, tile, t.j1);
         __syncthreads();  // … and all of it; and nobody reads the tile before any more
         copy_step<T, SHAPE, rows>(V, statistics, round + 1, p, a, t, next.number);
-        tensor_scores<T, rows>(&dV, K, Q);
+        scores_of_rows<T, SHAPE>(&dV, K, Q);
         weigh_columns(&dV, p.scale, L);
         if (step.partial)
             forget_beside_band<KEYS>(&dV, p, tile, (int)p.Nq);
         if (step.partial && (p.key_mask || p.block_mask))
             forget_unseen<KEYS>(&dV, p, tile);
-        kept_pairs<SHAPE> kept = {};
+        kept_pairs<part> kept = {};
         if (p.dropout_threshold > 0)
             ask_dropout<KEYS>(&kept, p, tile);
-        tensor_scores<T, rows>(&dK, V, dO);
+        scores_of_rows<T, SHAPE>(&dK, V, dO);
         if (p.dropout_threshold > 0)
             drop_pairs(&dK, kept, factor);
         dS_of_keys(&dK, dV, D_i);  // with the weights before dropout …
         if (p.dropout_threshold > 0)
             drop_pairs(&dV, kept, 1.0f);  // … and dV has those after it
-        tensor_product<T, rows>(&dV, dO);
-        tensor_product<T, rows>(&dK, Q);
+        tensor_product<T, rows>(&dV, dO + mine / PIECE);
+        tensor_product<T, rows>(&dK, Q + mine / PIECE);
         step = next;
     }
     cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
-    store_gradient(&dK, a.dK + first, Nk - t.j0, p.scale);
-    store_gradient(&dV, a.dV + first, Nk - t.j0, factor);
+    store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
+    store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
 
 /* A block's rows are queries, and tiles of keys come by: chapter 06's loop. */
@@ -192,15 +219,15 @@ template <class SHAPE> constexpr size_t bytes_with_statistics(int statistics)
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, KEYS_BR, 1, KEYS_BC / 16> keys;
-    typedef tensor_shape<D, QUERIES_BC(D), 1, QUERIES_BR / 16> queries;
+    typedef tensor_shape<D, KEYS_BR(D), 1, KEYS_BC(D) / 16> keys;
+    typedef tensor_shape<D, QUERIES_BC(D), 1, QUERIES_BR(D) / 16> queries;
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
     CHECK_CUDA(cudaFuncSetAttribute(complete16_keys<T, keys>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_keys));
     CHECK_CUDA(cudaFuncSetAttribute(complete16_queries<T, queries>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_queries));
-    const dim3 key_blocks(pieces(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv));
+    const dim3 key_blocks(pieces(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv), KEYS_PARTS(D));
     const dim3 query_blocks(pieces(p->Nq, queries::BR), (unsigned)(p->B * p->H));
     complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
@@ -216,8 +243,10 @@ template <class T> static void launch_d(const struct attention *p, const struct 
         launch<T, 64>(p, a);
     else if (p->d == 96)
         launch<T, 96>(p, a);
-    else
+    else if (p->d == 128)
         launch<T, 128>(p, a);
+    else
+        launch<T, 256>(p, a);
 }
 
 extern "C" backward_launcher LAUNCHER(backward_complete16);

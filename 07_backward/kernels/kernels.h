@@ -37,7 +37,7 @@ struct backward_arrays {
  * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
- * deterministic knows; complete knows these types too, and then d = 32, 64, 96 and 128. Gradients are float32 always.
+ * deterministic knows; complete knows these types too, and then d = 32, 64, 96, 128 and 256. Gradients are float32 always.
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
  * may hold anything. In complete a query that sees no key may hold anything too.
  */

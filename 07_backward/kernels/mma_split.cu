@@ -101,8 +101,8 @@ template <class SHAPE> constexpr size_t bytes_with_statistics(int statistics)
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, KEYS_BR, KEYS_BANDS(D), KEYS_BC / 16 / KEYS_BANDS(D)> keys;
-    typedef tensor_shape<D, QUERIES_BC(D), 2, QUERIES_BR / 32> queries;
+    typedef tensor_shape<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> keys;
+    typedef tensor_shape<D, QUERIES_BC(D), 2, QUERIES_BR(D) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);

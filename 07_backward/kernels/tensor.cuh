@@ -143,7 +143,7 @@ __device__ static inline void dS_of_queries(fragments<SHAPE> *me, const fragment
         }
 }
 
-/* factor O goes to global memory, where the block's rows begin at `to`; there are `count` of them. */
+/* factor O goes to global memory, where the block's rows of ROW pieces begin at `to`; there are `count` of them. */
 template <class SHAPE>
 __device__ static inline void store_gradient(const fragments<SHAPE> *me, float *to, int count,
                                              float factor)
@@ -155,7 +155,8 @@ __device__ static inline void store_gradient(const fragments<SHAPE> *me, float *
             if (row >= count)
                 continue;
             for (int c = 0; c < SHAPE::D / 8; c++)
-                *(float2 *)&to[(size_t)row * SHAPE::D + (size_t)(8 * c + tensor_column())] =
+                *(float2
+                      *)&to[(size_t)row * SHAPE::ROW * PIECE + (size_t)(8 * c + tensor_column())] =
                     make_float2(factor * me->O[x][c][2 * h], factor * me->O[x][c][2 * h + 1]);
         }
 }

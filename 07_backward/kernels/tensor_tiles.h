@@ -7,14 +7,18 @@
 
 /*
  * A block of keys: 128, in bands of 16, one or two a warp. dK and dV take 2 d / 2 registers of a lane for each band;
- * the larger d is, the fewer bands. Queries come by 32 at a time.
+ * the larger d is, the fewer bands. Queries come by 32 at a time. With d = 256, which complete16 alone knows, half of
+ * each is room for.
  */
-#define KEYS_BC 128
-#define KEYS_BR 32
+#define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
+#define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
 #define KEYS_BANDS(d) ((d) <= 64 ? 2 : 1)
 
+/* And half of dK and dV: so many blocks share the elements of their rows. */
+#define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
+
 /* A block of queries, where there is one: 128, by chapter 06's tiles of keys. */
-#define QUERIES_BR 128
-#define QUERIES_BC(d) ((d) <= 64 ? 64 : 32)
+#define QUERIES_BR(d) ((d) <= 128 ? 128 : 64)
+#define QUERIES_BC(d) ((d) <= 64 ? 64 : (d) <= 128 ? 32 : 16)
 
 #endif

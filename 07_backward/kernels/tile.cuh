@@ -136,6 +136,7 @@ __device__ static inline void share(fast_memory *fast, const pairs &X)
 /* C += X^T A, where A's slice holds the tile's queries. */
 __device__ static inline void add_to_keys(part *C, const fast_memory *fast)
 {
+    // BEGIN SOLUTION
 #pragma unroll 4
     for (int i = 0; i < Br; i++) {
         const float4 X = *(const float4 *)&fast->X[i][4 * y_of_thread()];
@@ -149,6 +150,8 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *fast)
         C->of[3][0] += X.w * a.x;
         C->of[3][1] += X.w * a.y;
     }
+    // END SOLUTION
+    // STUB: (void)C, (void)fast;
 }
 
 /* C += X B, where B's slice holds the tile's keys. */
@@ -191,10 +194,13 @@ __device__ static inline void weights(pairs *S, const fast_memory *fast, const s
 /* dP becomes dS = P (dP - D): line 14. */
 __device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *fast)
 {
+    // BEGIN SOLUTION
 #pragma unroll
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
             dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], fast->D[y_of_thread() + SIDE * r]);
+    // END SOLUTION
+    // STUB: (void)dP, (void)P, (void)fast;
 }
 
 /* Two neighbours of a row of d elements, from an even k on, as far as the row goes. */

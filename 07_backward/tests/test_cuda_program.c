@@ -147,9 +147,11 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
             "knows --kv-heads, and");
     refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
-    refuses("--dtype bf16 --n-q 5 --d 256",
-            "knows d = 256 (d is 32, 64, 96 or 128 with --dtype bf16), and cuda_complete does not");
-    refuses("--dtype f16 --n-q 5 --d 40", "knows d = 40 (d is 32, 64, 96 or 128 with");
+    refuses("--dtype bf16 --n-q 5 --d 160", "knows d = 160 (d is 32, 64, 96, 128 or 256 with "
+                                            "--dtype bf16), and cuda_complete does not");
+    refuses("--dtype f16 --n-q 5 --d 40", "knows d = 40 (d is 32, 64, 96, 128 or 256 with");
+    refuses("--n-q 5 --d 256 --kernel cuda_complete", "knows d = 256 (d is at most 128), and");
+    refuses("--dtype f16 --n-q 5 --d 256 --kernel cuda_mma", "knows d = 256 (d is 64 or 128)");
     refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
     refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
     refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");

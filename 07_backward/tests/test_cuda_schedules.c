@@ -82,8 +82,9 @@ TEST(cuda_banks, are_not_waited_for)
 
 TEST(cuda_banks, are_not_waited_for_by_complete_in_16_bits)
 {
-    for (size_t d = 32; d <= 128; d += 32) {
-        struct attention p = attention_of(1, 1, 1, 130, 130, d);
+    static const size_t dims[] = { 32, 64, 96, 128, 256 };
+    for (size_t k = 0; k < sizeof dims / sizeof dims[0]; k++) {
+        struct attention p = attention_of(1, 1, 1, 130, 130, dims[k]);
         p.dtype = DTYPE_BF16;
         assert_no_waiting(CUDA_COMPLETE, p);
     }

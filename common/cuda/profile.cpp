@@ -36,12 +36,13 @@ struct total {
 
 using line_key = std::tuple<const void *, bool, bool>;  // instruction, shared, store
 
-static std::map<std::pair<const void *, unsigned>, stream> streams;  // by instruction and warp
+// by instruction, warp and shared: cp.async reads one kind of memory and writes the other
+static std::map<std::tuple<const void *, unsigned, bool>, stream> streams;
 static std::map<line_key, total> totals;
 
 void profile_access(const memory_access *a)
 {
-    stream *s = &streams[{ a->instruction, self->number / WARP }];
+    stream *s = &streams[{ a->instruction, self->number / WARP, !a->global }];
     s->bytes = a->bytes;
     s->elements = elements_of(a);
     s->shared = !a->global;
@@ -106,7 +107,7 @@ static void price_global(const stream *s, const request *r, total *t)
 void profile_close()
 {
     for (auto &[key, s] : streams) {
-        total *t = &totals[{ key.first, s.shared, s.writes }];
+        total *t = &totals[{ std::get<0>(key), s.shared, s.writes }];
         for (const request &r : s.requests) {
             t->requests++;
             t->accesses += size_t(__builtin_popcount(r.lanes)) * s.elements;

@@ -1,70 +1,122 @@
 #!/bin/sh
 # sass_07.sh make|check|page ARCH - chapter 07's kernels on tensor cores in the machine's own instructions.
 #
-# make writes 07_backward/sass.txt: how many of some instructions stand in each kernel's code. It fails unless a kernel has
-# what it claims: HMMA (mma), LDSM (ldmatrix), LDGSTS (cp.async), MUFU.EX2, atomic additions (RED or ATOMG) in mma_tile and
-# only there, and no access to local memory. check holds the file against nvcc's word now, and skips where there is no nvcc
-# or another one; page prints it for one compute capability, as Markdown.
+# make writes 07_backward/sass.txt: for each kernel the instructions of its loop over tiles, per warp and whole tile. It
+# fails unless they are as many as the products need: HMMA (mma), LDSM (ldmatrix), MUFU.EX2, and atomic additions (RED) in
+# mma_tile and only there; unless copies are LDGSTS (cp.async); and if a kernel touches local memory. check holds the
+# file against nvcc's word now, and skips where there is no nvcc or another one; page prints it for one compute
+# capability, as Markdown. What is looked at is what make cuda has left beside its objects.
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
-chapter=07_backward
+chapter=07_backward made=$BUILD/cuda/obj/gpu/07_backward/kernels
 table=$chapter/sass.txt
 
 if [ "$mode" = page ]; then
-    echo '| kernel | d | `HMMA` | `LDSM` | `LDGSTS` | `MUFU.EX2` | `RED` | local memory |'
-    echo '|---|---|---|---|---|---|---|---|'
-    awk -v arch="$arch" '$3 == arch {
-        printf "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, $4, $5, $6, $7, $8, $9
-    }' $table
+    echo '| kernel | d | `HMMA` | `LDSM` | `MUFU.EX2` | `RED` |'
+    echo '|---|---|---|---|---|---|'
+    awk -v arch="$arch" '$3 == arch { printf "| `%s` | %s | %s | %s | %s | %s |\n", $1, $2, $4, $5, $6, $7 }' $table
     exit
 fi
 
 begin_table "$mode" $table
 find_nvdisasm
 
-# "kernel d HMMA LDSM LDGSTS EX2 RED local" of each bfloat16 kernel in nvdisasm's text.
+# "kernel d columns bands warps HMMA LDSM EX2 RED LDGSTS local" of each bfloat16 kernel in nvdisasm's text. The loop over
+# tiles is the one with the most HMMA. A loop within it with HMMA is over the elements of two factors' rows, 32 of them a
+# round, of which d = 256 has two in a row; or, where ldmatrix transposes, it is over the block's keys, 32 a round too,
+# and what follows is for an odd number of 16 keys, which a whole tile does not have.
 count_all() {
-    awk '
-        function close_function() { if (name != "") print name, d, hmma + 0, ldsm + 0, ldgsts + 0, ex2 + 0, red + 0, local + 0 }
+    awk "$read_shape"'
+        function close_function(    k, i, best, loop, n, rows, transposes, elements, behind, w) {
+            if (name == "") return
+            for (k = 1; k <= loops; k++) {
+                n = 0
+                for (i = from[k]; i <= to[k]; i++) n += op[i] ~ /^HMMA/
+                if (n > best) { best = n; loop = k }
+            }
+            for (i = 1; i <= count; i++) weight[i] = i >= from[loop] && i <= to[loop]
+            rows = 16 * shape[3] * shape[4]
+            elements = name ~ /_keys/ && shape[1] > 128 ? shape[1] / 2 : shape[1]
+            behind = to[loop]
+            for (k = 1; k <= loops; k++) {
+                if (k == loop || from[k] <= from[loop] || to[k] >= to[loop]) continue
+                n = transposes = 0
+                for (i = from[k]; i <= to[k]; i++) { n += op[i] ~ /^HMMA/; transposes += op[i] ~ /^LDSM.*\.MT/ }
+                for (i = from[k]; i <= to[k] && n > 0; i++) weight[i] = (transposes ? rows : elements) / 32
+                if (n > 0 && transposes) behind = to[k]
+            }
+            hmma = ldsm = ex2 = red = ldgsts = local = 0
+            for (i = 1; i <= count; i++) {
+                local += op[i] ~ /^(LDL|STL)/
+                if (op[i] ~ /^LDGSTS/) ldgsts++
+                w = i > behind && op[i] ~ /^(HMMA|LDSM)/ ? 0 : weight[i]
+                hmma += w * (op[i] ~ /^HMMA/)
+                ldsm += w * (op[i] ~ /^LDSM/)
+                ex2 += w * (op[i] ~ /^MUFU\.EX2/)
+                red += op[i] ~ /^(RED|REDG|ATOMG|ATOM)[. ]/
+            }
+            print name, shape[1], shape[2], shape[3], shape[4], hmma, ldsm, ex2, red, ldgsts, local
+        }
         /^\.text\./ {
             close_function()
             name = ""
-            hmma = ldsm = ldgsts = ex2 = red = local = 0
+            count = loops = 0
+            split("", at)
             if (/nv_bfloat16/ && match($0, /[a-z][a-z]*[0-9]*_[a-z]+I13__nv_bfloat16/)) {
                 name = substr($0, RSTART, RLENGTH - 16)
-                d = $0
-                sub(/.*tensor_shapeILi/, "", d)
-                sub(/[^0-9].*/, "", d)
+                read_shape($0, shape)
             }
+            next
         }
+        /^\.L_/ { label = $1; sub(/:.*/, "", label); at[label] = count + 1; next }
         /^ *\/\*[0-9a-f]+\*\/ / {
-            hmma += / HMMA/; ldsm += / LDSM/; ldgsts += / LDGSTS/; ex2 += / MUFU\.EX2/
-            red += / (RED|REDG|ATOMG|ATOM)[. ]/; local += / (LDL|STL)[. ]/
+            line = $0
+            sub(/^ *\/\*[0-9a-f]+\*\/ */, "", line)
+            sub(/^@!?U?P[0-9T]+ */, "", line)
+            op[++count] = line
+            if (line ~ /^BRA/ && match(line, /\.L_[A-Za-z0-9_]+/)) {
+                label = substr(line, RSTART, RLENGTH)
+                if (label in at) { from[++loops] = at[label]; to[loops] = count }
+            }
         }
         END { close_function() }' | sort -k1,1 -k2,2n
 }
 
+# What a kernel should have. A tile has `columns` of scores for each of a warp's rows: S and dP are 16 x 8 x 16 in one
+# HMMA each, and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all keys.
 hold() {  # arch
     awk -v arch="$1" '
-        function wrong(what) { print $1 ", d = " $2 ", sm_" arch ": " what >"/dev/stderr" }
+        function expect(what, is, right) {
+            if (is != right) print $1 ", d = " $2 ", sm_" arch ": " is " " what " a tile, expected " right >"/dev/stderr"
+        }
         {
-            if (!$3) wrong("no HMMA")
-            if (!$4) wrong("no LDSM")
-            if (!$5) wrong("no LDGSTS")
-            if (!$6) wrong("no MUFU.EX2")
-            if (($7 > 0) != ($1 == "mma_tile")) wrong($7 " atomic additions")
-            if ($8) wrong("local memory")
-            print $1, $2, arch, $3, $4, $5, $6, $7, $8
+            d = $2; columns = $3; bands = $4; rows = 16 * bands * $5
+            part = $1 ~ /_keys/ && d > 128 ? d / 2 : d
+            products = $1 ~ /_queries/ ? 1 : 2
+            hmma = bands * (2 * (columns / 8) * (d / 16) + products * (columns / 16) * (part / 8))
+            ldsm = 2 * (d / 16) * (bands + columns / 16) + products * (columns / 16) * (part / 16)
+            red = 0
+            if ($1 == "mma_tile") {
+                hmma += rows / 16 * (columns / 16) * 2
+                ldsm += rows / 16 * (columns / 16 + 1)
+                red = columns / 16 * 2 * 4
+            }
+            expect("HMMA", $6, hmma)
+            expect("LDSM", $7, ldsm)
+            expect("MUFU.EX2", $8, bands * (columns / 8) * 4)
+            expect("atomic additions", $9, red)
+            if (!$10) expect("LDGSTS", $10, "some")
+            expect("accesses to local memory", $11, 0)
+            print $1, d, arch, $6, $7, $8, $9
         }'
 }
 
 {
-    echo "# nvcc $version, -O3, bfloat16; instructions in the code of each kernel, by make cuda-table"
-    echo "# kernel d arch HMMA LDSM LDGSTS EX2 RED local"
+    echo "# nvcc $version, -O3, bfloat16; instructions of the loop over tiles for each warp and tile, by make cuda-table"
+    echo "# kernel d arch HMMA LDSM EX2 RED"
     for kernel in mma_split mma complete16; do
         for of in 80 90; do
-            "$NVCC" -std=c++17 -O3 -lineinfo -Icommon -arch=sm_$of -cubin -o "$work/cubin" $chapter/kernels/$kernel.cu || exit 2
-            "$nvdisasm" -c "$work/cubin" >"$work/sass" || exit 2
+            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.compute_$of.cubin" >"$work/sass" || exit 2
             count_all <"$work/sass" | hold $of
         done
     done
@@ -73,5 +125,5 @@ if [ -s "$work/wrong" ]; then
     cat "$work/wrong" >&2
     exit 1
 fi
-[ "$(grep -vc '^#' "$work/table")" -eq 28 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
+[ "$(grep -vc '^#' "$work/table")" -eq 32 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
 end_table "$mode" $table "$work/table"

@@ -86,6 +86,12 @@ TEST(costs, neighbours_in_global_memory_share_sectors)
     assert_cost("every_eighth", false, true, cost(32, 1, 4, 4));
 }
 
+TEST(costs, a_copy_is_two_requests_of_two_memories)
+{
+    assert_cost("copied", false, false, cost(32, 1, 4, 4));
+    assert_cost("copied", true, true, cost(32, 1, 1, 1));
+}
+
 TEST(costs, elements_are_as_large_as_their_array_says)
 {
     assert_cost("pairs_of_halves", false, false, cost(64, 1, 4, 4));

@@ -1,5 +1,6 @@
 /* Accesses whose price is known, one kind a kernel. */
 #include "cuda/device.h"
+#include "cuda/tensor.h"
 
 #include <string.h>
 
@@ -40,6 +41,18 @@ __global__ void pairs_of_halves(const __half2 *halves, float *out)
     out[threadIdx.x] = __low2float(two) + __high2float(two);
 }
 
+/* The two halves of a warp read words of the same 16 banks, if global memory had banks; they write different ones. */
+__global__ void copied(const float *in, float *out)
+{
+    __shared__ float here[32];
+    const unsigned lane = threadIdx.x;
+    cp_async<4>(&here[lane], &in[lane < 16 ? lane : 48 + lane]);
+    cp_async_commit();
+    cp_async_wait<0>();
+    __syncthreads();
+    out[lane] = here[lane];
+}
+
 __global__ void added(float *out)
 {
     atomicAdd(out, 1.0f);
@@ -69,6 +82,8 @@ extern "C" void LAUNCHER(costs)(const char *name)
         stride<<<1, 32>>>(in, out, 1);
     else if (strcmp(name, "every_eighth") == 0)
         stride<<<1, 32>>>(in, out, 8);
+    else if (strcmp(name, "copied") == 0)
+        copied<<<1, 32>>>(in, out);
     else if (strcmp(name, "added") == 0)
         added<<<2, 32>>>(out);
     else if (strcmp(name, "pairs_of_halves") == 0)
