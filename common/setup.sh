@@ -47,7 +47,8 @@ case $need in run | test | unpack)
     compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
-    has "${CXX:-c++}" ||
+    cxx=${CXX:-c++}
+    has "${cxx%% *}" ||  # it may have options, or be what another program is to call
         lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac

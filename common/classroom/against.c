@@ -1,9 +1,10 @@
 /*
- * against STAGE MINE THEIRS [option…]: outputs of somebody's own implementation against those of a stage.
+ * against CHAPTER MINE THEIRS [option…]: outputs of somebody's own implementation against those of a stage.
  *
  * MINE is a folder with the inputs and their outputs, THEIRS one with the stage's outputs for the same input, and
  * the options say what the input is, as a chapter takes them. Of each output: the largest error against the double
- * reference, what is allowed, and the first element that is off by more. common/classroom/check_against.sh calls it.
+ * reference, what is allowed, and the first element that is off by more. All are read before a word is said of the
+ * first. common/classroom/check_against.sh calls it.
  * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
  */
 #include "gradient_check.h"
@@ -21,16 +22,17 @@
 enum { DIGITS = 6 };
 
 static const struct program program = { .chapter = 7, .name = "check-against" };
-static const char *mine, *theirs;
-static int wrong, compared;
+static const char *chapter, *mine, *theirs;
+static int wrong;
 
-/* One output: its name, its shape, what is right, and what it may be off by. */
+/* One output: its name, its shape, what is right, what it may be off by; ours, or NULL, and the stage's. */
 struct output {
     const char *name, *axes;
     int dims;
     const size_t *shape;
     const double *right;
     struct allowance allowed;
+    float *x, *stage;
 };
 
 static size_t size_of(const struct output *o)
@@ -97,9 +99,7 @@ static void tell_first(const struct output *o, const float *x, const float *stag
 static void compare(const struct output *o)
 {
     const size_t n = size_of(o);
-    float *x = take(mine, o), *stage = take(theirs, o);
-    if (!x)
-        return;
+    const float *x = o->x, *stage = o->stage;
     const struct difference d = difference_between(x, o->right, n);
     const bool right = within(d, o->allowed);
     char step[40] = "-", error[40] = "NaN or inf";
@@ -116,15 +116,28 @@ static void compare(const struct output *o)
            right ? "ok" : "WRONG");
     if (!right)
         tell_first(o, x, stage);
-    compared++;
     wrong += !right;
-    free(x);
-    free(stage);
 }
 
-static void heading(const char *origin)
+/* Those of `outputs` that are there; `names` says which they may be. */
+static void compare_all(struct output *outputs, size_t count, const char *origin, const char *names)
 {
-    printf("%s\n\n%-6s %16s %12s %16s\n", origin, "", "against double", "allowed", "the stage");
+    size_t there = 0;
+    for (size_t k = 0; k < count; k++) {
+        outputs[k].x = take(mine, &outputs[k]);
+        outputs[k].stage = take(theirs, &outputs[k]);
+        there += outputs[k].x != NULL;
+    }
+    if (there == 0)
+        options_fail(mine, "expected an output: %s", names);
+    printf("%s against %s\n%s\n\n%-6s %16s %12s %16s\n", mine, chapter, origin, "",
+           "against double", "allowed", "the stage");
+    for (size_t k = 0; k < count; k++) {
+        if (outputs[k].x)
+            compare(&outputs[k]);
+        free(outputs[k].x);
+        free(outputs[k].stage);
+    }
 }
 
 static void softmax(const struct options *options)
@@ -135,13 +148,15 @@ static void softmax(const struct options *options)
     float *plain = allocate(n, sizeof *plain, "the textbook softmax");
     reference_softmax(scores.x, right, scores.rows, scores.cols);
     plain_softmax(scores.x, plain, scores.rows, scores.cols);
-    const struct output y = {
-        "y",   "row, column",
-        2,     scores.shape,
-        right, allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0),
+    struct output y = {
+        .name = "y",
+        .axes = "row, column",
+        .dims = 2,
+        .shape = scores.shape,
+        .right = right,
+        .allowed = allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0),
     };
-    heading(scores.origin);
-    compare(&y);
+    compare_all(&y, 1, scores.origin, "y.npy");
     free(right);
     free(plain);
     scores_free(&scores);
@@ -159,39 +174,41 @@ static void attention(const struct options *options, bool backward)
         most = isfinite(check.lse[k]) ? fmax(most, fabs(check.lse[k])) : most;
     for (size_t k = 0; k < p->B * p->H; k++)
         size = fmax(size, check.values[k]);
-    const struct output O = {
-        "o",         "b, h, i, c",
-        4,           check.shape,
-        check.right, allowance_for_output(check.plain, check.right, n, p->Nk, rows, size, most)
+    struct output outputs[2 + GRADIENTS] = {
+        { .name = "o",
+          .axes = "b, h, i, c",
+          .dims = 4,
+          .shape = check.shape,
+          .right = check.right,
+          .allowed = allowance_for_output(check.plain, check.right, n, p->Nk, rows, size, most) },
+        { .name = "lse",
+          .axes = "b, h, i",
+          .dims = 3,
+          .shape = check.shape,
+          .right = check.lse,
+          .allowed = allowance_for_sums(check.plain_lse, check.lse, rows, p->Nk, rows, 1.0) },
     };
-    const struct output lse = {
-        "lse",     "b, h, i",
-        3,         check.shape,
-        check.lse, allowance_for_sums(check.plain_lse, check.lse, rows, p->Nk, rows, 1.0)
-    };
-    heading(in.origin);
-    compare(&O);
-    compare(&lse);
-    attention_check_end(&check);
-    if (backward) {
+    if (!backward) {
+        compare_all(outputs, 2, in.origin, "o.npy or lse.npy");
+    } else {
         float *dO = attention_input_dO(&in, options);
         struct gradient_check gradients = gradient_check_begin(&in, dO, true);
-        for (size_t g = 0; g < GRADIENTS; g++) {
-            const size_t elements = gradients.count[g] * p->d;
-            const struct output dX = {
-                names[g],
-                "b, h, row, c",
-                4,
-                gradients.shape[g],
-                gradients.right[g],
-                allowance_for_gradient(gradients.plain[g], gradients.right[g], elements,
-                                       gradients.terms.size[g], gradients.terms.lse),
+        for (size_t g = 0; g < GRADIENTS; g++)
+            outputs[2 + g] = (struct output){
+                .name = names[g],
+                .axes = "b, h, row, c",
+                .dims = 4,
+                .shape = gradients.shape[g],
+                .right = gradients.right[g],
+                .allowed = allowance_for_gradient(gradients.plain[g], gradients.right[g],
+                                                  gradients.count[g] * p->d,
+                                                  gradients.terms.size[g], gradients.terms.lse),
             };
-            compare(&dX);
-        }
+        compare_all(outputs, 2 + GRADIENTS, in.origin, "dq.npy, dk.npy or dv.npy");
         gradient_check_end(&gradients);
         free(dO);
     }
+    attention_check_end(&check);
     attention_input_free(&in);
 }
 
@@ -199,26 +216,22 @@ int main(int argc, char **argv)
 {
     if (argc < 4) {
         options_program(&program, argv[0]);
-        options_fail("usage", "against STAGE MINE THEIRS [option…]");
+        options_fail("usage", "against CHAPTER MINE THEIRS [option…]");
     }
-    const char stage = argv[1][1];
+    chapter = argv[1];
     mine = argv[2];
     theirs = argv[3];
     argv[3] = argv[0];
-    if (stage <= '3') {
+    const char number = chapter[1];
+    if (number <= '3') {
         char path[4096];
         options_program(&program, argv[0]);
         snprintf(path, sizeof path, "%s/x.npy", mine);
         softmax(&(struct options){ .input = path });
     } else {
         const struct options options = options_parse(&program, argc - 3, argv + 3);
-        attention(&options, stage == '7');
+        attention(&options, number == '7');
     }
-    if (compared == 0)
-        options_fail(mine, "expected an output: %s",
-                     stage <= '3'   ? "y.npy"
-                     : stage == '7' ? "dq.npy, dk.npy or dv.npy"
-                                    : "o.npy or lse.npy");
     options_flush();
     return wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -41,8 +41,7 @@ case $chapter in
 esac
 status=$?
 [ $status -le 1 ] || exit 2
-echo "$mine against $chapter"
 case $chapter in
-0[123]*) "$build/grader/against" "${chapter%%_*}" "$mine" "$theirs" ;;
-*) "$build/grader/against" "${chapter%%_*}" "$mine" "$theirs" "$@" ;;
+0[123]*) "$build/grader/against" "$chapter" "$mine" "$theirs" ;;
+*) "$build/grader/against" "$chapter" "$mine" "$theirs" "$@" ;;
 esac

@@ -6,7 +6,7 @@ earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*.cu))
 define starter
 .PHONY: starter-$2
 starter-$2:
-	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+	@EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:

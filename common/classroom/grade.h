@@ -78,7 +78,7 @@ struct test_case {
     bool key_mask, hidden_nan;
 };
 
-enum { MOST_CASES = 24 };
+enum { MOST_CASES = 24, DROPOUT_SEED = 41, BAND = 7 };  // BAND: of cases with a block mask
 
 /* The cases of a program; how many. */
 size_t cases_of(const struct assignment *a, const struct graded_program *program,
@@ -147,6 +147,14 @@ struct report {
     size_t trial_count;
     char refused[400];  // why nothing was graded, or ""
 };
+
+/* Each tries what a criterion asks for, and adds what came of it to the report's trials: every case of a program … */
+void try_output(struct report *r, size_t criterion, const struct graded_program *program);
+void try_sanitized(struct report *r, size_t criterion, const struct graded_program *program);
+void try_counts(struct report *r, size_t criterion, const struct graded_program *program);
+/* … and the numbers of answers.txt, which grade.sh has held against the right ones: WORK/answers. */
+void try_numbers(struct report *r, size_t criterion);
+bool has_points_for_output(const struct report *r, const char *part);
 
 int grade_points(const struct report *r, bool earned);
 void grade_text(const struct report *r, FILE *file);

@@ -68,7 +68,8 @@ student-models: $(STUDENT_MODELS)
 $(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,grade grade_report assignment cases judge) $(COMMON)
+PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files judge
+$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 
@@ -112,7 +113,7 @@ $(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
+	$(AT)$(GRADE_ENVIRONMENT) PARTS_OF_GRADE='$(PARTS_OF_GRADE)' sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 test-grading: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
 

@@ -43,12 +43,8 @@ work=$(mktemp -d "$parent/.starter-XXXXXX") || refuse "OUT=$out: cannot write in
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-put() {  # file...: copied to the same place in the starter, once
-    for file; do
-        [ -f "$work/$file" ] || { mkdir -p "$work/$(dirname "$file")" && cp -p "$file" "$work/$file"; } || exit 2
-    done
-}
 list() { find "$@" 2>/dev/null | sort; }
+each() { printf '%s\n' "$@"; }
 
 # The chapter, without what shows the solution; of earlier ones and of common what it is built from.
 own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -path "$chapter/peers/*" \
@@ -57,23 +53,17 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
 [ "$parts" != bugs ] || own="$own $(list "$chapter/planted" -type f) common/tools/racecheck_cuda.sh"
 # shellcheck disable=SC2086
 {
-    sources=$(echo $own $EARLIER common/tests/*.c | tr ' ' '\n' | grep '\.c$')
-    cuda=$(echo $own $EARLIER | tr ' ' '\n' | grep '\.cu$')
-    needed=$({
-        ${CC:-cc} -std=c17 -Icommon -Icommon/tests -MM -MG $sources
-        [ -z "$cuda" ] || for file in $cuda; do ${CXX:-c++} -std=c++17 -Icommon -MM -MG -x c++ "$file"; done
-    } 2>/dev/null | tr ' \\' '\n\n' | grep -v ':$' | sort -u)
-    [ -n "$needed" ] || refuse "the compiler ${CC:-cc} does not say which headers are needed; expected gcc or clang"
-    for file in $needed; do
-        file=$(echo "$file" | sed -e ':again' -e 's|[^/]*[^/.]/\.\./||' -e 'tagain')
-        case $file in common/tests/test_* | common/tests/fuzz_*) continue ;; esac
-        [ ! -f "$file" ] || put "$file"
-    done
-    put $own $(list common -maxdepth 1 -type f ! -name MUSEUM.md ! -name CONTRIBUTING.md) $(list common/data common/tests/golden -type f ! -name '*.py')
-    case $own in *.cu*) put $(list common/cuda -maxdepth 1 -type f ! -name '*.md') ;; esac
-    put common/tools/mutant.sh common/tools/run_tests.sh "$points" LICENSE
-    put common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh
-}
+    each $own $EARLIER common/tests/*.c | grep -E '\.cu?$' >"$work/sources"
+    awk -f $here/needed.awk "$work/sources" | grep -vE '^common/tests/(test|fuzz)_'
+    each $own "$points" LICENSE
+    list common -maxdepth 1 -type f ! -name MUSEUM.md ! -name CONTRIBUTING.md
+    list common/data common/tests/golden -type f ! -name '*.py'
+    case $own in *.cu*) list common/cuda -maxdepth 1 -type f ! -name '*.md' ;; esac
+    each common/tools/mutant.sh common/tools/run_tests.sh
+    each common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh
+} | sort -u >"$work/files"
+tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
+rm "$work/sources" "$work/files" "$work/files.tar"
 [ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_witness.* \
     "$work"/common/tests/softmax_program.* "$work/common/tests/witness.c"
 

@@ -166,6 +166,7 @@ cp "$work/bin/c++" "$work/bin/patch"
 chmod +x "$work/bin/cc" "$work/bin/c++" "$work/bin/patch"
 (cd "$starter" && PATH="$work/bin" CC=cc CXX=c++ sh common/setup.sh test) >"$said" 2>&1 && complain 'a missing Criterion is not noticed'
 grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(cat "$said")"
+(cd "$starter" && PATH="$work/bin" CC=cc CXX='c++ -w' sh common/setup.sh run) >"$said" 2>&1 || complain "of a compiler with an option it is said: $(cat "$said")"
 
 # ---- tests that are graded -----------------------------------------------------------------------
 graded() {  # file of tests -> what is said, at last
@@ -221,7 +222,19 @@ mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
 
-# ---- the proof that a solution does not show can fail --------------------------------------------
+# ---- the proof of a starter can fail -------------------------------------------------------------
+made=$work/cpu/chapter/kernels/some.o
+mkdir -p "${made%/*}"
+echo 'int f(int x); int f(int x) { int y = x; return 1; }' >"$work/warned.cpp"
+echo 'int f(int x); int f(int x) { return x; }' >"$work/quiet.cpp"
+looked_at() { KERNELS=$1 sh $here/tests/kernels.sh "${CXX:-c++}" -Wall -Werror -c "$2" -o "$made" >"$said" 2>&1; }
+looked_at other "$work/warned.cpp" && complain 'kernels.sh takes a warning where there is no object'
+echo object >"$made"
+touch -t 200001010000 "$made"
+looked_at other "$work/warned.cpp" && complain 'kernels.sh takes a warning'
+looked_at other "$work/quiet.cpp" || complain "kernels.sh: $(cat "$said")"
+grep -qx object "$made" && [ -n "$(find "$made" -newer common/classroom/tests/kernels.sh)" ] || complain 'kernels.sh does not leave an object as new'
+looked_at 'one some' "$work/quiet.cpp" && ! grep -qx object "$made" || complain "kernels.sh does not make what it is told to: $(cat "$said")"
 awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa1.c | grep -q . ||
     complain 'leaks.awk does not see a solution'
 awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/README.md | grep -q . ||

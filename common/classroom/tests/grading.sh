@@ -796,6 +796,7 @@ if is_wanted check_against; then
         status=$?
         [ $status -eq "$1" ] || wrong="$wrong; stage $3: status $status, expected $1: $(cat "$work/said")"
         grep -q -- "$2" "$work/said" || wrong="$wrong; stage $3: expected '$2' in: $(cat "$work/said")"
+        [ "$1" -ne 2 ] || [ "$(grep -c . "$work/said")" -eq 1 ] || wrong="$wrong; stage $3: expected one line: $(cat "$work/said")"
     }
     against 2 'x.npy: expected the input' 03
     against 2 'STAGE: expected 01 to 07' 8
@@ -822,6 +823,8 @@ if is_wanted check_against; then
     against 0 '^dv .* ok' 07
     cp "$work/in/dq.npy" "$work/in/dk.npy"
     against 1 '^dk .*WRONG' 07
+    head -c 1000 "$work/in/dv.npy" >"$work/dv.npy" && cp "$work/dv.npy" "$work/in/dv.npy"
+    against 2 'dv.npy: ' 07
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 

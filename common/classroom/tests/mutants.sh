@@ -2,8 +2,8 @@
 # mutants.sh BUILD RESULT [TEST…] - wrong versions of the grader, each of which a test of grading.sh must reject; with
 # names of tests only theirs.
 #
-# A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS and what grading.sh wants
-# are in the environment. Leaves "passed failed skipped" in RESULT.
+# A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS, the names of the files that
+# grade is made of and what grading.sh wants are in the environment. Leaves "passed failed skipped" in RESULT.
 build=$1 result=$2
 shift 2
 wanted=$*
@@ -47,12 +47,16 @@ mutant() {  # needs, test, file, sed command
         # shellcheck disable=SC2086
         $CC $FLAGS -w "$work/scripts/confine.c" -o "$work/build/grader/confine" || failed=$((failed + 1))
         ;;
+    against.c)
+        rm "$work/build/grader/against"
+        # shellcheck disable=SC2086
+        $CC $FLAGS -w -Icommon "$work/scripts/against.c" "$build/common.a" -lm -o "$work/build/grader/against" || failed=$((failed + 1))
+        ;;
     *.c)
         rm "$work/build/grader/grade"
+        others=$(for part in $PARTS_OF_GRADE; do [ "$part" = "${3%.c}" ] || echo "$build/obj/common/classroom/$part.o"; done)
         # shellcheck disable=SC2086
-        $CC $FLAGS -w -Icommon "$work/scripts/$3" $(ls "$build"/obj/common/classroom/grade.o "$build"/obj/common/classroom/grade_report.o \
-            "$build"/obj/common/classroom/assignment.o "$build"/obj/common/classroom/cases.o "$build"/obj/common/classroom/judge.o |
-            grep -v "/${3%.c}\.o") "$build/common.a" -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
+        $CC $FLAGS -w -Icommon "$work/scripts/$3" $others "$build/common.a" -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
         ;;
     esac
     if SHARE="" GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then
@@ -80,10 +84,10 @@ mutant - numbers_by_the_seed grade.sh 's/"${variant:-0}"/0/'
 mutant - bad_arguments grade.sh 's/^for one in .*PART.*/for one in; do/'
 mutant - a_class grade_all.sh 's/tail -n 1 "$row"/head -n 1 "$row"/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'
-mutant - exit_0 grade.c 's/&& !has_output(program->kind)/\&\& false/; s/there.st_size > 0/true/; s/"%s", f->unlike/"fine"/'
+mutant - exit_0 trials.c 's/&& !has_output(program->kind)/\&\& false/; s/"%s", f->unlike/"fine"/'
 mutant - an_endless_loop_costs_its_part confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
-mutant - too_many_accesses grade.c 's/enough \&\& counted\[1\] == right\[1\]/true/'
-mutant - undefined_behaviour grade.c 's/t->outcome = CRASHED;\n            \/\/ of ERROR/x/; s/if (ended_badly(t, verdict))/if (false)/; s/"ERROR: "/"NONE: "/'
+mutant - too_many_accesses trials.c 's/enough \&\& counted\[1\] == right\[1\]/true/'
+mutant - undefined_behaviour trials.c 's/t->outcome = CRASHED;\n            \/\/ of ERROR/x/; s/if (ended_badly(t, verdict))/if (false)/; s/"ERROR: "/"NONE: "/'
 mutant - a_crash_costs_its_part grade_report.c 's/"crashed"/"fell over"/'
 mutant - reports_are_as_published grade_report.c "s/if (\*c == '\"' || \*c == '\\\\\\\\')/if (false)/"
 mutant root fork_bomb confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
@@ -91,7 +95,8 @@ mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; 
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
 mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident(process) > wanted.resident/false/'
 mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
-mutant - kernels_that_cheat grade.c 's/|| has_right_output(t, program, c, &in)/|| true/'
+mutant - kernels_that_cheat trials.c 's/|| has_right_output(t, program, c, &in)/|| true/'
+mutant - check_against against.c 's/outputs\[k\].x = take/printf("%s\\n", outputs[k].name), &/'
 mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
 mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
 mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'

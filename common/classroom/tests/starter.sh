@@ -4,8 +4,8 @@
 #     it builds without a warning; its tests fail untouched, and say where to write; nothing crashes or hangs;
 #     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere.
 #
-# What the course has built already is not built again, and its largest problems (SHORT=yes) are left to its own tests.
-# EARLIER, CC and CXX come from the Makefile.
+# What the course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and of
+# a part's kernels only those are made that its tests run (kernels.sh). EARLIER, CC and CXX come from the Makefile.
 chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
 points=$chapter/exercise.points
 . common/classroom/exercise.sh
@@ -18,6 +18,11 @@ fail() {
 }
 # The course's objects, with their times.
 seed() { rm -rf "$folder/build" && mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
+# The kernels that a part is tested and graded by.
+kernels_of() {
+    exercise_tests "$1" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
+    awk -v number="${chapter%%_*}" -v part="$1" '$1 == number && $2 == part { print $3 }' common/classroom/programs
+}
 run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
 
 rm -rf "$folder" "$folder.log"
@@ -47,6 +52,7 @@ done)
 
 # Untouched.
 seed
+[ -z "$2" ] || export KERNELS="$(kernels_of "$2" | tr '\n' ' ')" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
 run STRICT=-Werror all || fail 'does not build'
 run STRICT=-Werror test SHORT=yes && fail 'passes untouched'
 [ -f "$folder/progress.log" ] || fail 'has tests that do not build'
@@ -63,11 +69,11 @@ grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/fa
 for file in $files $(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"); do
     cp -p "$chapter/$file" "$folder/$chapter/$file"
 done
-seed
 find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
 # That much is the course itself, whose tests the course runs; a whole exercise runs them here once more.
 [ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash"; exit 0; }
+seed
 for part in $parts; do
     [ -n "$(exercise_tests "$part")" ] || continue
     run test PART="$part" SHORT=yes || fail "$part fails with its solution"
