@@ -53,6 +53,7 @@ enum kernel_name {
     WGMMA,
     ROLES,
     OVERLAP,
+    PINGPONG,
     COMPLETE,
     KERNELS
 };

@@ -196,6 +196,15 @@ const struct kernel kernels[KERNELS] = {
         .tensor = true,
         .hopper = true,
     },
+    [PINGPONG] = {
+        .name = "pingpong",
+        .idea = "one consumer's weights under the other's products",
+        .shape = shape_roles,
+        .predict = predict_boxes,
+        .formula = "d a key + …",
+        .tensor = true,
+        .hopper = true,
+    },
     [COMPLETE] = {
         .name = "complete",
         .idea = "every option",

@@ -15,6 +15,7 @@
  *     wgmma       rescale, and Hopper's units copy and multiply
  *     roles       … and one warpgroup asks for tiles while two compute
  *     overlap     … and weights are made while the last ones are multiplied
+ *     pingpong    … and the two that compute take turns at the tensor cores
  *     complete    fa2 with every option, and for 16 bits budget with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
@@ -60,7 +61,8 @@ typedef void kernel_launcher(const struct attention *p, const struct device_arra
 #define KERNEL_LAUNCHERS(build)                                                            \
     kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
         async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
-        budget_##build, wgmma_##build, roles_##build, overlap_##build, complete_##build
+        budget_##build, wgmma_##build, roles_##build, overlap_##build, pingpong_##build,   \
+        complete_##build
 
 KERNEL_LAUNCHERS(cpu);
 KERNEL_LAUNCHERS(watched);

@@ -83,7 +83,7 @@ extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
 static kernel_launcher *const kernels[] = {
     LAUNCHER(naive),  LAUNCHER(fa1),    LAUNCHER(fa2),   LAUNCHER(mma),     LAUNCHER(swizzle),
     LAUNCHER(async),  LAUNCHER(async3), LAUNCHER(exp2),  LAUNCHER(skip),    LAUNCHER(rescale),
-    LAUNCHER(budget), LAUNCHER(wgmma),  LAUNCHER(roles), LAUNCHER(overlap), LAUNCHER(complete)
+    LAUNCHER(budget), LAUNCHER(wgmma),  LAUNCHER(roles), LAUNCHER(overlap), LAUNCHER(pingpong), LAUNCHER(complete)
 };
 
 extern "C" const struct device LAUNCHER(device) = {

@@ -10,7 +10,7 @@ made=$BUILD/cuda/obj/gpu/$chapter/kernels
 tensor_kernels="mma swizzle async exp2 skip rescale budget complete16"
 
 # Those for Hopper, which are made for it alone.
-hopper_kernels="wgmma roles overlap"
+hopper_kernels="wgmma roles overlap pingpong"
 
 # An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks, and
 # of async its stages.
