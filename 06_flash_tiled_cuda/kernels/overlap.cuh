@@ -7,8 +7,9 @@
 #include "warpgroup.cuh"
 
 /* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
-template <class SHAPE>
-__device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k, float (&later)[SHAPE::BANDS][2])
+template <class POWERS = special_powers, class SHAPE>
+__device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
+                                           float (&later)[SHAPE::BANDS][2])
 {
     float m_new[SHAPE::BANDS][2];
     bool far = false;
@@ -27,13 +28,14 @@ __device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k, float 
                 me->l[x][h] *= later[x][h];
                 me->m[x][h] = m_new[x][h];
             }
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+            me->l[x][h] += weigh<POWERS>(me, x, h, k, me->m[x][h]);
         }
     return moves;
 }
 
 template <class SHAPE>
-__device__ static inline void move_output(fragments<SHAPE> *me, const float (&later)[SHAPE::BANDS][2])
+__device__ static inline void move_output(fragments<SHAPE> *me,
+                                          const float (&later)[SHAPE::BANDS][2])
 {
 #pragma unroll
     for (int x = 0; x < SHAPE::BANDS; x++)
