@@ -49,7 +49,7 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     shape.blocks = kernel_blocks(kernel, shape, device);
     snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
     snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
-    report_line("%s%7s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
+    report_line("%s%6s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
                 counts.text, v.errors.reference, before);
     if (!v.errors.right)
         report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
@@ -95,7 +95,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-10s%7s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
+    report_line(" # %-10s%6s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks_on(kernel, p, device);

@@ -6,8 +6,8 @@
  * consumers still multiply the last keys of the tile before, and write its O. Stages and phases go on counting from one
  * tile of queries to the next.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. That blocks stay is
- * in Shah et al., "FlashAttention-3", arXiv 2407.08608.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. A counter and the longest
+ * first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH

@@ -19,10 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One weight of so many is a polynomial's, the others are the special-function unit's. */
+/* One weight of so many is a polynomial's; the others are the special-function unit's. */
 enum { SHARE = 4 };
 
-/* Whose is that of column c of a thread's 8 columns each? */
+/* Of a row a thread has two columns of every 8. Is the weight of those in the eight columns number c a polynomial's? */
 HOST_DEVICE static inline bool is_polynomials(int c)
 {
     return c % SHARE == SHARE - 1;

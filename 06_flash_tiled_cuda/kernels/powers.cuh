@@ -68,7 +68,7 @@ __device__ static inline float shift_of(float k, float m)
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* 2^x of a score in column c of a thread's 8 columns each: by the special-function unit. */
+/* 2^x of a score in the eight columns number c: by the special-function unit. */
 struct special_powers {
     __device__ static inline float of(int, float x)
     {
