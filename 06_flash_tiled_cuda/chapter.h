@@ -33,6 +33,7 @@ struct kernel {
     bool statistics;      // … or m and l in global memory
     bool options;         // it knows every option and every d to 128; else causal order and five d
     bool tensor;          // it is for bf16 and f16, d = 64 and 128; else for float32
+    bool stays;           // its blocks are as many as multiprocessors, and take tiles of queries
     bool hopper;          // on a GPU it needs compute capability 9.0
     const struct tile
         *tiles;  // for these types it has several, from which --br and --bc choose; d = 0 ends them
@@ -53,6 +54,9 @@ enum kernel_name {
     WGMMA,
     ROLES,
     OVERLAP,
+    PINGPONG,
+    PERSISTENT,
+    POLYNOMIAL,
     COMPLETE,
     KERNELS
 };

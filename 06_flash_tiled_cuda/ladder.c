@@ -10,9 +10,9 @@ void ladder_name(const struct kernel *kernel, char text[24])
 {
     const size_t k = (size_t)(kernel - kernels);
     if (k == COMPLETE)
-        snprintf(text, 24, "   %-9s", kernel->name);
+        snprintf(text, 24, "   %-10s", kernel->name);
     else
-        snprintf(text, 24, "%2zu %-9s", k + 1, kernel->name);
+        snprintf(text, 24, "%2zu %-10s", k + 1, kernel->name);
 }
 
 /* The columns of a kernel's counts, in text and for --csv; a problem may be too large to be counted. */
@@ -40,15 +40,16 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
                                const struct attention_input *input, struct attention_check *check,
                                char *csv)
 {
-    const struct shape shape = kernel_shape_of(kernel, input);
+    struct shape shape = kernel_shape_of(kernel, input);
     const struct counts counts = count_row(kernel, input);
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
     char name[24], blocks[32], before[40], before_csv[40], line[300];
     ladder_name(kernel, name);
+    shape.blocks = kernel_blocks(kernel, shape, device);
     snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
     snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
-    report_line("%s%7s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
+    report_line("%s%6s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
                 counts.text, v.errors.reference, before);
     if (!v.errors.right)
         report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
@@ -94,7 +95,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-9s%7s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
+    report_line(" # %-10s%6s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks_on(kernel, p, device);

@@ -20,14 +20,15 @@ static const struct program program = {
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
-static struct count tell_counts(const struct kernel *kernel, const struct attention_input *input)
+static struct count tell_counts(const struct kernel *kernel, const struct device *device,
+                                const struct attention_input *input)
 {
     struct count c = { .total = 0 };
     const struct shape s = kernel_shape_of(kernel, input);
     char blocks[32];
     report_part("Grid");
-    report_line("%s: %s blocks of %zu threads", kernel->name, report_number(s.blocks, blocks),
-                s.threads);
+    report_line("%s: %s blocks of %zu threads", kernel->name,
+                report_number(kernel_blocks(kernel, s, device), blocks), s.threads);
     if (s.Br > 1)
         report_line("tiles of %zu queries by %zu keys", s.Br, s.Bc);
     if (!can_be_counted(&input->p)) {
@@ -61,7 +62,7 @@ static void tell_kernel(const struct kernel *kernel, const struct device *device
                         const struct attention_input *input, const struct options *o)
 {
     struct attention_check check = attention_check_begin(input, o->verify_all);
-    const struct count count = tell_counts(kernel, input);
+    const struct count count = tell_counts(kernel, device, input);
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, &check, &r, true);
     report_line("%s ran %s", kernel->name, device_text(device));
@@ -110,9 +111,9 @@ static void list_kernels(bool only_names, enum dtype type)
         else if (only_names)
             continue;
         else if (k == COMPLETE)
-            printf("    %-9s %s\n", kernels[k].name, kernels[k].idea);
+            printf("    %-10s %s\n", kernels[k].name, kernels[k].idea);
         else
-            printf("%2zu  %-9s %s\n", k + 1, kernels[k].name, kernels[k].idea);
+            printf("%2zu  %-10s %s\n", k + 1, kernels[k].name, kernels[k].idea);
 }
 
 /* The kernel called `name` or numbered so, which must be able to do the problem. */

@@ -135,7 +135,7 @@ static void bench_problem(const struct kernel *only, const struct device *device
     struct rung rungs[KERNELS];
     size_t n = 0;
     report_part("Speed");
-    report_line(" # %-9s%4s %13s %20s %11s %9s", "kernel", "on", "time",
+    report_line(" # %-10s%4s %13s %20s %11s %9s", "kernel", "on", "time",
                 gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         if (kernel_lacks_on(kernel, p, device) || (only && kernel != only && kernel + 1 != only))

@@ -1,6 +1,8 @@
 #include "stages.h"
 
 #include "../05_flash_tiled_cpu/steps/steps.h"
+#include "kernels/queue.h"
+#include "kernels/tiles.h"
 #include "memory.h"
 
 #include <stdio.h>
@@ -238,10 +240,11 @@ struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
         l.arrays.O16 = narrow_poisoned(device, n, "O");
     }
     l.arrays.lse = poisoned(device, rows, "lse");
-    bool scores = false, statistics = false;
+    bool scores = false, statistics = false, counter = false;
     for (size_t k = 0; k < count; k++) {
         scores = scores || some[k]->scores;
         statistics = statistics || some[k]->statistics;
+        counter = counter || some[k]->stays;
     }
     if (scores) {
         l.arrays.S = device->allocate(rows * p->Nk * size, "S");
@@ -251,6 +254,8 @@ struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
         l.arrays.m = device->allocate(rows * size, "m");
         l.arrays.l = device->allocate(rows * size, "l");
     }
+    if (counter)
+        l.arrays.next = device->allocate(sizeof *l.arrays.next, NULL);
     p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
     if (p->block_mask)
         p->block_mask =
@@ -271,6 +276,24 @@ void kernel_launch(const struct loaded *l)
     l->device->launch[l->kernel - kernels](&l->p, &l->arrays);
 }
 
+size_t kernel_blocks(const struct kernel *kernel, struct shape shape, const struct device *device)
+{
+    struct device_facts facts;
+    device->facts(&facts);
+    const size_t most = (size_t)facts.processors;
+    return kernel->stays && most < shape.blocks ? most : shape.blocks;
+}
+
+bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)
+{
+    if (n >= queue_length(p, TENSOR_BR))
+        return false;
+    const struct queued tile = queue_at(p, TENSOR_BR, (unsigned)n);
+    *head = tile.head;
+    *i0 = tile.i0;
+    return true;
+}
+
 static void release(const struct device *device, const void *array)
 {
     if (array)
@@ -279,10 +302,10 @@ static void release(const struct device *device, const void *array)
 
 void kernel_unload(struct loaded *l)
 {
-    const void *const arrays[] = { l->arrays.Q,   l->arrays.K,   l->arrays.V,    l->arrays.O,
-                                   l->arrays.lse, l->arrays.S,   l->arrays.P,    l->arrays.m,
-                                   l->arrays.l,   l->arrays.Q16, l->arrays.K16,  l->arrays.V16,
-                                   l->arrays.O16, l->p.key_mask, l->p.block_mask };
+    const void *const arrays[] = { l->arrays.Q,   l->arrays.K,    l->arrays.V,   l->arrays.O,
+                                   l->arrays.lse, l->arrays.S,    l->arrays.P,   l->arrays.m,
+                                   l->arrays.l,   l->arrays.Q16,  l->arrays.K16, l->arrays.V16,
+                                   l->arrays.O16, l->arrays.next, l->p.key_mask, l->p.block_mask };
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         release(l->device, arrays[k]);
     l->arrays = (struct device_arrays){ 0 };

@@ -66,6 +66,12 @@ void kernel_take(struct loaded *loaded, const struct kernel *kernel,
 void kernel_launch(const struct loaded *loaded);
 void kernel_unload(struct loaded *loaded);
 
+/* How many of its blocks start: of a kernel whose blocks stay, no more than the device has multiprocessors. */
+size_t kernel_blocks(const struct kernel *kernel, struct shape shape, const struct device *device);
+
+/* Tile number n in the order in which blocks that stay take them: its head, and its first query. False: there is none. */
+bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0);
+
 /* O as it is now, as float32 whatever the kernel writes; what it has not written is poison. */
 void kernel_output(const struct loaded *loaded, float *O);
 

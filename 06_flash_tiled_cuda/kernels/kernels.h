@@ -15,6 +15,9 @@
  *     wgmma       rescale, and Hopper's units copy and multiply
  *     roles       … and one warpgroup asks for tiles while two compute
  *     overlap     … and weights are made while the last ones are multiplied
+ *     pingpong    … and the two that compute take turns at the tensor cores
+ *     persistent  … and blocks stay, and take one tile of queries after the other
+ *     polynomial  … and some of the powers of 2 are made by multiply-adds
  *     complete    fa2 with every option, and for 16 bits budget with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
@@ -41,6 +44,7 @@ struct device_arrays {
     float *S, *P, *m, *l;
     const uint16_t *Q16, *K16, *V16;  // where p->dtype has 16 bits, these are Q, K and V …
     uint16_t *O16;                    // … and O, and the ones above are NULL
+    unsigned *next;                   // of kernels whose blocks take tiles: how many are taken
     size_t Br, Bc;  // the tile, for kernels that have several (tiles.h); for others anything
 };
 
@@ -60,7 +64,8 @@ typedef void kernel_launcher(const struct attention *p, const struct device_arra
 #define KERNEL_LAUNCHERS(build)                                                            \
     kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
         async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
-        budget_##build, wgmma_##build, roles_##build, overlap_##build, complete_##build
+        budget_##build, wgmma_##build, roles_##build, overlap_##build, pingpong_##build,   \
+        persistent_##build, polynomial_##build, complete_##build
 
 KERNEL_LAUNCHERS(cpu);
 KERNEL_LAUNCHERS(watched);

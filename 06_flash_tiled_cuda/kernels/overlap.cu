@@ -8,49 +8,13 @@
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
  */
-#include "warpgroup.cuh"
+#include "overlap.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off
 
 // 128 threads with few registers and 256 with many have no more of them than 384 with 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
-
-/* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
-template <class SHAPE>
-__device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k, float (&later)[SHAPE::BANDS][2])
-{
-    float m_new[SHAPE::BANDS][2];
-    bool far = false;
-#pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int h = 0; h < 2; h++) {
-            m_new[x][h] = new_maximum(me, x, h);
-            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
-        }
-    const bool moves = __any_sync(WHOLE_WARP, far);  // so that a warp stays together
-#pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int h = 0; h < 2; h++) {
-            if (moves) {
-                later[x][h] = ex2(fmaf(me->m[x][h], k, -shift_of(k, m_new[x][h])));
-                me->l[x][h] *= later[x][h];
-                me->m[x][h] = m_new[x][h];
-            }
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
-        }
-    return moves;
-}
-
-template <class SHAPE>
-__device__ static inline void move_output(fragments<SHAPE> *me, const float (&later)[SHAPE::BANDS][2])
-{
-#pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int c = 0; c < SHAPE::D / 8; c++)
-            for (int e = 0; e < 4; e++)
-                me->O[x][c][e] *= later[x][e / 2];
-}
 
 template <class T, class SHAPE>
 static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)

@@ -40,7 +40,7 @@ static void check(const struct kernel *kernel, enum dtype type)
     cuda_cpu_all_schedules(true);
     run(kernel, &device_cpu, type);
     cuda_cpu_all_schedules(false);
-    printf("%-9s no race, and the same bits in four orders of its threads%s\n", kernel->name,
+    printf("%-10s no race, and the same bits in four orders of its threads%s\n", kernel->name,
            kernel->options && type != DTYPE_F32 ? ", in 16 bits" : "");
     fflush(stdout);
 }

@@ -286,7 +286,9 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     gpu.facts = facts_of_an_A100;
     cr_assert(choose_for(BUDGET, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
-    cr_assert(choose_for(ROLES, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
+    for (enum kernel_name k = WGMMA; k <= POLYNOMIAL; k++)
+        cr_assert(kernels[k].hopper && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
+                  "%s on an A100", kernels[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
     const char *lacks = kernel_lacks_on(&kernels[WGMMA], &p, &gpu);
     cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",

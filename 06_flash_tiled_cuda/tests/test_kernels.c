@@ -98,6 +98,21 @@ TEST(overlap, agrees_with_the_reference)
     assert_right(OVERLAP, WITH_ORDER);
 }
 
+TEST(pingpong, agrees_with_the_reference)
+{
+    assert_right(PINGPONG, WITH_ORDER);
+}
+
+TEST(persistent, agrees_with_the_reference)
+{
+    assert_right(PERSISTENT, WITH_ORDER);
+}
+
+TEST(polynomial, agrees_with_the_reference)
+{
+    assert_right(POLYNOMIAL, WITH_ORDER);
+}
+
 /* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {

@@ -119,24 +119,45 @@ TEST(program, lists_its_kernels)
                        (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n 3  fa2 ",
                                               "\n 4  mma ", "\n10  rescale ", "\n11  budget ",
                                               "\n12  wgmma ", "\n13  roles ", "\n14  overlap ",
-                                              "\n    complete ", NULL });
+                                              "\n15  pingpong ", "\n16  persistent ",
+                                              "\n17  polynomial ", "\n    complete ", NULL });
     const struct command names = command_verified(NAME, "--kernel list --quiet", NULL);
     cr_assert(strcmp(names.out, "naive\nfa1\nfa2\ncomplete\n") == 0, "it printed: %s", names.out);
     const struct command narrow = command_verified(NAME, "--kernel list --quiet --dtype f16", NULL);
-    cr_assert(strcmp(narrow.out, "mma\nswizzle\nasync\nasync3\nexp2\nskip\nrescale\nbudget\nwgmma\n"
-                                 "roles\noverlap\ncomplete\n") == 0,
+    cr_assert(strcmp(narrow.out,
+                     "mma\nswizzle\nasync\nasync3\nexp2\nskip\nrescale\nbudget\nwgmma\n"
+                     "roles\noverlap\npingpong\npersistent\npolynomial\ncomplete\n") == 0,
               "it printed: %s", narrow.out);
 }
 
 TEST(program, runs_the_kernels_for_16_bits)
 {
     verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype bf16 --kernel all",
-                       (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels",
-                                              " 4 mma ", " 05\n", " 5 swizzle ", "mma\n",
-                                              "10 rescale ", "skip\n", "11 budget ", "12 wgmma ",
-                                              "budget\n", "13 roles ", "wgmma\n", "14 overlap ",
-                                              "roles\n", "complete ", "overlap\n",
-                                              "for float32: naive, fa1, fa2\n", NULL });
+                       (const char *const[]){ "Q, K and V are rounded to bf16",
+                                              "Kernels",
+                                              " 4 mma ",
+                                              " 05\n",
+                                              " 5 swizzle ",
+                                              "mma\n",
+                                              "10 rescale ",
+                                              "skip\n",
+                                              "11 budget ",
+                                              "12 wgmma ",
+                                              "budget\n",
+                                              "13 roles ",
+                                              "wgmma\n",
+                                              "14 overlap ",
+                                              "roles\n",
+                                              "15 pingpong ",
+                                              "overlap\n",
+                                              "16 persistent ",
+                                              "pingpong\n",
+                                              "17 polynomial ",
+                                              "persistent\n",
+                                              "complete ",
+                                              "polynomial\n",
+                                              "for float32: naive, fa1, fa2\n",
+                                              NULL });
     verifies_and_tells("--n-q 20 --d 128 --dtype f16 --kernel async3",
                        (const char *const[]){ "async3: 1 blocks of 128 threads",
                                               "tiles of 128 queries by 32 keys", "Nq d / 2",

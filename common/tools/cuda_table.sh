@@ -67,7 +67,7 @@ said_tensor() {  # kernel, stages
             sub(/ bytes smem.*/, "", declared)
             sub(/.* /, "", declared)
             shared = (Br + 2 * of_stages * n[2]) * n[1] * 2 + declared
-            print name "_tile", n[1], arch, Br "," n[2], 32 * n[4] + (kernel ~ /^(roles|overlap)$/ ? 128 : 0), registers, shared, spilled
+            print name "_tile", n[1], arch, Br "," n[2], 32 * n[4] + (kernel ~ /^(roles|overlap|pingpong|persistent|polynomial)$/ ? 128 : 0), registers, shared, spilled
         }' "$made/$1.log" | sort -k3,3n -k1,1 -k2,2n -k4,4
 }
 

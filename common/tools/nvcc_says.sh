@@ -10,7 +10,7 @@ made=$BUILD/cuda/obj/gpu/$chapter/kernels
 tensor_kernels="mma swizzle async exp2 skip rescale budget complete16"
 
 # Those for Hopper, which are made for it alone.
-hopper_kernels="wgmma roles overlap"
+hopper_kernels="wgmma roles overlap pingpong persistent polynomial"
 
 # An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks, and
 # of async its stages.
@@ -56,7 +56,7 @@ find_nvdisasm() {
     [ -n "$nvdisasm" ] || { echo "skipped: nvdisasm is not here, and PyPI did not give it"; exit 0; }
 }
 
-# The same of a kernel for Hopper: "kernel d keys bands warps HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg local". The loop is
+# The same of a kernel for Hopper: "kernel d keys bands warps HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg local barriers". The loop is
 # that with the most HGMMA; UTMALDG is asked for by one thread of the block, which may have a loop of its own. setmaxnreg
 # are the fewest and the most registers that a warpgroup asks for, or -. Waits are behind the code, and jump back into it:
 # where there is an EXIT between, that is no loop.
@@ -79,7 +79,7 @@ count_hopper() {  # kernel, file
             if (!wanted) return
             load = most_in_a_loop("^UTMALDG")
             most_in_a_loop("^HGMMA")
-            hgmma = syncs = mufu = real = other = local = 0
+            hgmma = syncs = mufu = real = other = local = barriers = 0
             fewest = most = 0
             for (i = 1; i <= count; i++) {
                 local += op[i] ~ /^(LDL|STL)/
@@ -89,6 +89,7 @@ count_hopper() {  # kernel, file
                     if (n > most) most = n
                 }
                 if (i < from[loop] || i > to[loop]) continue
+                barriers += op[i] ~ /^BAR\.(SYNC|ARV)/
                 if (op[i] ~ /^HGMMA/) hgmma++
                 else if (op[i] ~ /^UTMALDG/) continue
                 else if (op[i] ~ /^SYNCS/) syncs++
@@ -96,7 +97,7 @@ count_hopper() {  # kernel, file
                 else if (op[i] ~ /^(FFMA|FMUL|FADD|FMNMX|FSEL|FSETP)/) real++
                 else other++
             }
-            print kernel, shape[1], shape[2], shape[3], shape[4], hgmma, load, syncs, mufu, real, other, (most ? fewest "," most : "-"), local
+            print kernel, shape[1], shape[2], shape[3], shape[4], hgmma, load, syncs, mufu, real, other, (most ? fewest "," most : "-"), local, barriers
         }
         /^\.text\./ {
             close_function()

@@ -50,12 +50,15 @@ hold_hopper() {
         {
             right = $2 / 16 + $3 / 16
             if ($6 != right) wrong($6 " HGMMA a tile, expected " right)
-            if ($7 != 2 * $2 / 64) wrong($7 " UTMALDG a tile, expected " 2 * $2 / 64)
+            stays = $1 ~ /^(persistent|polynomial)$/  # the loop in which its producer asks for K and V is in one that asks for Q
+            right = (stays ? 3 : 2) * $2 / 64
+            if ($7 != right) wrong($7 " UTMALDG a tile, expected " right)
             if (!$8) wrong("no mbarrier")
             if (!$9) wrong("no MUFU")
             right = $1 != "wgmma" ? "24,240" : "-"
             if ($12 != right) wrong("setmaxnreg " $12 ", expected " right)
             if ($13) wrong("local memory")
+            if ((stays || $1 == "pingpong") && $14 < 2) wrong("turns are not taken and given: " $14 " barriers")
             print $1, $2, "90a", 16 * $4 * $5, $3, $6, $7, $8, $9, $10, $11, $12
         }'
 }

@@ -1,0 +1,114 @@
+/*
+ * Kernels whose blocks stay: the order of their tiles, and that neither the number of blocks nor what they did before
+ * changes an answer.
+ */
+#include "../kernels/tiles.h"
+#include "../stages.h"
+#include "cuda/cpu.h"
+#include "memory.h"
+#include "run.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many keys the last query of a tile sees. */
+static ptrdiff_t length_of(const struct attention *p, size_t i0)
+{
+    const size_t end = i0 + TENSOR_BR < p->Nq ? i0 + TENSOR_BR : p->Nq;
+    const ptrdiff_t seen = (ptrdiff_t)end + attention_band(p).high;
+    return seen < 0 ? 0 : seen < (ptrdiff_t)p->Nk ? seen : (ptrdiff_t)p->Nk;
+}
+
+TEST(queue, has_every_tile_once_and_the_longest_first)
+{
+    static const size_t sizes[][2] = {
+        { 1, 1 }, { 128, 128 }, { 129, 300 }, { 1000, 1000 }, { 700, 70 }
+    };
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        struct attention p = attention_of(2, 3, 3, sizes[k][0], sizes[k][1], 64);
+        p.causal = true;
+        bool taken[6][8] = { { false } };
+        ptrdiff_t before = (ptrdiff_t)p.Nk;
+        size_t head, i0, n = 0;
+        for (; kernel_takes(&p, n, &head, &i0); n++) {
+            cr_assert(head < 6 && i0 < p.Nq && i0 % TENSOR_BR == 0 && !taken[head][i0 / TENSOR_BR],
+                      "number %zu: head %zu from query %zu on", n, head, i0);
+            taken[head][i0 / TENSOR_BR] = true;
+            cr_assert(length_of(&p, i0) <= before, "number %zu is longer than the one before", n);
+            before = length_of(&p, i0);
+        }
+        cr_assert(n == 6 * ((p.Nq + TENSOR_BR - 1) / TENSOR_BR), "%zu tiles", n);
+    }
+}
+
+/* Several tiles of queries a block, ragged, causal, grouped heads; in most one consumer has fewer tiles of keys. */
+static struct test_problem some_tiles(enum kernel_name name, float scale)
+{
+    struct attention p = kernel_shape(name, 1, 4, 2, 300, 340);
+    p.causal = true;
+    p.scale = scale;
+    return problem_of(p, 0, 1);
+}
+
+TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
+{
+    static const size_t processors[] = { 1, 2, 3, 12, 40 };
+    for (enum kernel_name name = PERSISTENT; name <= POLYNOMIAL; name++) {
+        struct test_problem t = some_tiles(name, -0.1f);
+        const size_t n = attention_query_elements(&t.p);
+        float *O = allocate(n, sizeof *O, "O"), *first = allocate(n, sizeof *O, "O");
+        for (size_t k = 0; k < sizeof processors / sizeof processors[0]; k++) {
+            cuda_cpu_threads(processors[k]);
+            run_on(test_device(), name, &t, k ? O : first, NULL);
+            cr_assert(k == 0 || memcmp(O, first, n * sizeof *O) == 0, "%s: %zu multiprocessors",
+                      kernels[name].name, processors[k]);
+        }
+        cuda_cpu_threads(0);
+        free(first);
+        free(O);
+        problem_free(&t);
+    }
+}
+
+TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)
+{
+    struct test_problem t = some_tiles(PERSISTENT, 0.1f);
+    const struct attention_input input = input_of(&t);
+    const struct kernel *k = &kernels[PERSISTENT];
+    const struct shape shape = kernel_shape_of(k, &input);
+    cr_assert(shape.blocks == 12, "%zu tiles", shape.blocks);
+    for (size_t n = 1; n <= 20; n++) {
+        cuda_cpu_threads(n);
+        const size_t blocks = kernel_blocks(k, shape, &device_cpu);
+        cr_assert(blocks == (n < 12 ? n : 12), "%zu blocks", blocks);
+        cr_assert(kernel_blocks(&kernels[PINGPONG], shape, &device_cpu) == 12, "pingpong's stay");
+    }
+    cuda_cpu_threads(0);
+    problem_free(&t);
+}
+
+TEST(persistent, takes_all_tiles_again_at_the_next_launch)
+{
+    struct test_problem t = some_tiles(PERSISTENT, 0.1f);
+    const struct attention_input input = input_of(&t);
+    const size_t n = attention_query_elements(&t.p);
+    float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
+    uint16_t *poison = allocate(n, sizeof *poison, "poison");
+    const bool other = kernel_lacks_device(&kernels[PERSISTENT], test_device()) != NULL;
+    struct loaded l =
+        kernel_load(&kernels[PERSISTENT], other ? &device_cpu : test_device(), &input);
+    memset(poison, 0xff, n * sizeof *poison);
+    kernel_launch(&l);
+    kernel_output(&l, O);
+    l.device->upload(l.arrays.O16, poison, n * sizeof *poison);
+    kernel_launch(&l);
+    kernel_output(&l, again);
+    for (size_t k = 0; k < n; k++)
+        cr_assert(again[k] == O[k], "O[%zu] is %g, and was %g", k, (double)again[k], (double)O[k]);
+    kernel_unload(&l);
+    free(poison);
+    free(again);
+    free(O);
+    problem_free(&t);
+}
