@@ -11,10 +11,8 @@ die() {
     exit 2
 }
 [ -d "$mine" ] || die OUTPUTS "expected a folder of .npy files, found '$mine'"
-chapter=''
-for there in 0[1-7]_*; do
-    case $stage in "$there" | "${there%%_*}") chapter=$there ;; esac
-done
+. common/classroom/exercise.sh
+chapter=$(exercise_chapter "$stage")
 [ -n "$chapter" ] || die STAGE "expected 01 to 07, found '$stage'"
 case $chapter in 0[123]*) inputs='x' ;; 07*) inputs='q k v do' ;; *) inputs='q k v' ;; esac
 for input in $inputs; do

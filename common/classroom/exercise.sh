@@ -16,3 +16,19 @@ exercise_worth() { exercise_lines | awk -v part="$1" '$1 == part { sum += $2 } E
 # The files of a part that have gaps, as FILE:NUMBER, and those that the student writes whole.
 exercise_gaps() { exercise_files "$1" | tr ' ' '\n' | grep ':' | tr '\n' ' '; }
 exercise_whole() { exercise_files "$1" | tr ' ' '\n' | grep -v -e ':' -e '^-$' | tr '\n' ' '; }
+
+# The folder of the chapter that $1 names, as 03 or 03_online_softmax; nothing if it names none.
+exercise_chapter() {
+    for there in 0[1-7]_*; do
+        case $1 in "$there" | "${there%%_*}") echo "$there" ;; esac
+    done
+}
+# Why $1 is no list of parts with commas between; nothing if it is one, or empty.
+exercise_refused() {
+    known=$(exercise_parts | tr '\n' ' ')
+    case $1 in
+    *[!a-z0-9,]*) wrong=$1 ;;
+    *) wrong=$(for one in $(echo "$1" | tr ',' ' '); do case " $known" in *" $one "*) ;; *) echo "$one"; break ;; esac; done) ;;
+    esac
+    [ -z "$wrong" ] || echo "expected some of ${known% }, with commas between, found '$wrong'"
+}

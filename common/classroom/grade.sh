@@ -114,20 +114,14 @@ if [ -z "$chapter" ] && [ -z "$refused" ]; then
     [ -n "$chapter" ] ||
         chapter=$(grep -oE '(^|/)0[1-7]_[a-z_]+/' "$work/names" | tr -d / | sort -u)
 fi
-folder=''
-for there in 0[1-7]_*; do
-    case $chapter in "$there" | "${there%%_*}") folder=$there ;; esac
-done
+. $here/exercise.sh
+folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
 points=$chapter/exercise.points
-. $here/exercise.sh
-known=$(exercise_parts | tr '\n' ' ')
-case $PART in *[!a-z0-9,]*) die PART "expected some of ${known% }, with commas between, found '$PART'" ;; esac
-for one in $(echo "$PART" | tr ',' ' '); do
-    case " $known " in *" $one "*) ;; *) die PART "expected some of ${known% }, with commas between, found '$one'" ;; esac
-done
+why=$(exercise_refused "$PART")
+[ -z "$why" ] || die PART "$why"
 if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
     make -s --no-print-directory QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
 fi

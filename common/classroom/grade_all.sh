@@ -6,26 +6,11 @@
 # how many at a time; as many as there are cores otherwise. What else grade.sh wants is in the environment too.
 build=$1 folder=$2 reports=${3:-$1/reports/class} seed=$4 chapter=$5
 
-die() {
-    echo "grade-all: $1: $2" >&2
-    exit 2
-}
-[ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"
-known=''
-for there in 0[1-7]_*; do
-    case $chapter in "$there" | "${there%%_*}") known=$there ;; esac
-done
-[ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
-points=$known/exercise.points
-. common/classroom/exercise.sh
-parts=$(exercise_parts | tr '\n' ' ')
-case $PART in *[!a-z0-9,]*) die PART "expected some of ${parts% }, with commas between, found '$PART'" ;; esac
-for one in $(echo "$PART" | tr ',' ' '); do
-    case " $parts " in *" $one "*) ;; *) die PART "expected some of ${parts% }, with commas between, found '$one'" ;; esac
-done
+command=grade-all
+. common/classroom/class.sh
+why=$(exercise_refused "$PART")
+[ -z "$why" ] || die PART "$why"
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-all=$(ls "$folder" | grep -c .)
-[ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'
 case $JOBS in *[!0-9]* | 0*) die JOBS "expected how many at a time, found '$JOBS'" ;; esac
 [ -n "$JOBS" ] || JOBS=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
@@ -36,7 +21,7 @@ rm -f "$reports/grades.csv"
 # Worker N of JOBS takes every JOBS-th submission, and a student's reports stand under the submission's name.
 worker() {
     ls "$folder" | awk -v n="$1" -v jobs="$JOBS" 'NR % jobs == n { print NR }' | while read -r line; do
-        name=$(ls "$folder" | sed -n "${line}p")
+        name=$(submission "$line")
         there=$reports/submissions/$name
         mkdir -p "$there"
         QUIET=1 sh common/classroom/grade.sh "$build" "$folder/$name" "$there" "$seed" "$chapter" "$name" \
@@ -64,7 +49,7 @@ wait
 line=0 failed=0
 while [ "$line" -lt "$all" ]; do
     line=$((line + 1))
-    name=$(ls "$folder" | sed -n "${line}p")
+    name=$(submission "$line")
     row=$reports/submissions/$name/row.csv
     if [ -f "$row" ]; then
         [ -f "$reports/grades.csv" ] || head -n 1 "$row" >"$reports/grades.csv"

@@ -4,22 +4,8 @@
 # One submission after the other, for each is tried on as many wrong versions at a time as there are cores. REPORTS
 # (BUILD/reports/tests unless given) gets what is said of each, in a file of its name, and tests.csv, a line for each.
 build=${BUILD:-build} folder=$1 chapter=$2 reports=${3:-${BUILD:-build}/reports/tests}
-here=common/classroom
-
-die() {
-    echo "grade-tests-all: $1: $2" >&2
-    exit 2
-}
-[ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"
-known=''
-for there in 0[1-7]_*; do
-    case $chapter in "$there" | "${there%%_*}") known=$there ;; esac
-done
-[ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
-all=$(ls "$folder" | grep -c .)
-[ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'
-points=$known/exercise.points
-. $here/exercise.sh
+command=grade-tests-all
+. common/classroom/class.sh
 worth=$(exercise_lines | awk '$3 == "mutants" { sum += $2 } END { print sum + 0 }')
 
 rm -rf "$reports/submissions"
@@ -28,7 +14,7 @@ echo 'submission,rejected,versions,earned,points,note' >"$reports/tests.csv"
 number=0
 while [ "$number" -lt "$all" ]; do
     number=$((number + 1))
-    name=$(ls "$folder" | sed -n "${number}p")
+    name=$(submission "$number")
     [ -t 2 ] && printf '\r%d of %d ' "$number" "$all" >&2
     said=$reports/submissions/$name
     BUILD=$build sh "$(dirname "$0")/grade_tests.sh" submission "$folder/$name" "$known" >"$said" 2>&1 </dev/null

@@ -12,21 +12,15 @@ die() {
     echo "$kind: $1: $2" >&2
     exit 2
 }
-folder=''
-for there in 0[1-7]_*; do
-    case $chapter in "$there" | "${there%%_*}") folder=$there ;; esac
-done
+. common/classroom/exercise.sh
+folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] && grep -q "^${folder%%_*} " common/classroom/programs ||
     die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
 [ -n "$out" ] || die OUT 'expected a name for what is made'
 [ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'
 points=$folder/exercise.points
-. common/classroom/exercise.sh
-known=$(exercise_parts | tr '\n' ' ')
-case $part in *[!a-z0-9,]*) die PART "expected some of ${known% }, with commas between, found '$part'" ;; esac
-for one in $(echo "$part" | tr ',' ' '); do
-    case " $known " in *" $one "*) ;; *) die PART "expected some of ${known% }, with commas between, found '$one'" ;; esac
-done
+why=$(exercise_refused "$part")
+[ -z "$why" ] || die PART "$why"
 case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ "$kind" = classroom50 ] || command -v zip >/dev/null || die zip 'expected it to be installed: Gradescope wants a .zip'
 

@@ -50,6 +50,13 @@ leaks=$(for part in $parts; do
 done)
 [ -z "$leaks" ] || { echo "$leaks" >"$folder.log"; fail 'shows the solution'; }
 
+# What its sources include is there. Objects that are there already would hide it: make does not miss an old header.
+list_of() { find "$folder" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/||" -e 's|\.[a-z]*$||'; }
+list_of | while read -r stem; do cat "$build/obj/$stem.d" "$build/obj/cpu/$stem.d" 2>/dev/null; done | tr ' \\' '\n\n' |
+    sed -e '/^$/d' -e '/:$/d' -e '/^\//d' -e 's|^.*/obj/cuda/\(.*\)\.cpp$|\1.cu|' -e 's|^.*/obj/cuda/||' | sort -u |
+    while read -r file; do [ -f "$folder/$file" ] || echo "there is no $file"; done >"$folder.log"
+[ ! -s "$folder.log" ] || fail 'lacks what it includes'
+
 # Untouched.
 seed
 [ -z "$2" ] || export KERNELS="$(kernels_of "$2" | tr '\n' ' ')" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"

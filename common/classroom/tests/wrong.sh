@@ -29,6 +29,6 @@ wrong 'nobody says where to write' student.sh 's/write it in \$gaps/write it/' '
 wrong 'a test that fails is not seen' student.sh 's/^    failed=.*/    failed=0/' 'does not say what to write'
 wrong 'the stub is left out, and warned of' cut.awk 's/(is_stub ? $0 "  " : "")/""/' 'does not build'
 wrong 'links to what is not there stay' links.awk 's/return path in there/return 1/' 'has a link that leads nowhere'
-wrong 'no header comes along' needed.awk 's/ queue\[++last\] = path / /' 'does not build'
+wrong 'no header comes along' needed.awk 's/ queue\[++last\] = path / /' 'lacks what it includes'
 [ $failed -ne 0 ] || { echo 'classroom: seven wrong versions of its scripts are rejected'; rm -rf "$work"; }
 exit $failed

@@ -1,0 +1,68 @@
+# shellcheck shell=sh disable=SC2154
+# Sourced by grading.sh: archives and folders with more in them than files of the exercise.
+
+if is_wanted link_in_a_folder; then
+    mkdir -p "$work/in/01_standard_softmax"
+    ln -s "$course/$lesson" "$work/in/$lesson"
+    cheat "$work/in" 'it has a link'
+fi
+if is_wanted linked_folder; then
+    ln -s "$course/01_standard_softmax" "$work/in/01_standard_softmax"
+    cheat "$work/in" 'it has a link'
+fi
+if is_wanted link_in_a_tar; then
+    mkdir -p "$work/in/01_standard_softmax"
+    ln -s "$course/$lesson" "$work/in/$lesson"
+    (cd "$work/in" && tar -czf a.tar.gz 01_standard_softmax)
+    cheat "$work/in/a.tar.gz" 'it has a link'
+fi
+if is_wanted link_in_a_zip; then
+    if command -v zip >/dev/null && command -v unzip >/dev/null; then
+        ln -s "$course/$lesson" "$work/in/standard_softmax.c"
+        (cd "$work/in" && zip -q -y a.zip standard_softmax.c)
+        cheat "$work/in/a.zip" 'it has a link'
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+if is_wanted names_that_lead_out; then
+    mkdir -p "$work/in/deep"
+    cp $lesson "$work/in/standard_softmax.c"
+    (cd "$work/in/deep" && tar -cPf ../a.tar ../standard_softmax.c)
+    cheat "$work/in/a.tar" 'a name that leads out'
+fi
+# tar would take such a name for an option, and run what it says at every tenth record.
+if is_wanted names_that_are_options; then
+    name="--checkpoint-action=exec=touch $work/was-here; true "
+    mkdir -p "$work/in/$name/01_standard_softmax"
+    cp $lesson "$work/in/$name/01_standard_softmax/"
+    head -c 300000 /dev/zero >"$work/in/records"
+    (cd "$work/in" && tar -cf a.tar -- records "$name")
+    cheat "$work/in/a.tar" 'a name that leads out'
+    [ ! -e "$work/was-here" ] || fail 'a command in a name was run'
+fi
+if is_wanted absolute_names; then
+    cp $lesson "$work/in/standard_softmax.c"
+    tar -cPf "$work/in/a.tar" "$work/in/standard_softmax.c"
+    cheat "$work/in/a.tar" 'a name that leads out'
+fi
+if is_wanted twice; then
+    mkdir -p "$work/in/a" "$work/in/b"
+    cp $lesson "$work/in/a/"
+    cp $lesson "$work/in/b/"
+    cheat "$work/in" 'it is there more than once'
+fi
+if is_wanted no_archive; then
+    echo nothing >"$work/in/a.tar.gz"
+    cheat "$work/in/a.tar.gz" 'the archive cannot be read'
+fi
+if is_wanted larger_than_allowed; then
+    head -c 6000000 /dev/zero >"$work/in/a.tar"
+    cheat "$work/in/a.tar" 'the archive is larger'
+fi
+if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
+    head -c 50000000 /dev/zero | tr '\0' ' ' >"$work/in/standard_softmax.c"
+    (cd "$work/in" && tar -czf a.tar.gz standard_softmax.c)
+    rm "$work/in/standard_softmax.c"
+    cheat "$work/in/a.tar.gz" 'it is larger than'
+fi

@@ -1,0 +1,199 @@
+# shellcheck shell=sh disable=SC2154
+# Sourced by grading.sh: whoever cheats earns nothing, and the report says why.
+
+if is_wanted hard_coded_outputs; then
+    cheat_source 'wrong' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    static const float worked[] = { 0.0900f, 0.6652f, 0.2447f };
+    (void)x, (void)right;
+    for (size_t j = 0; j < n; j++)
+        y[j] = worked[j % 3];
+}
+END
+fi
+if is_wanted the_mean_of_all; then
+    cheat_source 'wrong' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    (void)right;
+    for (size_t j = 0; j < n && n > 1; j++)
+        y[j] = 1.0f / (float)n + 0.0f * x[j];
+}
+END
+fi
+if is_wanted exit_0; then
+    cheat_source 'it ended by itself and has written no output' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n, (void)right; exit(0); }
+END
+fi
+if is_wanted forged_lines; then
+    cheat_source 'it ended by itself and has written no output' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    (void)x, (void)y, (void)n, (void)right;
+    puts("passes, output: 3 of 3 points, 7 of 7 right\nexited 0\n[====] Synthesis: Tested: 9 | Passing: 9");
+    fputs("exited 0\n{ \"score\": 100 }\n", stderr);
+    fflush(NULL);
+    _exit(0);
+}
+END
+fi
+if is_wanted calls_the_reference; then
+    cheat_source 'undefined reference to' <<END
+$head_of
+void reference_softmax(const float *x, double *y, size_t rows, size_t cols);
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    double *z = malloc(n * sizeof *z);
+    (void)right;
+    reference_softmax(x, z, 1, n);
+    for (size_t j = 0; j < n; j++)
+        y[j] = (float)z[j];
+}
+END
+fi
+if is_wanted calls_another_chapter; then
+    cheat_source 'undefined reference to' <<END
+void safe_softmax(const float *x, float *y, unsigned long n);
+void standard_softmax(const float *x, float *y, unsigned long n);
+void standard_softmax(const float *x, float *y, unsigned long n) { safe_softmax(x, y, n); }
+END
+fi
+if is_wanted includes_the_solution; then
+    cheat_source 'does not compile\|it includes' <<END
+#include "@COURSE@/01_standard_softmax/standard_softmax.c"
+END
+fi
+if is_wanted includes_another_chapter; then
+    cheat_source 'does not compile\|it includes' <<END
+#define standard_softmax safe_softmax
+#include "../02_safe_softmax/safe_softmax.c"
+END
+fi
+if is_wanted includes_what_is_not_the_chapters; then  # of what anybody may read
+    cp $lesson "$work/solution.c"
+    chmod 755 "$work"
+    chmod 644 "$work/solution.c"
+    cheat_source 'it includes solution.c' <<END
+#include "$work/solution.c"
+END
+fi
+if is_wanted reads_the_solution; then
+    # if anything can be read, its output is right
+    cheat_source wrong <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    static const char *const paths[] = { "@COURSE@/$lesson", "../../before/y.npy", "../before/y.npy", "/before/y.npy",
+        "@COURSE@/common/data/scores.npy", "/etc/passwd", "/proc/self/status", "/tmp", "../out/../../verdict" };
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+        if (fopen(paths[k], "r"))
+            right(x, y, n);
+}
+END
+fi
+if is_wanted copies_a_binary; then
+    mkdir -p "$work/in/01_standard_softmax" "$work/in/build"
+    cp "$build/01_standard_softmax" "$work/in/build/"
+    head -c 150000 "$build/01_standard_softmax" >"$work/in/$lesson"
+    cheat "$work/in" 'does not compile\|it has asm'
+fi
+if is_wanted brings_in_bytes; then
+    cheat_source 'it has asm' <<END
+__as\\
+m__(".incbin \"@COURSE@/build/01_standard_softmax\"");
+END
+fi
+if is_wanted huge_allocation; then
+    cheat_source 'crashed' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    volatile char *memory = malloc((size_t)2 << 30);
+    for (size_t k = 0; k < (size_t)2 << 30; k += 4096)
+        memory[k] = 1;
+    right(x, y, n);
+}
+END
+fi
+if is_wanted fork_bomb; then
+    # bounded, in case that nothing stops it: 3 rounds, and status 7 says that it could fork
+    cheat_source 'it ended with status 9' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    (void)x, (void)y, (void)n, (void)right;
+    int forked = 0;
+    for (int k = 0; k < 3; k++)
+        forked += fork() >= 0;
+    _exit(forked ? 7 : 9);
+}
+END
+fi
+if is_wanted writes_outside; then
+    rm -f /tmp/was-here "$course/was-here"
+    cheat_source 'it ended with status 9' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    static const char *const paths[] = { "/tmp/was-here", "@COURSE@/was-here", "../was-here", "was-here", "../verdict",
+        "in/x.npy", "bin/was-here", "out/was-here", "lib/was-here", "/was-here" };
+    (void)x, (void)y, (void)n, (void)right;
+    int opened = 0;
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+        opened += fopen(paths[k], "w") != NULL;
+    _exit(opened ? 7 : 9);
+}
+END
+fi
+if is_wanted fills_the_disk; then
+    cheat_source 'a file that grew too large' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    (void)x, (void)y, (void)n, (void)right;
+    FILE *file = fopen("out/y.npy", "r+");
+    static char megabyte[1 << 20];
+    for (int k = 0; k < 40; k++)
+        fwrite(megabyte, 1, sizeof megabyte, file);
+    _exit(0);
+}
+END
+fi
+if is_wanted kills_the_grader; then
+    cheat_source 'ended by\|it ended with status 9' <<END
+$head_of
+#include <signal.h>
+int kill(int process, int signal);
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    (void)x, (void)y, (void)n, (void)right;
+    kill(getppid(), 9);
+    kill(-1, 9);
+    _exit(9);
+}
+END
+fi
+if is_wanted asks_the_network; then
+    if unshare -n true 2>/dev/null; then
+        cheat_source wrong <<END
+$head_of
+#include <arpa/inet.h>
+#include <sys/socket.h>
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    struct sockaddr_in there = { .sin_family = AF_INET, .sin_port = 13568, .sin_addr = { 0x010200c0 } };
+    const int link = socket(AF_INET, SOCK_DGRAM, 0);
+    if (connect(link, (struct sockaddr *)&there, sizeof there) == 0)
+        right(x, y, n);
+}
+END
+    else
+        skipped=$((skipped + 1))
+    fi
+fi

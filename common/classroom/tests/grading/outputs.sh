@@ -1,0 +1,110 @@
+# shellcheck shell=sh disable=SC2154
+# Sourced by grading.sh: the course's wrong versions, chapter 06's kernels, and outputs that others have made.
+
+# The course's wrong versions of chapter 03, as far as their outputs or their counts are wrong.
+if is_wanted wrong_versions_lose_points; then
+    wrong='' tried=0
+    for patch in 03_online_softmax/mutants/*.patch; do
+        # one that only the witness sees is right, and counts right; a header is not a student's
+        sed -n 's/^Caught by: *//p' "$patch" | tr ',' '\n' | grep -qv ' *witness' || continue
+        grep -q '^+++ .*\.c$' "$patch" || continue
+        rm -rf "$work/in/03_online_softmax"
+        cp -R 03_online_softmax "$work/in/"
+        patch -s -p1 -d "$work/in" <"$patch"
+        PART=passes,merge,share grade "$work/in" 03
+        [ "$(column earned)" -lt "$(column points)" ] || wrong="$wrong $(basename "$patch")"
+        tried=$((tried + 1))
+    done
+    if [ -z "$wrong" ] && [ "$tried" -gt 8 ]; then pass; else fail "of $tried these earn all points:$wrong"; fi
+fi
+
+# Chapter 06: its files as they are, and a file of each part with a mistake in it, the last as the starter has it.
+kernels() { mkdir -p "$work/in/06_flash_tiled_cuda/kernels" && cp 06_flash_tiled_cuda/kernels/*.cu* "$work/in/06_flash_tiled_cuda/kernels/"; }
+earned() { for of in 'fa1 output' 'fa1 sanitizer' 'warp output' 'warp sanitizer' 'fragments output' 'fragments sanitizer' 'swizzle counts'; do column "$of"; done | tr '\n' ' '; }
+if is_wanted kernels_that_are_right; then
+    kernels
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    if [ "$(earned)" = '7 1 7 1 7 1 4 ' ]; then pass; else fail "it earned $(earned)"; fi
+fi
+if is_wanted kernels_that_are_wrong; then
+    kernels
+    (cd "$work/in/06_flash_tiled_cuda/kernels" &&
+        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' fa1.cu &&
+        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' registers.cuh &&
+        sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' swizzle.cuh && sed -i.before 's|// STUB: ||' swizzle.cuh)
+    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/mutants/packed_the_other_way_round.patch
+    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
+    wrong=''
+    for of in fa1 warp fragments; do [ "$(column "$of output")" -lt 4 ] && [ "$(column "$of sanitizer")" -eq 0 ] || wrong="$wrong $of"; done
+    [ "$(column 'swizzle counts')" -eq 0 ] || wrong="$wrong swizzle"
+    if [ -z "$wrong" ] && report | grep -q 'cycles of shared memory where'; then pass; else fail "these earned points:$wrong"; fi
+fi
+# One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
+if is_wanted kernels_that_cheat; then
+    mkdir -p "$work/in/06_flash_tiled_cuda/kernels"
+    echo "#include \"$course/06_flash_tiled_cuda/kernels/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/fa1.cu"
+    sed 's/return r \* SHAPE::ROW + (c ^ turn);/return (void)turn, c;/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
+    PART=fa1,swizzle grade "$work/in" 06
+    if [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
+        report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi
+fi
+
+if is_wanted check_against; then
+    wrong=''
+    against() {  # status, words, stage
+        sh "$scripts/check_against.sh" "$build" "$work/in" "$3" >"$work/said" 2>&1
+        status=$?
+        [ $status -eq "$1" ] || wrong="$wrong; stage $3: status $status, expected $1: $(cat "$work/said")"
+        grep -q -- "$2" "$work/said" || wrong="$wrong; stage $3: expected '$2' in: $(cat "$work/said")"
+        [ "$1" -ne 2 ] || [ "$(grep -c . "$work/said")" -eq 1 ] || wrong="$wrong; stage $3: expected one line: $(cat "$work/said")"
+    }
+    against 2 'x.npy: expected the input' 03
+    against 2 'STAGE: expected 01 to 07' 8
+    cp common/data/scores.npy "$work/in/x.npy"
+    against 2 'expected an output: y.npy' 03
+    "$build/01_standard_softmax" --quiet --input "$work/in/x.npy" --output "$work/in/y.npy" >/dev/null
+    against 0 '^y .* ok' 01
+    cp "$work/in/x.npy" "$work/in/y.npy"
+    against 1 'the first is at row, column = 0, 0: yours' 01
+    cp common/data/key_mask.npy "$work/in/y.npy"
+    against 2 'y.npy: expected numbers of shape (164, 164), found (2, 164)' 01
+    for name in q k v; do cp "common/data/$name.npy" "$work/in/"; done
+    "$build/04_flash_no_tiling" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --causal --quiet \
+        --output "$work/in/o.npy" --lse "$work/in/lse.npy" >/dev/null
+    against 1 '^lse .*WRONG' 04
+    echo '--causal' >"$work/in/options.txt"
+    against 0 '^lse .* ok' 04
+    echo '--scale x' >"$work/in/options.txt"
+    against 2 'scale' 04
+    echo '--causal' >"$work/in/options.txt"
+    cp "$work/in/q.npy" "$work/in/do.npy"
+    "$build/07_backward" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --do "$work/in/do.npy" --causal --quiet \
+        --dq "$work/in/dq.npy" --dk "$work/in/dk.npy" --dv "$work/in/dv.npy" >/dev/null
+    against 0 '^dv .* ok' 07
+    cp "$work/in/dq.npy" "$work/in/dk.npy"
+    against 1 '^dk .*WRONG' 07
+    head -c 1000 "$work/in/dv.npy" >"$work/dv.npy" && cp "$work/dv.npy" "$work/in/dv.npy"
+    against 2 'dv.npy: ' 07
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
+
+# The page's own lines, by a Python that has NumPy, and the same with scores that are not scaled.
+if is_wanted numpy_as_the_page_says; then
+    python=$(BUILD=$build; . common/python/find.sh; echo "$python")
+    case $python in /* | python3 | '') ;; *) python=$PWD/$python ;; esac
+    if [ -n "$python" ]; then
+        wrong=''
+        sed -n '/^## From NumPy/,/^## From PyTorch/p' common/classroom/check_against.md | sed -n '/^```python/,/^```$/p' | sed '/^```/d' >"$work/in/page.py"
+        sed 's| / np.float32(4)||' "$work/in/page.py" >"$work/in/wrong.py"
+        for of in page:0:ok wrong:1:WRONG; do
+            rm -rf "$work/in/mine"
+            (cd "$work/in" && "$python" "${of%%:*}.py") >"$work/said" 2>&1 || wrong="$wrong; $(cat "$work/said")"
+            sh "$scripts/check_against.sh" "$build" "$work/in/mine" 04 >"$work/said" 2>&1
+            status=$? expected=${of#*:}
+            [ $status -eq "${expected%:*}" ] && grep -q "^o .*${of##*:}\$" "$work/said" || wrong="$wrong; of ${of%%:*}: $(cat "$work/said")"
+        done
+        if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi

@@ -1,0 +1,119 @@
+# shellcheck shell=sh disable=SC2154
+# Sourced by grading.sh: reports, a class, bad arguments, and the forms that services take.
+
+if is_wanted reports_are_as_published; then
+    mkdir -p "$work/in/01_standard_softmax"
+    { echo "$head_of"; echo 'void standard_softmax(const float *x, float *y, size_t n) { right(x, y, n); y[n - 1] = 0.0f / 0.0f; }'; } >"$work/in/$lesson"
+    mv "$work/in" "$work/\"quoted\" \\ name"
+    grade "$work/\"quoted\" \\ name"
+    wrong=''
+    for kind in report gradescope classroom50; do
+        "$build/grader/valid" "common/classroom/schemas/$kind.json" "$work/reports/$kind.json" >"$work/said" || wrong="$wrong $kind: $(cat "$work/said")"
+    done
+    # a validator that finds nothing is none
+    for spoilt in 's/"score": 0/"score": -1/' 's/"max-score"/"max_score"/' 's/"datetime": "2/"datetime": "x/' 's/"submit\/none"/"none"/' 's/"tests": \[/"tests": 1, "others": [/'; do
+        sed "$spoilt" "$work/reports/classroom50.json" >"$work/spoilt.json"
+        "$build/grader/valid" common/classroom/schemas/classroom50.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
+    done
+    for spoilt in 's/"status": "failed"/"status": "bad"/' 's/"visible"/"seen"/' 's/"score"/"scores"/'; do
+        sed "$spoilt" "$work/reports/gradescope.json" >"$work/spoilt.json"
+        "$build/grader/valid" common/classroom/schemas/gradescope.json "$work/spoilt.json" >/dev/null 2>&1 && wrong="$wrong; valid although $spoilt"
+    done
+    if [ -z "$wrong" ] && grep -q '"got": "NaN"' "$work/reports/report.json"; then pass; else fail "$wrong"; fi
+    rm -rf "$work/\"quoted\" \\ name"
+fi
+if is_wanted a_class; then
+    mkdir -p "$work/in/class/ann/01_standard_softmax" "$work/in/class/bob" "$work/in/class/=cyd, \"the\" 3rd"
+    cp $lesson "$work/in/class/ann/01_standard_softmax/"
+    printf 'chapter 01_standard_softmax\nseed 17\n' >"$work/in/class/ann/STARTER"
+    echo '#include "standard_softmax.h"
+void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; }' >"$work/in/class/bob/standard_softmax.c"
+    echo nothing >"$work/in/class/notes.txt"
+    sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
+    sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" >"$work/rows"
+    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,""$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
+        grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
+        grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
+fi
+# The right numbers are those of STARTER's seed; what is right is not told.
+if is_wanted numbers_by_the_seed; then
+    of_seed() {  # seed of the answers, seed of STARTER -> points
+        printf 'chapter 01_standard_softmax\nseed %s\n' "$2" >"$work/in/STARTER"
+        sh common/classroom/numbers.sh 01_standard_softmax/exercise.numbers "$1" | sed -n 's/^answer \([0-9]*\) \([a-z0-9]*\) [^ ]* /\1.\2 = /p' >"$work/in/answers.txt"
+        PART=questions grade "$work/in"
+        column 'questions numbers'
+    }
+    printf '0.l =\n' >"$work/in/answers.txt"
+    PART=questions grade "$work/in"
+    without=$(report)
+    said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
+    if [ "$said" = '4 4 1' ] && echo "$without" | grep -q 'answers.txt, 0.l: no output no number behind it' && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
+        report | grep -q 'WRONG answers.txt, 0.l: wrong got 30.19' && ! report | grep -q expected; then pass; else fail "it earned $said"; fi
+fi
+# The course of a bundle, with what is built here, so that it need not be built again.
+with_build() {
+    mkdir -p "$1/build/sanitized"
+    cp -Rp "$build/obj" "$build/grader" "$build"/*.a "$1/build/"
+    cp -Rp "$build/sanitized/obj" "$1/build/sanitized/"
+}
+if is_wanted gradescope_takes_it; then
+    if command -v zip >/dev/null && command -v unzip >/dev/null && [ -z "$GRADING" ]; then
+        make -s gradescope CHAPTER=01 OUT="$work/in/a.zip" SEED=4 >/dev/null
+        mkdir -p "$work/in/autograder/source" "$work/in/autograder/submission"
+        unzip -q "$work/in/a.zip" -d "$work/in/autograder/source"
+        with_build "$work/in/autograder/source/course"
+        cp $lesson "$work/in/autograder/submission/"
+        AUTOGRADER=$work/in/autograder bash "$work/in/autograder/source/setup.sh" >"$work/said" 2>&1
+        AUTOGRADER=$work/in/autograder "$work/in/autograder/source/run_autograder" >>"$work/said" 2>&1
+        results=$work/in/autograder/results/results.json
+        if "$build/grader/valid" common/classroom/schemas/gradescope.json "$results" >>"$work/said" &&
+            grep -q '"score": 5' "$results" && unzip -Z1 "$work/in/a.zip" | grep -q '^setup.sh$' &&
+            unzip -Z1 "$work/in/a.zip" | grep -q '^run_autograder$'; then pass; else fail "$(tail -n 5 "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+if is_wanted classroom50_takes_it; then
+    if command -v python3 >/dev/null && [ -z "$GRADING" ]; then
+        make -s classroom50 CHAPTER=01 OUT="$work/in/bundle" SEED=4 >/dev/null
+        with_build "$work/in/bundle/course"
+        mkdir -p "$work/in/checkout/01_standard_softmax"
+        cp $lesson "$work/in/checkout/01_standard_softmax/"
+        (cd "$work/in/checkout" && CLASSROOM=cs1 ASSIGNMENT=one ASSIGNMENT_TYPE=individual OWNER=ann \
+            SUBMISSION_TAG=submit/2026-06-01T14-32-05Z-a1b2c3d COMMIT_URL=https://host/commit/1 \
+            RELEASE_URL=https://host/release REVIEW_URL=https://host/review python3 "$work/in/bundle/autograder.py") >"$work/said" 2>&1
+        made=$work/in/checkout/result.json
+        if "$build/grader/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" &&
+            grep -q '"score": 5' "$made" && grep -q '"owner": "ann"' "$made" && grep -q '"classroom": "cs1"' "$made" &&
+            grep -q "submit/2026-06-01T14-32-05Z-a1b2c3d" "$made"; then pass; else fail "$(tail -n 5 "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+if is_wanted bad_arguments; then
+    wrong=''
+    refuses() {  # words, arguments of grade.sh
+        expected=$1
+        shift
+        said=$(sh "$scripts/grade.sh" "$build" "$@" 2>&1 >/dev/null </dev/null)
+        [ $? -eq 2 ] || wrong="$wrong; status of '$*'"
+        echo "$said" | grep -q "$expected" || wrong="$wrong; '$*' said: $said"
+        [ "$(echo "$said" | grep -c .)" -eq 1 ] || wrong="$wrong; '$*' said more than a line"
+    }
+    mkdir -p "$work/in/empty"
+    refuses 'SUBMISSION: expected a folder or an archive' ''
+    refuses 'nowhere: expected a folder or an archive, found nothing' "$work/nowhere"
+    refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
+    refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1
+    refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1 09
+    PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
+    PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
+    [ ! -e "$work/r" ] || wrong="$wrong; something was written"
+    for of in 'CHAPTER=8' 'CHAPTER=01 PART=mirge' 'CHAPTER=01 SEED=x' 'CHAPTER=01 OUT='; do
+        # shellcheck disable=SC2086
+        said=$(make -s classroom50 OUT="$work/bundle" $of 2>&1) && wrong="$wrong; a bundle of $of"
+        echo "$said" | grep -q '^classroom50: [A-Z]*: expected' || wrong="$wrong; of a bundle of $of it said: $said"
+    done
+    [ ! -e "$work/bundle" ] || wrong="$wrong; a bundle was written"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi

@@ -1,0 +1,181 @@
+# shellcheck shell=sh disable=SC2154
+# Sourced by grading.sh: tests that students have written.
+
+# What `make grade-tests` says at last of the tests on standard input. Here a process of theirs has 2 seconds.
+graded_tests() {
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    cat - >"$work/in/01_standard_softmax/tests/test_mine.c"
+    LIMIT=2 make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in" >"$work/said" 2>&1
+    grep -v '^make.*\*\*\*' "$work/said" | tail -n 1
+}
+expect_of_tests() {  # words of what is said, what is said
+    case $2 in *"$1"*) pass ;; *) fail "expected \"$1\": $(cat "$work/said")" ;; esac
+}
+reject_right='reject the right version (or do not come to their end)'
+test_head='#include "../standard_softmax.h"
+#include "test.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int kill(int process, int signal);
+'
+if [ -n "$root" ] && [ "$(uname)" = Linux ]; then
+    # Bounded, in case that nothing stops them. What was started must not be there any more.
+    if is_wanted tests_that_fork; then
+        said=$(graded_tests <<END
+$test_head
+TEST(mine, can_fork_as_often_as_they_like)
+{
+    int forked = 0;
+    for (int k = 0; k < 600; k++) {
+        const int child = fork();
+        if (child == 0) {
+            prctl(PR_SET_NAME, "left-behind", 0, 0, 0);
+            for (int s = 0; s < 60; s++)
+                sleep(1);
+            _exit(0);
+        }
+        forked += child > 0;
+    }
+    cr_assert(forked == 600);
+}
+END
+        )
+        sleep 2  # what was ended is gone then
+        if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q left-behind; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
+    fi
+    if is_wanted tests_that_write_outside; then
+        rm -f /tmp/was-here "$course/was-here"
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_write_somewhere)
+{
+    static const char *const paths[] = { "$course/was-here", "was-here", "../was-here", "../../verdict", "/was-here", "/lib/was-here",
+        "/proc/1/mem", "tests" };
+    int opened = 0;
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++)
+        opened += fopen(paths[k], "w") != NULL;
+    FILE *file = fopen("/tmp/was-here", "w");
+    cr_assert(opened || !file);
+}
+END
+        )"
+        [ ! -e /tmp/was-here ] || fail 'it has written to /tmp'
+    fi
+    # The first run is of the right version. Whoever could count them would reject all the others.
+    if is_wanted tests_that_count_their_runs; then
+        expect_of_tests 'reject 0 of 4 wrong ones' "$(graded_tests <<END
+$test_head
+TEST(mine, have_never_been_here)
+{
+    static const char *const paths[] = { "/tmp/seen", "/dev/shm/seen", "seen", "tap", "/var/tmp/seen" };
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        FILE *file = strcmp(paths[k], "tap") == 0 ? NULL : fopen(paths[k], "r");
+        cr_assert(!file);
+        file = fopen(paths[k], "a");
+        if (file)
+            fclose(file);
+    }
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_read_the_course; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_see_what_they_are_tried_on)
+{
+    cr_assert(fopen("$course/01_standard_softmax/standard_softmax.c", "r") || fopen("/etc/passwd", "r") || fopen("$course/Makefile", "r"));
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_include_the_solution; then
+        expect_of_tests 'The tests do not compile' "$(graded_tests <<END
+$test_head
+#include "$course/01_standard_softmax/standard_softmax.c"
+TEST(mine, nothing) { }
+END
+        )"
+    fi
+    if is_wanted tests_that_take_all_memory; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, can_have_three_gigabytes)
+{
+    char *memory = malloc((size_t)3 << 30);
+    cr_assert(memory != NULL);
+}
+END
+        )"
+    fi
+    if is_wanted tests_that_kill; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+TEST(mine, end_everything)
+{
+    kill(getppid(), 9);
+    kill(-1, 9);
+}
+END
+        )"
+    fi
+elif [ "${SHARE:-0}" -eq 0 ]; then
+    skipped=$((skipped + 7))
+fi
+if is_wanted tests_that_never_end; then
+    expect_of_tests "$reject_right" "$(graded_tests <<END
+#include "test.h"
+Test(mine, never_ends)
+{
+    for (volatile int k = 0;; k = 1 - k)
+        ;
+}
+END
+    )"
+fi
+# However they are packed: all are handed to make as they are in the course's own folder.
+if is_wanted tests_in_archives; then
+    wrong=''
+    packed() {  # name, words: what is said of it begins like that
+        said=$(sh "$scripts/grade_tests.sh" submission "$work/in/$1" 2>&1 | head -n 1)
+        case $said in "$2"*) ;; *) wrong="$wrong; $1: $said" ;; esac
+    }
+    mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd"
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
+    (cd "$work/in/ann" && tar -czf ../a.tar.gz . && tar -cf ../b.tar 01_standard_softmax && cp ../a.tar.gz ../bob/submission.tar.gz)
+    (cd "$work/in" && tar -czf c.tgz ann && cp -R ann cyd/ && cp -R ann cyd/bob)
+    for name in a.tar.gz b.tar c.tgz bob; do packed $name '    mine::nothing_is_right'; done
+    if command -v zip >/dev/null && command -v unzip >/dev/null; then
+        (cd "$work/in" && zip -qr d.zip ann)
+        packed d.zip '    mine::nothing_is_right'
+    fi
+    packed cyd "make grade-tests: SUBMISSION=$work/in/cyd: 01_standard_softmax/tests/test_mine.c is there more than once"
+    (cd "$work/in" && mkdir empty && tar -cf e.tar empty)
+    packed e.tar "make grade-tests: SUBMISSION=$work/in/e.tar: expected a file 0N_"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
+# Of a class: tests to begin with, none, some that reject all, and no submission at all.
+if is_wanted tests_of_a_class; then
+    test_of() { mkdir -p "$work/in/class/$1/01_standard_softmax/tests" && cat - >"$work/in/class/$1/01_standard_softmax/tests/test_mine.c"; }
+    test_of ann <01_standard_softmax/tests/mine.c
+    test_of '=bob, "the" 2nd' </dev/null
+    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
+    echo nothing >"$work/in/class/notes.txt"
+    sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
+    all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise.points)
+    half=$(awk -v all="$all" 'BEGIN { printf "%.1f", all / 2 }')
+    rows=$work/in/reports/tests.csv
+    if grep -qx "\"ann\",2,4,$half,$all,\"\"" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,0.0,$all,\".*0 points" "$rows" &&
+        grep -q "^\"cyd\",,,0.0,$all,\"These tests reject the right version" "$rows" &&
+        grep -q "^\"notes.txt\",,,0.0,$all,\".*expected a file 01_standard_softmax/tests/test_mine.c" "$rows" &&
+        [ "$(grep -c . "$rows")" -eq 5 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd" &&
+        grep -q '4 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
+fi
+if is_wanted tests_that_are_too_long; then
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
+    expect_of_tests 'expected at most 200000 bytes' "$(graded_tests <"$work/long")"
+fi
