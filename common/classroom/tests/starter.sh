@@ -16,8 +16,22 @@ fail() {
     [ ! -s "$folder.log" ] || tail -n 25 "$folder.log" | sed 's/^/    /'
     exit 1
 }
-# The course's objects, with their times.
-seed() { rm -rf "$folder/build" && mkdir -p "$folder/build" && cp -Rp "$build/obj" "$build"/*.a "$folder/build/"; }
+# The course's objects, with their times: not those of later chapters, and kernels only where the chapter has some.
+seed() {
+    rm -rf "$folder/build"
+    mkdir -p "$folder/build/obj"
+    cp -p "$build"/*.a "$folder/build/"
+    for there in "$build"/obj/*; do
+        objects=${there##*/}
+        case $objects in
+        0[1-7]_*) [ "${objects%%_*}" -le "${chapter%%_*}" ] || continue ;;
+        cpu | watched | cuda) [ -d "$chapter/kernels" ] || continue ;;
+        common | witnessed) ;;
+        *) continue ;;
+        esac
+        cp -Rp "$there" "$folder/build/obj/"
+    done
+}
 # The kernels that a part is tested and graded by.
 kernels_of() {
     exercise_tests "$1" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
