@@ -129,7 +129,7 @@ void replay::start_next(server *s, double now)
     next->second.pop_front();
     s->last = next->first;
     s->busy = true;
-    when[job] = { now, now + cycles_of(log->jobs[job]) * PARTS / log->jobs[job].parts };
+    when[job] = { now, now + cycles_of(log->jobs[job]) * double(PARTS) / log->jobs[job].parts };
     plan(when[job].second, true, job);
 }
 

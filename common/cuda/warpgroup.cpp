@@ -215,7 +215,7 @@ static void ask(warpgroup *g)
     hold(g, &p);
     if (timeline_runs)
         p.job = timeline_product(first_of(g)->number, GROUP,
-                                 2.0 * PRODUCT_M * PRODUCT_K * 2 * p.call.count, 4, p.at);
+                                 double(2 * PRODUCT_M * PRODUCT_K * 2 * p.call.count), 4, p.at);
     g->products.push_back(p);
 }
 
