@@ -25,11 +25,11 @@ static struct counts count_row(const struct kernel *kernel, const struct attenti
 {
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
-    snprintf(row.text, sizeof row.text, "%11s %7s %8s", "-", "-", "-");
+    snprintf(row.text, sizeof row.text, "%10s %7s %8s", "-", "-", "-");
     if (!can_be_counted(&input->p))
         return row;
     const struct count c = count_kernel(kernel, input);
-    snprintf(row.text, sizeof row.text, "%11s %7.2f %8s", report_number(c.total, accesses),
+    snprintf(row.text, sizeof row.text, "%10s %7.2f %8s", report_number(c.total, accesses),
              (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.extra, stored));
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.extra);
     row.as_predicted = c.as_predicted;
@@ -49,7 +49,7 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
     shape.blocks = kernel_blocks(kernel, shape, device);
     snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
     snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
-    report_line("%s%6s %7zu %s  %.1e  %s", name, report_number(shape.blocks, blocks), shape.threads,
+    report_line("%s%6s %7zu %s %.1e %s", name, report_number(shape.blocks, blocks), shape.threads,
                 counts.text, v.errors.reference, before);
     if (!v.errors.right)
         report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
@@ -95,7 +95,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-10s%6s %7s %11s %7s %8s  %7s  %s", "kernel", "blocks", "threads", "accesses",
+    report_line(" # %-10s%6s %7s %10s %7s %8s %7s %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *lacks = kernel_lacks_on(kernel, p, device);

@@ -151,8 +151,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
         }
         mbarrier_arrive(&Q_empty);              // the next tile's may come
         for (int n = mine; n < w.tiles; n++) {  // the other has more tiles, and waits for a turn before each
-            mbarrier_wait(&K_full[stage(n)], parity(n));
-            my_turn();
+            my_turn();  // by now the other has let go the K that was in this stage before
             your_turn();
             mbarrier_arrive(&K_empty[stage(n)]);
         }
