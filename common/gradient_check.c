@@ -39,6 +39,22 @@ static double usual(const float *x, size_t n)
     return finite > 0 ? sqrt(sum / (double)finite) : 0.0;
 }
 
+/* How many keys a query sees, of those that see any. A few are asked, in one head, for heads do not differ. */
+static double keys_of_a_query(const struct attention *p)
+{
+    const size_t apart = (p->Nq - 1) / GRADIENT_CHECK_ROWS + 1;
+    size_t pairs = 0, queries = 0;
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t i = 0; i < p->Nq; i += apart) {
+            size_t keys = 0;
+            for (size_t j = 0; j < p->Nk; j++)
+                keys += visible(p, b, 0, i, j) ? 1 : 0;
+            pairs += keys;
+            queries += keys > 0 ? 1 : 0;
+        }
+    return queries > 0 ? (double)pairs / (double)queries : 1.0;
+}
+
 struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
                                         const float *V, const float *dO)
 {
@@ -52,12 +68,18 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     const double dP = 2.0 * ulps * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
     // no lse is known yet: scores are at most this, and ln Nk more
     const double score = scale * longest_row(Q, queries, p->d) * longest_row(K, keys, p->d);
-    return (struct gradient_terms){
+    struct gradient_terms terms = {
         .size = { [DQ] = scale * dP * usual(K, keys),
                   [DK] = scale * dP * usual(Q, queries) * sqrt(fmax(1.0, looks)),
                   [DV] = usual(dO, queries) * Z },
         .lse = score + log((double)p->Nk),
     };
+    // Weights are about 1/keys, each rounded for itself. A row of dQ is a sum over keys, one of dK and dV over keys * looks
+    // queries. (Where those are many, so are the textbook's, and it has no luck.)
+    for (size_t g = 0; g < GRADIENTS; g++)
+        terms.rounded[g] =
+            terms.size[g] * (g == DQ ? 1.0 : sqrt(fmin(1.0, looks))) / sqrt(keys_of_a_query(p));
+    return terms;
 }
 
 // ---- what is right ------------------------------------------------------------------------------
@@ -172,8 +194,7 @@ static struct allowance with_few_throws(struct allowance allowance,
 {
     const size_t Nq = check->shape[DQ][2], Nk = check->shape[DK][2];
     const double throws = (double)(Nq < Nk ? Nq : Nk);
-    allowance =
-        allowance_for_rounded_gradient(allowance, check->terms.size[g], Nq, Nk, check->type);
+    allowance = allowance_for_rounded_gradient(allowance, check->terms.rounded[g], check->type);
     allowance.rms = fmax(allowance.rms, allowance.max_abs / sqrt(throws));
     return allowance;
 }
