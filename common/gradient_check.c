@@ -77,8 +77,8 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     // Scores of normal numbers vary by 1, and all keys have a share; the more they vary, the fewer.
     const double vary = scale * sqrt((double)p->d) * usual(Q, queries) * usual(K, keys);
     const double share = fmin(1.0, exp(fmax(0.0, vary * vary - 1.0)) / keys_of_a_query(p));
-    // Weights are about `share`, each rounded for itself. A row of dQ is a sum of 1/share terms, one of dK and dV of looks/share,
-    // and one at least. (Where looks are many, so are the textbook's, and it has no luck.)
+    // Weights are about `share`, each rounded for itself. A row of dQ is a sum of 1/share terms, one of dK and dV
+    // of looks/share, and one at least. (Where looks are many, so are the textbook's, and it has no luck.)
     const double of_keys = fmax(share, sqrt(fmin(1.0, looks) * share));
     for (size_t g = 0; g < GRADIENTS; g++)
         terms.rounded[g] = terms.size[g] * (g == DQ ? sqrt(share) : of_keys);
