@@ -39,6 +39,22 @@ static double usual(const float *x, size_t n)
     return finite > 0 ? sqrt(sum / (double)finite) : 0.0;
 }
 
+/* How many keys a query sees, of those that see any. A few are asked, in one head, for heads do not differ. */
+static double keys_of_a_query(const struct attention *p)
+{
+    const size_t apart = (p->Nq - 1) / GRADIENT_CHECK_ROWS + 1;
+    size_t pairs = 0, queries = 0;
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t i = 0; i < p->Nq; i += apart) {
+            size_t keys = 0;
+            for (size_t j = 0; j < p->Nk; j++)
+                keys += visible(p, b, 0, i, j) ? 1 : 0;
+            pairs += keys;
+            queries += keys > 0 ? 1 : 0;
+        }
+    return queries > 0 ? (double)pairs / (double)queries : 1.0;
+}
+
 struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
                                         const float *V, const float *dO)
 {
@@ -52,12 +68,21 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
     const double dP = 2.0 * ulps * sqrt((double)p->d) * usual(dO, queries) * usual(V, keys) * Z;
     // no lse is known yet: scores are at most this, and ln Nk more
     const double score = scale * longest_row(Q, queries, p->d) * longest_row(K, keys, p->d);
-    return (struct gradient_terms){
+    struct gradient_terms terms = {
         .size = { [DQ] = scale * dP * usual(K, keys),
                   [DK] = scale * dP * usual(Q, queries) * sqrt(fmax(1.0, looks)),
                   [DV] = usual(dO, queries) * Z },
         .lse = score + log((double)p->Nk),
     };
+    // Scores of normal numbers vary by 1, and all keys have a share; the more they vary, the fewer.
+    const double vary = scale * sqrt((double)p->d) * usual(Q, queries) * usual(K, keys);
+    const double share = fmin(1.0, exp(fmax(0.0, vary * vary - 1.0)) / keys_of_a_query(p));
+    // Weights are about `share`, each rounded for itself. A row of dQ is a sum of 1/share terms, one of dK and dV
+    // of looks/share, and one at least. (Where looks are many, so are the textbook's, and it has no luck.)
+    const double of_keys = fmax(share, sqrt(fmin(1.0, looks) * share));
+    for (size_t g = 0; g < GRADIENTS; g++)
+        terms.rounded[g] = terms.size[g] * (g == DQ ? sqrt(share) : of_keys);
+    return terms;
 }
 
 // ---- what is right ------------------------------------------------------------------------------
@@ -172,8 +197,7 @@ static struct allowance with_few_throws(struct allowance allowance,
 {
     const size_t Nq = check->shape[DQ][2], Nk = check->shape[DK][2];
     const double throws = (double)(Nq < Nk ? Nq : Nk);
-    allowance =
-        allowance_for_rounded_gradient(allowance, check->terms.size[g], Nq, Nk, check->type);
+    allowance = allowance_for_rounded_gradient(allowance, check->terms.rounded[g], check->type);
     allowance.rms = fmax(allowance.rms, allowance.max_abs / sqrt(throws));
     return allowance;
 }

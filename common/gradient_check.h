@@ -9,9 +9,12 @@
 
 enum { DQ, DK, DV, GRADIENTS };
 
-/* What can be wrong with a gradient for no fault of its maker's (tolerance.h, allowance_for_gradient). */
+/*
+ * What can be wrong with a gradient for no fault of its maker's (tolerance.h): `size` is that of a usual term with a weight
+ * of 1, `rounded` that of a usual sum of such terms, with the weights that they have and signs by chance.
+ */
 struct gradient_terms {
-    double size[GRADIENTS], lse;
+    double size[GRADIENTS], rounded[GRADIENTS], lse;
 };
 struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
                                         const float *V, const float *dO);

@@ -149,13 +149,12 @@ struct allowance allowance_for_gradient(const float *plain, const double *refere
                     cancelled + 0.5 * ulp(lse) * fmax(largest, term));
 }
 
-struct allowance allowance_for_rounded_gradient(struct allowance allowance, double term,
-                                                size_t queries, size_t keys, enum dtype type)
+struct allowance allowance_for_rounded_gradient(struct allowance allowance, double sum,
+                                                enum dtype type)
 {
     if (type == DTYPE_F32)
         return allowance;
-    const double one = ldexp(ulp(term), FLT_MANT_DIG - dtype_digits(type));
-    const double more = one / sqrt((double)(queries < keys ? queries : keys));
+    const double more = ldexp(ulp(sum), FLT_MANT_DIG - dtype_digits(type));
     allowance.max_abs += more;
     allowance.rms += more;
     return allowance;

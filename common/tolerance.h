@@ -89,11 +89,11 @@ struct allowance allowance_for_gradient(const float *plain, const double *refere
 
 /*
  * The allowance of a gradient for which weights, O and dS were rounded to `type` on the way. The textbook's were too, but
- * where a gradient hangs on few of them it may have had luck: an ulp of `type` of a term's usual size is allowed besides,
- * and the less the more queries or keys there are, whichever are fewer.
+ * where a gradient hangs on few of them it may have had luck: an ulp of `type` is allowed besides, for a number as large as
+ * `sum`. That is the usual size of a sum of the gradient's terms, with the weights that they have and signs by chance.
  */
-struct allowance allowance_for_rounded_gradient(struct allowance allowance, double term,
-                                                size_t queries, size_t keys, enum dtype type);
+struct allowance allowance_for_rounded_gradient(struct allowance allowance, double sum,
+                                                enum dtype type);
 
 /*
  * What two implementations of one thing may differ by: the allowance of the one under test plus

@@ -218,8 +218,10 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 
 // ---- all of them --------------------------------------------------------------------------------
 
-static void tell_row(const struct cuda_kernel *kernel, const struct backward_device *device,
-                     const struct layer *layer, const struct gradient_check *check)
+static struct attention_errors tell_row(const struct cuda_kernel *kernel,
+                                        const struct backward_device *device,
+                                        const struct layer *layer,
+                                        const struct gradient_check *check)
 {
     char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
     if (cuda_can_be_counted(&layer->input.p)) {
@@ -238,22 +240,39 @@ static void tell_row(const struct cuda_kernel *kernel, const struct backward_dev
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
     result_free(&r);
+    return v.errors;
+}
+
+/* The line of --quiet, which the steps in C have made already if there were any. */
+static void tell_worst(struct attention_errors worst)
+{
+    char error[16];
+    snprintf(error, sizeof error, "%.2e", worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", worst.previous);
+    report_verified("the one before", error);
 }
 
 void cuda_tell_kernels(const struct layer *layer, const struct options *o)
 {
     const struct backward_device *device = backward_device_choose(o);
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    struct attention_errors worst = { .right = true };
     report_part("Kernels");
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
                 "the one before");
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         const char *const lacks = cuda_kernel_lacks(k, &layer->input.p);
-        if (lacks)
+        if (lacks) {
             report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
-        else
-            tell_row(k, device, layer, &check);
+            continue;
+        }
+        const struct attention_errors e = tell_row(k, device, layer, &check);
+        worst.reference = worse_error(worst.reference, e.reference);
+        worst.previous = worse_error(worst.previous, e.previous);
     }
+    if (o->dtype != DTYPE_F32)
+        tell_worst(worst);
     report_line("(they ran %s)", backward_device_text(device));
     gradient_check_end(&check);
 }

@@ -67,6 +67,8 @@ TEST(cuda_program, runs_kernels_in_16_bits)
           (const char *const[]){ "cuda_standard      cannot do this: it does not know --dtype bf16",
                                  "cuda_mma_split ", "cuda_mma  ", "cuda_complete ", "cuda_mma\n",
                                  NULL });
+    tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
+          (const char *const[]){ "off by: reference ", "the one before ", NULL });
 }
 
 TEST(cuda_program, takes_complete_where_only_a_device_is_named)

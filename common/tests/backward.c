@@ -56,7 +56,7 @@ static void assert_right(const struct expected *e, size_t g, const struct test_p
     const struct difference d = difference_between(e->got[g], right, n);
     const struct allowance a = allowance_for_rounded_gradient(
         allowance_for_gradient(e->plain[g], right, n, e->terms.size[g], e->terms.lse),
-        e->terms.size[g], p->Nq, p->Nk, p->dtype);
+        e->terms.rounded[g], p->dtype);
     const size_t shape[4] = { p->B, g == DQ ? p->H : p->Hkv, g == DQ ? p->Nq : p->Nk, p->d };
     char place[100];
     cr_assert(within(d, a),

@@ -140,6 +140,63 @@ TEST(gradient_check, finds_a_wrong_factor)
     }
 }
 
+/*
+ * In 16 bits too. Where few queries see many keys, weights are small, and so is what rounding takes from them: an ulp of a
+ * number as large as an element of V would be a tenth of dK.
+ */
+TEST(gradient_check, finds_a_wrong_factor_in_16_bits_where_few_queries_see_many_keys)
+{
+    const size_t sizes[][2] = { { 1, 239 }, { 1, 1000 }, { 3, 799 } };
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct attention p = attention_of(1, 1, 1, sizes[seed % 3][0], sizes[seed % 3][1], 64);
+        p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F16;
+        struct test_problem t = problem_of(p, 0, seed);
+        const struct attention_input input = input_of(&t);
+        struct gradient_check check = gradient_check_begin(&input, t.dO, true);
+        struct three g = plain_of(&t);
+        cr_assert(gradient_check_errors(&check, g.of, NULL, NULL, false).right,
+                  "%s: the textbook is wrong", problem_text(&t));
+        for (size_t k = 0; k < GRADIENTS; k++) {
+            const size_t n =
+                k == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p);
+            for (size_t e = 0; e < n; e++)
+                g.of[k][e] *= 0.9f;
+            cr_assert(!gradient_check_errors(&check, g.of, NULL, NULL, false).right,
+                      "%s: array %zu, a tenth too small, passes", problem_text(&t), k);
+            for (size_t e = 0; e < n; e++)
+                g.of[k][e] /= 0.9f;
+        }
+        three_free(&g);
+        gradient_check_end(&check);
+        problem_free(&t);
+    }
+}
+
+/* Weights are small where many keys have a share, and not where one has all: it is the only one, or its score is far up. */
+TEST(gradient_check, knows_how_large_weights_are)
+{
+    struct attention p = attention_of(1, 1, 1, 40, 40, 64);
+    struct test_problem usual = problem_of(p, 0, 1);
+    p.window_left = p.window_right = 0;
+    struct test_problem alone = problem_of(p, 0, 1);
+    p.window_left = p.window_right = -1;
+    p.scale *= 3.0f;
+    struct test_problem far_up = problem_of(p, 0, 1);
+    const struct test_problem *const t[] = { &usual, &alone, &far_up };
+    for (size_t k = 0; k < 3; k++) {
+        const struct gradient_terms terms =
+            gradient_terms_of(&t[k]->p, t[k]->Q, t[k]->K, t[k]->V, t[k]->dO);
+        for (size_t g = 0; g < GRADIENTS; g++) {
+            const double part = terms.rounded[g] / terms.size[g];
+            cr_assert(k == 0 ? part < 0.2 && part > 0.1 : part == 1.0,
+                      "problem %zu, array %zu: %g of a term", k, g, part);
+        }
+    }
+    problem_free(&usual);
+    problem_free(&alone);
+    problem_free(&far_up);
+}
+
 /* Row by row, and key by key, what reference_backward gives whole. */
 /* What the size of the scores allows hangs on it. Terms of a score need not cancel out: here they have a mean. */
 TEST(gradient_check, knows_a_bound_of_every_lse)
