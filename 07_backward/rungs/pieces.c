@@ -65,14 +65,19 @@ static void dQ(void *arg)
     workplace_end(&work->w, &work->q, work->a.p->d);
 }
 
+static void begin_keys(struct work_of_pieces *work)
+{
+    for (size_t g = 0; g < work->w.groups; g++)
+        keys_begin(&work->w.k[g], &work->a, g * GROUP,
+                   smaller(GROUP, PIECE_NUMBER_OF_KEYS - g * GROUP));
+}
+
 static void keys(void *arg)
 {
     struct work_of_pieces *work = arg;
-    for (size_t g = 0; g < work->w.groups; g++) {
+    begin_keys(work);
+    for (size_t g = 0; g < work->w.groups; g++)
         keys_end(&work->w.k[g], &work->a);
-        keys_begin(&work->w.k[g], &work->a, g * GROUP,
-                   smaller(GROUP, PIECE_NUMBER_OF_KEYS - g * GROUP));
-    }
 }
 
 static void whole(void *arg)
@@ -90,9 +95,7 @@ static struct work_of_pieces work_of(const struct attention *p, struct backward_
     };
     const float D[PIECE_QUERIES] = { 0.0f };
     work.w.groups = (PIECE_NUMBER_OF_KEYS - 1) / GROUP + 1;
-    for (size_t g = 0; g < work.w.groups; g++)
-        keys_begin(&work.w.k[g], &work.a, g * GROUP,
-                   smaller(GROUP, PIECE_NUMBER_OF_KEYS - g * GROUP));
+    begin_keys(&work);
     work.q = workplace_queries(&work.w, &work.a, D, 0, PIECE_QUERIES);
     seen(&work);
     return work;

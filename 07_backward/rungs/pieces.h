@@ -25,8 +25,8 @@ enum { PIECE_QUERIES = 64, PIECE_NUMBER_OF_KEYS = 128 };
 /*
  * share[k] becomes the time of piece k on one core, divided by what the multiply-adds of the five products
  * would take at the machine's peak, which takes its turn among them: those of its queries and keys, or of
- * all p's for PIECE_WHOLE. p has no option, and at least so many queries and keys. Takes about so many
- * seconds.
+ * all p's for PIECE_WHOLE. p has no option, d of 64 or more, and at least so many queries and keys. `out`
+ * is left as `complete` fills it. Takes about so many seconds.
  */
 void backward_pieces_measure(const struct attention *p, struct backward_input in,
                              struct gradients out, double seconds, double share[BACKWARD_PIECES]);

@@ -1,9 +1,13 @@
 /*
- * The ladder of --bench, small.
+ * The ladder of --bench, small, and the pieces.
  */
+#include "../rungs/pieces.h"
 #include "../speed.h"
 #include "climbed.h"
 #include "test.h"
+
+#include <math.h>
+#include <string.h>
 
 static void climb(const struct options *o)
 {
@@ -35,4 +39,23 @@ TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
         NULL,
     };
     assert_climbed(&c, parts);
+}
+
+TEST(pieces, take_time_and_leave_gradients_as_complete_has_them)
+{
+    struct layer layer = layer_random(attention_of(1, 1, 1, 130, 130, 72), 1);
+    const struct attention *p = &layer.input.p;
+    struct result r = result_new(p),
+                  expected = step_run(&steps[COMPLETE], &layer, (struct tile_size){ 64, 128 });
+    double share[BACKWARD_PIECES];
+    backward_pieces_measure(p, backward_input_of(&layer.input, &layer.kept, layer.dO),
+                            result_gradients(&r), 0.0, share);
+    for (int k = 0; k < BACKWARD_PIECES; k++)
+        cr_assert(share[k] > 0.0 && isfinite(share[k]), "%s: %g", backward_piece_names[k],
+                  share[k]);
+    for (int k = 0; k < GRADIENTS; k++)
+        cr_assert(memcmp(r.of[k], expected.of[k], 130 * 72 * sizeof(float)) == 0, "gradient %d", k);
+    result_free(&expected);
+    result_free(&r);
+    layer_free(&layer);
 }
