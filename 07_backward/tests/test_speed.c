@@ -48,6 +48,8 @@ TEST(pieces, take_time_and_leave_gradients_as_complete_has_them)
     struct result r = result_new(p),
                   expected = step_run(&steps[COMPLETE], &layer, (struct tile_size){ 64, 128 });
     double share[BACKWARD_PIECES];
+    for (int k = 0; k < BACKWARD_PIECES; k++)
+        share[k] = NAN;
     backward_pieces_measure(p, backward_input_of(&layer.input, &layer.kept, layer.dO),
                             result_gradients(&r), 0.0, share);
     for (int k = 0; k < BACKWARD_PIECES; k++)
@@ -58,4 +60,27 @@ TEST(pieces, take_time_and_leave_gradients_as_complete_has_them)
     result_free(&expected);
     result_free(&r);
     layer_free(&layer);
+}
+
+/* The first number behind the words. */
+static double number_behind(const char *text, const char *words)
+{
+    const char *at = strstr(text, words);
+    cr_assert(at, "%s: not in\n%s", words, text);
+    return strtod(at + strlen(words), NULL);
+}
+
+TEST(pieces, add_up)
+{
+    const struct command c = climbed(climb);
+    const char *const pieces = strstr(c.out, "Pieces"), *const whole =
+                                                            strstr(c.out, "with N = 128");
+    cr_assert(pieces && whole, "%s", c.out);
+    const double sum = number_behind(pieces, "S, P, dP, dS, dV, dK ") +
+                       number_behind(pieces, " dQ ") +
+                       number_behind(pieces, "dK, dV back ") / 2.0;  // 2 tiles of queries
+    const double told = number_behind(whole, "one after the other "),
+                 took = number_behind(whole, "complete ");
+    cr_assert(fabs(told - sum) < 0.2, "%g, not %g", told, sum);
+    cr_assert_float_eq(number_behind(whole, "of the peak "), 1e4 / took, 0.01 * 1e4 / took);
 }
