@@ -49,7 +49,7 @@ TEST(pieces, take_time_and_leave_gradients_as_complete_has_them)
                   expected = step_run(&steps[COMPLETE], &layer, (struct tile_size){ 64, 128 });
     double share[BACKWARD_PIECES];
     for (int k = 0; k < BACKWARD_PIECES; k++)
-        share[k] = NAN;
+        share[k] = (double)NAN;
     backward_pieces_measure(p, backward_input_of(&layer.input, &layer.kept, layer.dO),
                             result_gradients(&r), 0.0, share);
     for (int k = 0; k < BACKWARD_PIECES; k++)
