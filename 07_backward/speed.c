@@ -1,6 +1,7 @@
 #include "speed.h"
 
 #include "bench.h"
+#include "costs.h"
 #include "ladder.h"
 #include "memory.h"
 #include "threads.h"
@@ -207,11 +208,13 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
-        bench_progress(n, CASES);
+        bench_progress(n, CASES + 1);
         peak = climb(p, seconds, o, marks[n], csv);
     }
-    bench_progress(0, 1);
     tell_ladder(marks, N);
+    bench_progress(CASES, CASES + 1);
+    bench_pieces(N, 0.4 * seconds);
+    bench_progress(0, 1);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());
     if (o->csv)
