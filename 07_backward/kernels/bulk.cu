@@ -79,12 +79,15 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<SHAPE>(dS, packed);
-        if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc)
-            blank_keys<SHAPE>(K, keys);
         fence_async();    // threads have written what the tensor cores will read
         ask_product<T>(&dK, packed, Q);                                      // 16
         bulk_wait_read<1>();  // this thread's row of dQ, of the tile before the last, has been read
-        __syncthreads();  // dS of both warpgroups is there
+        __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
+        if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc) {
+            blank_keys<SHAPE>(K, keys);
+            fence_async();
+            __syncthreads();
+        }
         ask_dQ<T, SHAPE>(dQ, dS, K);                                         // 15
         wgmma_wait<0>(dQ);
         wgmma_wait<0>(flat<D / 2>(dK.O), flat<D / 2>(dV.O));

@@ -2,7 +2,8 @@
  * dQ in turns: bulk, and the same bits every time.
  *
  * Sums of floats depend on their order, and blocks add when they happen to be ready. Here the blocks of a head add to a tile
- * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added.
+ * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. Then its
+ * shared memory is free again, and one stage of dQ is enough.
  *
  * A GPU promises no order in which blocks begin. If one waited for another that cannot begin before this one has ended, both
  * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
@@ -31,7 +32,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
     const unsigned block = number % gridDim.x, kv = number / gridDim.x, of_a_head = pieces(p.Nq, Br);
     unsigned char *const K = fast, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const two_dQ = (float *)(dS + Bc * Br * 2), *const two_L = two_dQ + STAGES * DQ;  // behind a tile's L its D
+    float *const rows_of_dQ = (float *)(dS + Bc * Br * 2), *const two_L = rows_of_dQ + DQ;  // behind a tile's L its D
     const int Nq = (int)p.Nq, j0 = (int)block * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(kv / p.Hkv * p.H + kv % p.Hkv * p.H / p.Hkv);
@@ -89,15 +90,18 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<SHAPE>(dS, packed);
-        if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc)
-            blank_keys<SHAPE>(K, keys);
         fence_async();    // threads have written what the tensor cores will read
         ask_product<T>(&dK, packed, Q);                                      // 16
-        __syncthreads();  // dS of both warpgroups is there
+        __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
+        if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc) {
+            blank_keys<SHAPE>(K, keys);
+            fence_async();
+            __syncthreads();
+        }
         ask_dQ<T, SHAPE>(dQ, dS, K);                                         // 15
         wgmma_wait<0>(dQ);
         wgmma_wait<0>(flat<D / 2>(dK.O), flat<D / 2>(dV.O));
-        share_dQ<SHAPE>(two_dQ + r % STAGES * DQ, dQ, p.scale);
+        share_dQ<SHAPE>(rows_of_dQ, dQ, p.scale);
         fence_async();    // and what will be added
         cp_async_wait<0>();
         __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
@@ -109,7 +113,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         __syncwarp();
         for (int n = (int)threadIdx.x; n < smaller(Br, Nq - i0); n += 32) {
             const size_t row = (size_t)head_of(r) * p.Nq + (size_t)(i0 + n);
-            bulk_add(a.dQ + row * D, two_dQ + r % STAGES * DQ + n * dQ_row<SHAPE>(), D * sizeof(float));
+            bulk_add(a.dQ + row * D, rows_of_dQ + n * dQ_row<SHAPE>(), D * sizeof(float));
         }
         bulk_commit();
         bulk_wait<0>();   // not only read: added
@@ -130,7 +134,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a)
     typedef tensor_shape<D, HOPPER_QUERIES(D), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(pieces(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * D + shape::BR * shape::BC;
-    const size_t floats = (size_t)STAGES * shape::BC * (2 + dQ_row<shape>());
+    const size_t floats = (size_t)shape::BC * (2 * STAGES + dQ_row<shape>());
     const size_t bytes = rows * sizeof(T) + floats * sizeof(float);
     CHECK_CUDA(cudaFuncSetAttribute(ordered_tile<T, shape>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

@@ -83,16 +83,13 @@ __device__ static inline void share_dS(unsigned char *dS, const unsigned (&packe
     }
 }
 
-/* The rows of K from `from` on become 0, each by the warpgroup whose key it is: no query of the tile sees these keys. */
+/* The rows of K from `from` on become 0: no query of the tile sees these keys. */
 template <class SHAPE> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;
-    const int first = group_of_thread() * GROUP_ROWS;
-    for (int n = (int)threadIdx.x % 128; n < GROUP_ROWS * SHAPE::ROW; n += 128) {
-        const int row = first + n / 8 % GROUP_ROWS, box = n / 8 / GROUP_ROWS;
-        if (row >= from)
-            pieces[(box * SHAPE::BR + row) * 8 + n % 8] = make_uint4(0, 0, 0, 0);
-    }
+    for (int n = (int)threadIdx.x; n < SHAPE::BR * SHAPE::ROW; n += SHAPE::THREADS)
+        if (n / 8 % SHAPE::BR >= from)
+            pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
 /*
