@@ -79,15 +79,14 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
 
 // ---- devices ------------------------------------------------------------------------------------
 
-#define LAUNCHERS(build)                                                                  \
-    {                                                                                     \
-        [CUDA_STANDARD] = backward_standard_##build,                                      \
-        [CUDA_RECOMPUTE] = backward_recompute_##build,                                    \
-        [CUDA_DETERMINISTIC] = backward_deterministic_##build,                            \
-        [CUDA_MMA_SPLIT] = backward_mma_split_##build, [CUDA_MMA] = backward_mma_##build, \
-        [CUDA_WGMMA] = backward_wgmma_##build, [CUDA_BULK] = backward_bulk_##build,       \
-        [CUDA_ORDERED] = backward_ordered_##build,                                        \
-        [CUDA_COMPLETE] = backward_complete_##build,                                      \
+#define LAUNCHERS(build)                                                                        \
+    {                                                                                           \
+        [CUDA_STANDARD] = backward_standard_##build,                                            \
+        [CUDA_RECOMPUTE] = backward_recompute_##build,                                          \
+        [CUDA_DETERMINISTIC] = backward_deterministic_##build,                                  \
+        [CUDA_MMA_SPLIT] = backward_mma_split_##build, [CUDA_MMA] = backward_mma_##build,       \
+        [CUDA_WGMMA] = backward_wgmma_##build, [CUDA_BULK] = backward_bulk_##build,             \
+        [CUDA_ORDERED] = backward_ordered_##build, [CUDA_COMPLETE] = backward_complete_##build, \
     }
 
 const struct backward_device backward_cpu = { &device_cpu, complete_cpu, LAUNCHERS(cpu) };

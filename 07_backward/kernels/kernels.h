@@ -33,7 +33,7 @@ struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
-    unsigned *turns;  // turns_of(p) counters, for ordered
+    unsigned *turns;                               // turns_of(p) counters, for ordered
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
 };
 
@@ -57,7 +57,7 @@ typedef void backward_launcher(const struct attention *p, const struct backward_
 
 #define BACKWARD_LAUNCHERS(build)                                                                \
     backward_launcher backward_D_##build, backward_standard_##build, backward_recompute_##build, \
-        backward_deterministic_##build, backward_mma_split_##build, backward_mma_##build,   \
+        backward_deterministic_##build, backward_mma_split_##build, backward_mma_##build,        \
         backward_wgmma_##build, backward_bulk_##build, backward_ordered_##build,                 \
         backward_complete_##build
 

@@ -143,10 +143,11 @@ static void launch(const struct attention *p, const struct backward_arrays *a)
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(backward_ordered)(const struct attention *p, const struct backward_arrays *a)
+extern "C" void LAUNCHER(backward_ordered)(const struct attention *p,
+                                           const struct backward_arrays *a)
 {
     CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
     CHECK_CUDA(cudaMemsetAsync(a->turns, 0, turns_of(p) * sizeof *a->turns));
-    LAUNCHER(backward_D)(p, a);                                                         // 4
+    LAUNCHER(backward_D)(p, a);  // 4
     TENSOR_LAUNCH(launch, p, a);
 }

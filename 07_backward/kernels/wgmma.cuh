@@ -70,10 +70,12 @@ __device__ static inline void drop_unseen(fragments<SHAPE> *me, const struct att
 
 /* dS^T, packed as wgmma takes it from registers, goes to shared memory as well: a row is a key's, in boxes of 64 queries. */
 template <class SHAPE>
-__device__ static inline void share_dS(unsigned char *dS, const unsigned (&packed)[SHAPE::BC / 16][4])
+__device__ static inline void share_dS(unsigned char *dS,
+                                       const unsigned (&packed)[SHAPE::BC / 16][4])
 {
     const int row = tensor_row<SHAPE>(0, 0);
-    int first = row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of piece 0, whose place is row % 8
+    int first =
+        row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of piece 0, whose place is row % 8
 
 #pragma unroll
     for (int c = 0; c < SHAPE::BC / 8; c++) {
@@ -97,7 +99,8 @@ template <class SHAPE> __device__ static inline void blank_keys(unsigned char *K
  * columns together, and so A is transposed on its way.
  */
 template <class T, class SHAPE>
-__device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS, const unsigned char *K)
+__device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS,
+                                     const unsigned char *K)
 {
     enum { BOX = SHAPE::BR * ROW_BYTES };
     const unsigned char *const queries = dS + (SHAPE::BC > 64 ? group_of_thread() * BOX : 0);
@@ -105,7 +108,9 @@ __device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS, c
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < SHAPE::BR / 16; k++)
-        wgmma<T, MN_MAJOR, MN_MAJOR>(dQ, wgmma_matrix(queries + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS), wgmma_matrix(elements + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS), k > 0);
+        wgmma<T, MN_MAJOR, MN_MAJOR>(
+            dQ, wgmma_matrix(queries + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS),
+            wgmma_matrix(elements + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS), k > 0);
     wgmma_commit();
 }
 

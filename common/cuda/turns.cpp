@@ -38,10 +38,11 @@ void turn_await(const unsigned *turn, unsigned number, site at)
         if (now > number)
             refuse_at(at, "turn_wait(): waits for turn %u, and it is %u's already", number, now);
         if (alone || looks > LOOKS * engine.patience)
-            refuse_at(at,
-                      "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
-                      "    (has a block begun that waits for one behind it?)",
-                      number, now);
+            refuse_at(
+                at,
+                "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
+                "    (has a block begun that waits for one behind it?)",
+                number, now);
         own->turns++;  // it does not run in a loop (patience.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));
     }
