@@ -30,7 +30,8 @@ static void check(const unsigned *turn, const char *name, site at)
 void turn_await(const unsigned *turn, unsigned number, site at)
 {
     check(turn, "turn_wait()", at);
-    const bool alone = own->launch->watched || engine.threads == 1;
+    const dim3 grid = own->launch->grid;
+    const bool alone = own->launch->watched || engine.threads == 1 || grid.x * grid.y * grid.z == 1;
     for (unsigned looks = 0;; looks++) {
         const unsigned now = __atomic_load_n(turn, __ATOMIC_ACQUIRE);
         if (now == number)
