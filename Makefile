@@ -423,7 +423,7 @@ cuda-table cuda-check:
 cuda-table cuda-check: %: %-07
 cuda-table-07 cuda-check-07:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_07) GPU=yes BUILD=$(BUILD)/cuda)
-	@for table in registers sass_07; do \
+	@for table in registers sass_07 sass_hopper_07; do \
 	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table-07,$@),make,check) || exit; \
 	done
 
