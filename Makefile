@@ -47,7 +47,7 @@ STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial regis
 STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent \
               polynomial complete16
 STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
-              cuda_mma cuda_complete
+              cuda_mma cuda_wgmma cuda_bulk cuda_ordered cuda_complete
 
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -158,7 +158,8 @@ $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/g
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
 HOPPER_06  := wgmma roles overlap pingpong persistent polynomial
-$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o): GPU_ARCH = 90a
+HOPPER_07  := wgmma bulk ordered
+$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): GPU_ARCH = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
@@ -422,7 +423,7 @@ cuda-table cuda-check:
 cuda-table cuda-check: %: %-07
 cuda-table-07 cuda-check-07:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_07) GPU=yes BUILD=$(BUILD)/cuda)
-	@for table in registers sass_07; do \
+	@for table in registers sass_07 sass_hopper_07; do \
 	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table-07,$@),make,check) || exit; \
 	done
 

@@ -176,6 +176,33 @@ void predict_cuda_mma(const struct attention *p, struct accesses *a)
     accesses_add(a, "dQ stores", t.queries * p->d, "Tc Nq d");
 }
 
+/*
+ * A box brings whole tiles: of the 128 keys of a block all that there are, if one of them is seen, and once for all query
+ * heads that share them.
+ */
+static size_t keys_in_boxes(const struct attention *p)
+{
+    const ptrdiff_t seen = (ptrdiff_t)p->Nq + attention_band(p).high;
+    const size_t some = seen < 0 ? 0 : least((size_t)seen, p->Nk);
+    const size_t blocks = (some + HOPPER_KEYS - 1) / HOPPER_KEYS;
+    return p->B * p->Hkv * least(blocks * HOPPER_KEYS, p->Nk);
+}
+
+void predict_cuda_boxes(const struct attention *p, struct accesses *a)
+{
+    const struct tile_size tile = { HOPPER_QUERIES(p->d), HOPPER_KEYS };
+    const size_t queries = tiles_of_size(p, tile).queries, keys = keys_in_boxes(p), two = p->d / 2;
+    predict_D_16(p, a);
+    accesses_add(a, "Q loads", queries * two, "Tc Nq d / 2");
+    accesses_add(a, "dO loads", (queries + 2 * attention_rows(p)) * two, "(Tc + 2) Nq d / 2");
+    accesses_add(a, "lse loads", queries, "Tc Nq");
+    accesses_add(a, "D loads", queries, "Tc Nq");
+    accesses_add(a, "K loads", keys * two, "Nk d / 2");
+    accesses_add(a, "V loads", keys * two, "Nk d / 2");
+    accesses_add(a, "dQ loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "dQ stores", queries * p->d, "Tc Nq d");
+}
+
 void predict_cuda_complete(const struct attention *p, struct accesses *a)
 {
     if (p->dtype == DTYPE_F32)
@@ -205,6 +232,7 @@ struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *la
     cuda_unload(&l);
     c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->whole ? 2 * p->Nk : 1);
+    c.slow_bytes += kernel->turns ? turns_of(p) * sizeof(unsigned) : 0;
     traffic_reset();  // what was watched goes
     return c;
 }

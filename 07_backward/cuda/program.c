@@ -78,6 +78,7 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
     if (all)
         return;
     check_kernel(o, p);
+    device = backward_device_for(kernel_of(o), device, o);
     check_tiles(o);
     if (o->bench && device == &backward_cpu)
         options_fail("--bench",
@@ -195,7 +196,8 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
             "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
             o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
             kernel->name);
-    const struct backward_device *device = backward_device_choose(o);
+    const struct backward_device *device =
+        backward_device_for(kernel, backward_device_choose(o), o);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
     const struct count count = tell_counts(kernel, layer);
     struct result r = cuda_run(kernel, device, layer);
@@ -262,7 +264,8 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
                 "the one before");
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
-        const char *const lacks = cuda_kernel_lacks(k, &layer->input.p);
+        const char *lacks = cuda_kernel_lacks(k, &layer->input.p);
+        lacks = lacks ? lacks : cuda_kernel_lacks_device(k, device);
         if (lacks) {
             report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
             continue;

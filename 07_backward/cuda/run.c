@@ -91,6 +91,8 @@ struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct back
         l.arrays.P = machine->allocate(rows * l.p.Nk * size, "P");
         l.arrays.dS = machine->allocate(rows * l.p.Nk * size, "dS");
     }
+    if (kernel->turns)
+        l.arrays.turns = machine->allocate(turns_of(&l.p) * sizeof *l.arrays.turns, NULL);
     copy_masks(machine, &l.p);
     return l;
 }
@@ -110,10 +112,10 @@ static void release_all(const struct device *device, const void *const *arrays, 
 void cuda_unload(struct cuda_loaded *l)
 {
     const struct backward_arrays *a = &l->arrays;
-    const void *const arrays[] = { a->Q,   a->K,    a->V,          a->O,           a->dO,
-                                   a->lse, a->dQ,   a->dK,         a->dV,          a->D,
-                                   a->P,   a->dS,   a->Q16,        a->K16,         a->V16,
-                                   a->O16, a->dO16, l->p.key_mask, l->p.block_mask };
+    const void *const arrays[] = { a->Q,   a->K,    a->V,     a->O,          a->dO,
+                                   a->lse, a->dQ,   a->dK,    a->dV,         a->D,
+                                   a->P,   a->dS,   a->Q16,   a->K16,        a->V16,
+                                   a->O16, a->dO16, a->turns, l->p.key_mask, l->p.block_mask };
     release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
     l->arrays = (struct backward_arrays){ 0 };
 }

@@ -41,6 +41,33 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
         .atomics = true,
         .tensor = true,
     },
+    [CUDA_WGMMA] = {
+        .name = "cuda_wgmma",
+        .idea = "Hopper's units copy and multiply",
+        .predict = predict_cuda_boxes,
+        .formula = "3 Tc Nq d + …",
+        .atomics = true,
+        .tensor = true,
+        .hopper = true,
+    },
+    [CUDA_BULK] = {
+        .name = "cuda_bulk",
+        .idea = "… and add dQ, a row at a time",
+        .predict = predict_cuda_boxes,
+        .formula = "3 Tc Nq d + …",
+        .atomics = true,
+        .tensor = true,
+        .hopper = true,
+    },
+    [CUDA_ORDERED] = {
+        .name = "cuda_ordered",
+        .idea = "… in turns: the same bits every time",
+        .predict = predict_cuda_boxes,
+        .formula = "3 Tc Nq d + …",
+        .turns = true,
+        .tensor = true,
+        .hopper = true,
+    },
     [CUDA_COMPLETE] = {
         .name = "cuda_complete",
         .idea = "every option",
@@ -52,13 +79,14 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
 
 // ---- devices ------------------------------------------------------------------------------------
 
-#define LAUNCHERS(build)                                                                  \
-    {                                                                                     \
-        [CUDA_STANDARD] = backward_standard_##build,                                      \
-        [CUDA_RECOMPUTE] = backward_recompute_##build,                                    \
-        [CUDA_DETERMINISTIC] = backward_deterministic_##build,                            \
-        [CUDA_MMA_SPLIT] = backward_mma_split_##build, [CUDA_MMA] = backward_mma_##build, \
-        [CUDA_COMPLETE] = backward_complete_##build,                                      \
+#define LAUNCHERS(build)                                                                        \
+    {                                                                                           \
+        [CUDA_STANDARD] = backward_standard_##build,                                            \
+        [CUDA_RECOMPUTE] = backward_recompute_##build,                                          \
+        [CUDA_DETERMINISTIC] = backward_deterministic_##build,                                  \
+        [CUDA_MMA_SPLIT] = backward_mma_split_##build, [CUDA_MMA] = backward_mma_##build,       \
+        [CUDA_WGMMA] = backward_wgmma_##build, [CUDA_BULK] = backward_bulk_##build,             \
+        [CUDA_ORDERED] = backward_ordered_##build, [CUDA_COMPLETE] = backward_complete_##build, \
     }
 
 const struct backward_device backward_cpu = { &device_cpu, complete_cpu, LAUNCHERS(cpu) };
@@ -95,6 +123,35 @@ const struct backward_device *backward_device_choose(const struct options *o)
     if (!wanted)
         return &backward_cpu;
     fprintf(stderr, "07_backward: SKIPPED: no GPU (%s)\n", why);
+    exit(EXIT_SKIPPED);
+}
+
+enum { HOPPER_MAJOR = 9 };
+
+const char *cuda_kernel_lacks_device(const struct cuda_kernel *kernel,
+                                     const struct backward_device *device)
+{
+    static char text[180];
+    struct device_facts facts;
+    device->machine->facts(&facts);
+    if (!kernel->hopper || device == &backward_cpu || device == &backward_watched ||
+        (facts.major == HOPPER_MAJOR && facts.minor == 0))
+        return NULL;
+    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for 9.0)", facts.name,
+             facts.major, facts.minor);
+    return text;
+}
+
+const struct backward_device *backward_device_for(const struct cuda_kernel *kernel,
+                                                  const struct backward_device *chosen,
+                                                  const struct options *o)
+{
+    const char *const lacks = cuda_kernel_lacks_device(kernel, chosen);
+    if (!lacks)
+        return chosen;
+    if (!o->device || strcmp(o->device, "gpu") != 0)
+        return &backward_cpu;
+    fprintf(stderr, "07_backward: SKIPPED: --kernel %s does not know %s\n", kernel->name, lacks);
     exit(EXIT_SKIPPED);
 }
 
@@ -154,7 +211,7 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
         return NULL;
     if (p->dropout_threshold > 0)
         return "--dropout";
-    if (p->Hkv != p->H)
+    if (p->Hkv != p->H && !kernel->hopper)
         return "--kv-heads";
     if (p->window_left >= 0 || p->window_right >= 0)
         return "--window";

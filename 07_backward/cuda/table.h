@@ -15,6 +15,9 @@ enum cuda_kernel_name {
     CUDA_DETERMINISTIC,
     CUDA_MMA_SPLIT,
     CUDA_MMA,
+    CUDA_WGMMA,
+    CUDA_BULK,
+    CUDA_ORDERED,
     CUDA_COMPLETE,
     CUDA_KERNELS
 };
@@ -27,6 +30,8 @@ struct cuda_kernel {
     bool atomics;         // it adds atomically, in whatever order
     bool options;         // it knows every option; else causal order
     bool tensor;          // it is for inputs of 16 bits alone, d = 64 and 128
+    bool turns;           // its blocks take turns, and have counters for that
+    bool hopper;          // on a GPU it needs compute capability 9.0; and it knows grouped heads
 };
 extern const struct cuda_kernel cuda_kernels[CUDA_KERNELS];
 
@@ -43,6 +48,21 @@ extern const struct backward_device backward_cpu, backward_watched;
  * with EXIT_SKIPPED.
  */
 const struct backward_device *backward_device_choose(const struct options *options);
+
+/*
+ * What the kernel lacks on this device, in a text that is good until the next call, or NULL: on another GPU it is not
+ * asked for.
+ */
+const char *cuda_kernel_lacks_device(const struct cuda_kernel *kernel,
+                                     const struct backward_device *device);
+
+/*
+ * The device for a kernel, `chosen` if that can run it; else the CPU, but where a GPU is demanded the program ends with
+ * EXIT_SKIPPED.
+ */
+const struct backward_device *backward_device_for(const struct cuda_kernel *kernel,
+                                                  const struct backward_device *chosen,
+                                                  const struct options *options);
 
 /* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
 const char *backward_device_text(const struct backward_device *device);
@@ -69,6 +89,7 @@ void predict_cuda_recompute(const struct attention *p, struct accesses *a);
 void predict_cuda_deterministic(const struct attention *p, struct accesses *a);
 void predict_cuda_mma_split(const struct attention *p, struct accesses *a);
 void predict_cuda_mma(const struct attention *p, struct accesses *a);
+void predict_cuda_boxes(const struct attention *p, struct accesses *a);
 void predict_cuda_complete(const struct attention *p, struct accesses *a);
 
 #endif

@@ -7,6 +7,9 @@
  *     deterministic   a kernel for dK and dV, another for dQ: seven products, and no atomics
  *     mma_split       deterministic on tensor cores, for inputs of 16 bits
  *     mma             … and in one kernel: dS through shared memory, dQ by atomic additions
+ *     wgmma           … and Hopper's units copy and multiply
+ *     bulk            … and add dQ, a row at a time
+ *     ordered         … and blocks add in turns: the same bits every time
  *     complete        deterministic with every option, and for 16 bits mma_split with every option
  *
  * The program calls them cuda_standard and so on, because its steps in C have the same names. As in chapter 06
@@ -16,6 +19,7 @@
 #define BACKWARD_KERNELS_H
 
 #include "attention.h"
+#include "tensor_tiles.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,15 +33,23 @@ struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
+    unsigned *turns;                               // turns_of(p) counters, for ordered
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
 };
+
+/* How many counters ordered needs: one for each tile of dQ, and one from which a block takes its number. */
+static inline size_t turns_of(const struct attention *p)
+{
+    return 1 + p->B * p->H * ((p->Nq - 1) / HOPPER_QUERIES(p->d) + 1);
+}
 
 /*
  * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run when it
  * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
- * deterministic knows; complete knows these types too, and then d = 32, 64, 96, 128 and 256. Gradients are float32 always.
+ * deterministic knows; wgmma, bulk and ordered are for one of 9.0, and know grouped heads too; complete knows these types
+ * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32 always.
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
  * may hold anything. In complete a query that sees no key may hold anything too.
  */
@@ -46,6 +58,7 @@ typedef void backward_launcher(const struct attention *p, const struct backward_
 #define BACKWARD_LAUNCHERS(build)                                                                \
     backward_launcher backward_D_##build, backward_standard_##build, backward_recompute_##build, \
         backward_deterministic_##build, backward_mma_split_##build, backward_mma_##build,        \
+        backward_wgmma_##build, backward_bulk_##build, backward_ordered_##build,                 \
         backward_complete_##build
 
 BACKWARD_LAUNCHERS(cpu);

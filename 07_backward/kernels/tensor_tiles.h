@@ -21,4 +21,8 @@
 #define QUERIES_BR(d) ((d) <= 128 ? 128 : 64)
 #define QUERIES_BC(d) ((d) <= 64 ? 64 : (d) <= 128 ? 32 : 16)
 
+/* For Hopper, with more shared memory: 128 keys, 64 a warpgroup, and as many queries as there are registers for. */
+#define HOPPER_KEYS 128
+#define HOPPER_QUERIES(d) ((d) <= 64 ? 128 : 64)
+
 #endif

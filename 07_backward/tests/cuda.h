@@ -22,7 +22,7 @@ unsigned cuda_options(enum cuda_kernel_name name);
 /* The kernel on that device. From here on it is the one that the tests of backward.h run. */
 backward *on_cuda(enum cuda_kernel_name name);
 
-/* All three kernels for 16 bits at once, where computing what is right is most of the work. */
+/* All kernels for 16 bits at once, where computing what is right is most of the work. */
 backward *on_cuda_in_16_bits(void);
 
 /* Problem number `seed` with these options, of an N up to `most`, and a d and a type that the kernel has. */

@@ -25,7 +25,9 @@ const struct backward_device *test_device(void)
 
 unsigned cuda_options(enum cuda_kernel_name name)
 {
-    return cuda_kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+    return cuda_kernels[name].options  ? WITH_EVERYTHING
+           : cuda_kernels[name].hopper ? WITH_ORDER | WITH_GROUPED_HEADS
+                                       : WITH_ORDER;
 }
 
 struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
@@ -173,7 +175,7 @@ static void assert_ignores_unseen_keys(enum cuda_kernel_name name, unsigned opti
 TEST(cuda_tensor_cores, keep_nan_from_the_tiles_that_do_not_see_it)
 {
     enum { NQ = 300, NK = 305, KEY = 170, FIRST = 165 };
-    for (enum cuda_kernel_name name = CUDA_MMA_SPLIT; name <= CUDA_MMA; name++) {
+    for (enum cuda_kernel_name name = CUDA_MMA_SPLIT; name <= CUDA_ORDERED; name++) {
         struct attention p = cuda_shape(name, 1, 1, NQ, NK);
         p.causal = true;
         struct test_problem t = problem_of(p, 0, 1);

@@ -65,10 +65,14 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
           (const char *const[]){ "cuda_standard      cannot do this: it does not know --dtype bf16",
-                                 "cuda_mma_split ", "cuda_mma  ", "cuda_complete ", "cuda_mma\n",
-                                 NULL });
+                                 "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n",
+                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n",
+                                 "cuda_complete ", "cuda_ordered\n", NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
+    tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
+          (const char *const[]){ "dQ stores", "dV, cuda_bulk", "cuda_ordered ran on the CPU",
+                                 "dQ: the same bits", NULL });
 }
 
 TEST(cuda_program, takes_complete_where_only_a_device_is_named)
@@ -148,6 +152,10 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
             "knows d = 32 (d is 64 or 128), and cuda_mma does not");
     refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
             "knows --kv-heads, and");
+    refuses("--kernel cuda_wgmma --n-q 5", "knows --dtype f32, and cuda_wgmma does not");
+    refuses("--kernel cuda_ordered --n-q 5 --d 96 --dtype f16",
+            "knows d = 96 (d is 64 or 128), and cuda_ordered does not");
+    refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "knows --window, and");
     refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
     refuses("--dtype bf16 --n-q 5 --d 160", "knows d = 160 (d is 32, 64, 96, 128 or 256 with "
                                             "--dtype bf16), and cuda_complete does not");

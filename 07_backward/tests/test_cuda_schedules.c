@@ -21,6 +21,17 @@ static void run_once(const struct backward_device *device, enum cuda_kernel_name
     problem_free(&t);
 }
 
+/* Those for Hopper have larger tiles: of 128 keys, and 128 queries with d = 64, 64 with d = 128. */
+static void run_more(const struct backward_device *device, enum cuda_kernel_name name)
+{
+    for (size_t k = 0; k < 2; k++) {
+        struct attention p = cuda_shape(name, k ? 2 : 1, 1, k ? 150 : 300, 140);
+        p.d = k ? 128 : 64;
+        p.causal = k == 1;
+        run_once(device, name, problem_of(p, 0, k));
+    }
+}
+
 /* Runs all kernels on problems that need several tiles each way, ragged ones among them. */
 static void run_some(const struct backward_device *device)
 {
@@ -28,6 +39,9 @@ static void run_some(const struct backward_device *device)
         for (uint64_t seed = 1; is_in_question(name) && seed <= all_or_few(4, 2); seed++)
             run_once(device, name,
                      cuda_problem(name, seed, 150, seed % 2 ? cuda_options(name) : 0));
+    for (enum cuda_kernel_name name = CUDA_WGMMA; name <= CUDA_ORDERED; name++)
+        if (is_in_question(name))
+            run_more(device, name);
     for (uint64_t seed = 1; is_in_question(CUDA_COMPLETE) && seed <= all_or_few(4, 2); seed++)
         run_once(device, CUDA_COMPLETE, narrow_problem(seed, 150, seed % 2 ? WITH_EVERYTHING : 0));
 }
@@ -77,6 +91,9 @@ TEST(cuda_banks, are_not_waited_for)
         struct attention p = cuda_shape(name, 1, 1, 130, 130);
         p.d = 64;
         assert_no_waiting(name, p);
+        p.d = 128;
+        if (cuda_kernels[name].hopper)
+            assert_no_waiting(name, p);
     }
 }
 
@@ -130,6 +147,10 @@ TEST(cuda_count, is_that_of_the_headings)
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
         [CUDA_MMA_SPLIT] = (4 + TC16) * queries_16 + (3 + TR16) * keys_16 + (3 + 2 * TC16) * N,
         [CUDA_MMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        // a box brings 128 keys, and here that is all
+        [CUDA_WGMMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_BULK] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_ORDERED] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
         // and in 16 bits

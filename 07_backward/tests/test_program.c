@@ -128,7 +128,7 @@ TEST(program, lists_its_steps)
     cr_assert(strcmp(names.out,
                      "standard\nrecompute\nfa1\nfa2\nsplit\ncomplete\n"
                      "cuda_standard\ncuda_recompute\ncuda_deterministic\ncuda_mma_split\n"
-                     "cuda_mma\ncuda_complete\n") == 0,
+                     "cuda_mma\ncuda_wgmma\ncuda_bulk\ncuda_ordered\ncuda_complete\n") == 0,
               "--quiet: it printed: %s", names.out);
 }
 

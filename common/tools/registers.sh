@@ -30,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 said() {  # kernel, arch
     awk -v arch="$2" '
         /Compiling entry function/ {
-            wanted = $0 ~ "sm_" arch "[^0-9]" && !/6__half/ && !/D_of_rowsI13__nv/
+            wanted = $0 ~ "sm_" arch "[^0-9a-z]" && !/6__half/ && !/D_of_rowsI13__nv/
             name = $0
             sub(/.* function ._Z[0-9]*/, "", name)
             split("", n)
@@ -56,6 +56,10 @@ said() {  # kernel, arch
             if (name ~ /^(split|complete16)_keys$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
             if (name ~ /^(split|complete16)_queries$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
             if (name == "mma_tile") shared = ((2 * rows + 3 * n[2]) * n[1] + rows * n[2]) * 2 + 4 * n[2] * 4
+            # Bc keys and Br queries: K and V, two stages of Q and dO, dS, two of L and D, and dQ with 8 floats behind each row
+            stages = name == "bulk_tile" ? 2 : name == "ordered_tile" ? 1 : 0
+            if (arch == "90a")
+                shared = ((2 * rows + 4 * n[2]) * n[1] + rows * n[2]) * 2 + (4 + stages * (n[1] + 8)) * n[2] * 4
             print name, d, arch, registers, shared
         }' "$made/$1.log" | sort -k1,1 -k2,2n
 }
@@ -67,6 +71,9 @@ said() {  # kernel, arch
         for of in 80 90; do
             said $kernel $of || exit 2
         done
+    done
+    for kernel in wgmma bulk ordered; do
+        said $kernel 90a || exit 2
     done
 } >"$work/table" || exit 2
 

@@ -23,6 +23,14 @@ const struct planted planted[] = {
       PLAIN,
       { "deadlock: some threads wait at a barrier, others for lanes of their warp" },
       IN_KERNEL },
+    { "turn_that_nobody_gives",
+      PLAIN,
+      { "deadlock: a block waits for turn 1, and it is 0's, whose block does not come" },
+      IN_KERNEL },
+    { "turn_that_is_over",
+      PLAIN,
+      { "turn_wait(): waits for turn 0, and it is 1's already" },
+      IN_KERNEL },
     { "barrier_on_the_host", PLAIN, { "__syncthreads() is called outside a kernel" }, AT_LAUNCH },
 
     // warps

@@ -13,8 +13,8 @@ typedef void right_runner(const char *name, const float *in, float *out);
 right_runner right_cpu, right_watched;
 
 static const char *const names[] = {
-    "by_barriers", "by_two_buffers",    "by_warps",   "by_half_warps",
-    "by_vectors",  "by_small_elements", "by_atomics", "by_launches",
+    "by_barriers",       "by_two_buffers", "by_warps",    "by_half_warps", "by_vectors",
+    "by_small_elements", "by_atomics",     "by_launches", "by_turns",
 };
 enum { KERNELS = sizeof names / sizeof *names };
 

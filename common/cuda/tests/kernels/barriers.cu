@@ -1,5 +1,6 @@
 /* Mistakes with barriers and with the functions of a warp. */
 #include "bugs.cuh"
+#include "cuda/turns.h"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 
@@ -95,6 +96,20 @@ __global__ void shuffle_of_whole_warps(float *out)
     out[threadIdx.x] = __shfl_xor_sync(WHOLE_WARP, 1.0f, 1);
 }
 
+__global__ void turn_that_nobody_gives(unsigned *turn)
+{
+    if (threadIdx.x == 0)
+        turn_wait(turn, 1);
+}
+
+__global__ void turn_that_is_over(unsigned *turn)
+{
+    if (threadIdx.x == 0) {
+        turn_next(turn);
+        turn_wait(turn, 0);
+    }
+}
+
 static constexpr bug bugs[] = {
     { "barrier_in_two_branches", [](arrays a) { barrier_in_two_branches<<<1, THREADS>>>(a.out); } },
     { "barrier_in_one_branch", [](arrays a) { barrier_in_one_branch<<<1, THREADS>>>(a.out); } },
@@ -112,6 +127,9 @@ static constexpr bug bugs[] = {
     { "width_of_six", [](arrays a) { width_of_six<<<1, THREADS>>>(a.out); } },
     { "lanes_that_are_not_there", [](arrays a) { shuffle_of_whole_warps<<<1, 40>>>(a.out); } },
     { "barrier_and_shuffle", [](arrays a) { barrier_and_shuffle<<<1, THREADS>>>(a.out); } },
+    { "turn_that_nobody_gives",
+      [](arrays a) { turn_that_nobody_gives<<<1, THREADS>>>((unsigned *)a.in); } },
+    { "turn_that_is_over", [](arrays a) { turn_that_is_over<<<1, THREADS>>>((unsigned *)a.in); } },
     { "barrier_on_the_host", [](arrays) { __syncthreads(); } },
 };
 

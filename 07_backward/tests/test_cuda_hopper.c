@@ -1,0 +1,171 @@
+/*
+ * The kernels for Hopper: against the reference, in what order they add to dQ, and which GPU they are asked of.
+ */
+#include "cuda.h"
+
+#include "cuda/cpu.h"
+#include "test.h"
+#include "tiles.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Each option alone, and then some together. */
+static void assert_right(enum cuda_kernel_name name)
+{
+    const unsigned options = cuda_options(name);
+    for (uint64_t seed = 1; seed <= all_or_few(24, 12); seed++) {
+        const unsigned some = seed <= 9 ? options & 1U << seed % 9 : random_options(seed, options);
+        struct test_problem t = cuda_problem(name, seed, 150, some);
+        assert_backward(on_cuda(name), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(cuda_wgmma, agrees_with_the_reference)
+{
+    assert_right(CUDA_WGMMA);
+}
+
+TEST(cuda_bulk, agrees_with_the_reference)
+{
+    assert_right(CUDA_BULK);
+}
+
+TEST(cuda_ordered, agrees_with_the_reference)
+{
+    assert_right(CUDA_ORDERED);
+}
+
+/* Lengths around those of their tiles, 128 keys by 128 queries or 64, with heads that share keys. */
+TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
+{
+    static const size_t lengths[][2] = { { 1, 129 },   { 63, 128 },  { 64, 127 },  { 65, 256 },
+                                         { 127, 130 }, { 128, 128 }, { 129, 64 },  { 192, 257 },
+                                         { 257, 140 }, { 300, 120 }, { 260, 260 }, { 385, 129 } };
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        struct attention p = attention_of(1, 2, 1, lengths[k][0], lengths[k][1], k % 2 ? 64 : 128);
+        p.dtype = k % 3 ? DTYPE_BF16 : DTYPE_F16;
+        p.causal = k % 4 != 0;
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 3);
+        struct test_problem t = problem_of(p, 0, k);
+        assert_backward(on_cuda(name), &t);
+        problem_free(&t);
+    }
+}
+
+/*
+ * Key 170 is in the block of 128 to 255, whose first keys queries before 128 see too. In their tile its NaN must not be, also
+ * where a later head of the group comes by.
+ */
+TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
+{
+    enum { NQ = 200, NK = 205, KEY = 170, FIRST = 165, TILE = 128, H = 2 };
+    for (size_t k = 0; k < 6; k++) {
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 3);
+        struct attention p = cuda_shape(name, H, 1, NQ, NK);
+        p.d = k < 3 ? 64 : 128;
+        p.causal = true;
+        struct test_problem t = problem_of(p, 0, 1);
+        for (size_t c = 0; c < p.d; c++)
+            t.K[KEY * p.d + c] = NAN;
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < attention_query_elements(&p); n++) {
+            const size_t i = n / p.d % NQ;
+            cr_assert(isnan(r.of[DQ][n]) ? i >= TILE : i < FIRST, "%s, d = %zu: dQ[%zu] is %g",
+                      cuda_kernels[name].name, p.d, n, (double)r.of[DQ][n]);
+        }
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+// ---- turns --------------------------------------------------------------------------------------
+
+/* dQ of the kernel, the blocks on so many threads of the operating system, begun in that order. */
+static struct result on_threads(enum cuda_kernel_name name, const struct layer *layer,
+                                size_t threads, enum cuda_schedule schedule)
+{
+    cuda_cpu_threads(threads);
+    cuda_cpu_schedule(schedule, 1);
+    struct result r = cuda_run(&cuda_kernels[name], &backward_cpu, layer);
+    cuda_cpu_schedule(CUDA_ASCENDING, 0);
+    cuda_cpu_threads(0);
+    return r;
+}
+
+/* One thread that runs the blocks by their numbers adds in the order of the keys. Others must give the same sums. */
+TEST(cuda_ordered, adds_in_the_order_of_the_keys)
+{
+    struct attention p = cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000);
+    struct test_problem t = problem_of(p, 0, 7);
+    struct layer layer = layer_with_forward(&t);
+    struct result right = on_threads(CUDA_BULK, &layer, 1, CUDA_ASCENDING);
+    for (size_t k = 0; k < 12; k++) {
+        static const enum cuda_schedule orders[] = { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM };
+        struct result r = on_threads(CUDA_ORDERED, &layer, k < 3 ? 1 : 8, orders[k % 3]);
+        cr_assert(memcmp(r.of[DQ], right.of[DQ], attention_query_elements(&p) * sizeof *r.of[DQ]) ==
+                      0,
+                  "run %zu: other bits", k);
+        result_free(&r);
+    }
+    struct result other = on_threads(CUDA_BULK, &layer, 1, CUDA_DESCENDING);
+    cr_assert(memcmp(other.of[DQ], right.of[DQ],
+                     attention_query_elements(&p) * sizeof *other.of[DQ]) != 0,
+              "the order makes no difference: this tests nothing");
+    result_free(&other);
+    result_free(&right);
+    kept_free(&layer.kept);
+    problem_free(&t);
+}
+
+// ---- other GPUs ---------------------------------------------------------------------------------
+
+static void facts_of_an_A100(struct device_facts *f)
+{
+    *f = (struct device_facts){ .name = "A100", .major = 8 };
+}
+
+static void facts_of_an_H100(struct device_facts *f)
+{
+    *f = (struct device_facts){ .name = "H100", .major = 9 };
+}
+
+/* The status with which a program ends that asks for a device for the kernel, 0 if it gets one. */
+static int asked(enum cuda_kernel_name name, const char *where, const struct backward_device *gpu)
+{
+    int status;
+    const struct options o = { .device = where, .dtype = DTYPE_BF16 };
+    const pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stderr);
+        _exit(backward_device_for(&cuda_kernels[name], gpu, &o) == gpu ? 0 : 1);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
+    return WEXITSTATUS(status);
+}
+
+TEST(cuda_hopper, is_not_asked_of_another_gpu)
+{
+    struct device machine = device_cpu;
+    struct backward_device gpu = backward_cpu;
+    gpu.machine = &machine;
+    machine.facts = facts_of_an_A100;
+    for (enum cuda_kernel_name name = CUDA_WGMMA; name <= CUDA_ORDERED; name++) {
+        machine.facts = facts_of_an_A100;
+        cr_assert(asked(name, "gpu", &gpu) == EXIT_SKIPPED, "%s on an A100",
+                  cuda_kernels[name].name);
+        cr_assert(asked(name, NULL, &gpu) == 1, "%s, and nobody demands a GPU",
+                  cuda_kernels[name].name);
+        const char *const lacks = cuda_kernel_lacks_device(&cuda_kernels[name], &gpu);
+        cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
+                  lacks ? lacks : "nothing");
+        machine.facts = facts_of_an_H100;
+        cr_assert(asked(name, "gpu", &gpu) == 0, "%s on an H100", cuda_kernels[name].name);
+    }
+    machine.facts = facts_of_an_A100;
+    cr_assert(asked(CUDA_MMA, "gpu", &gpu) == 0, "mma on an A100");
+}
