@@ -135,23 +135,36 @@ TEST(cuda_mma, agrees_with_the_reference)
     assert_options(CUDA_MMA, 24);
 }
 
-/* The course's lengths, of those above 513 a few: computing what is right for them is most of the work. */
+static void assert_in_16_bits(size_t Nq, size_t Nk, enum dtype type)
+{
+    struct attention p = attention_of(1, 1, 1, Nq, Nk, 64);
+    p.dtype = type;
+    p.causal = Nq != Nk;  // then the first query that sees a key is anywhere in its tile
+    struct test_problem t = problem_of(p, 0, Nq + Nk);
+    assert_backward(on_cuda_in_16_bits(), &t);
+    problem_free(&t);
+}
+
 TEST(cuda_tensor_cores, agree_with_the_reference_at_every_length)
 {
-    static const size_t lengths[][2] = { { 1, 1 },       { 2, 2 },      { 7, 7 },     { 63, 63 },
-                                         { 64, 64 },     { 65, 65 },    { 100, 100 }, { 127, 127 },
-                                         { 129, 129 },   { 200, 200 },  { 511, 511 }, { 513, 513 },
-                                         { 113, 203 },   { 108, 256 },  { 256, 512 }, { 512, 256 },
-                                         { 1, 239 },     { 799, 3 },    { 3, 799 },   { 1025, 130 },
-                                         { 1025, 1025 }, { 2047, 2048 } };
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-        struct attention p = attention_of(1, 1, 1, lengths[k][0], lengths[k][1], 64);
-        p.dtype = k % 2 ? DTYPE_BF16 : DTYPE_F16;
-        p.causal = p.Nq != p.Nk;  // then the first query that sees a key is anywhere in its tile
-        struct test_problem t = problem_of(p, 0, k);
-        assert_backward(on_cuda_in_16_bits(), &t);
-        problem_free(&t);
-    }
+    static const size_t lengths[][2] = { { 1, 1 },     { 2, 2 },     { 7, 7 },     { 63, 63 },
+                                         { 64, 64 },   { 65, 65 },   { 100, 100 }, { 127, 127 },
+                                         { 129, 129 }, { 200, 200 }, { 511, 511 }, { 513, 513 },
+                                         { 113, 203 }, { 108, 256 }, { 256, 512 }, { 512, 256 },
+                                         { 1, 239 },   { 799, 3 },   { 3, 799 },   { 1025, 130 } };
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        assert_in_16_bits(lengths[k][0], lengths[k][1], k % 2 ? DTYPE_BF16 : DTYPE_F16);
+}
+
+/* Of the course's lengths above 513 a few: computing what is right for them is most of the work. */
+TEST(cuda_tensor_cores, agree_with_the_reference_at_1025)
+{
+    assert_in_16_bits(1025, 1025, DTYPE_F16);
+}
+
+TEST(cuda_tensor_cores, agree_with_the_reference_at_2047)
+{
+    assert_in_16_bits(2047, 2048, DTYPE_BF16);
 }
 
 /* Keys that nobody sees hold NaN. */
