@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         fence_async();
         if (rounds > 0) {
             ask_queries(0);                                                  // 9
-            ask_rows<Bc, D>(K, &maps.K, &there[0], j0, (int)kv);     // 6
+            ask_rows<Bc, D>(K, &maps.K, &there[0], j0, (int)kv);             // 6
             ask_rows<Bc, D>(V, &maps.V, &there[0], j0, (int)kv);
         }
     }
