@@ -536,7 +536,7 @@ results: setup-run
 	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \
 	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
 	done
-	@sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
+	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
 	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))

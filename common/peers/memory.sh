@@ -4,7 +4,7 @@
 # Measured by the operating system, for the whole program: the step, its input and output, and what it is checked
 # against. So where nothing of size N^2 is stored the figures are those of the program around the step.
 #
-# In the environment: SIZES, as for peers.sh.
+# In the environment: SIZES, as for peers.sh; TARGET, what make was asked for.
 set -e
 build=$1 file=$2
 [ $# -eq 2 ] || { echo "memory.sh: expected the folder of what is built, and a file of results" >&2; exit 2; }
@@ -19,6 +19,9 @@ commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --qui
 rows=$(mktemp) || exit 2
 trap 'rm -f "$rows"' EXIT
 
+command=${TARGET:+make $TARGET}
+command=${command:-sh common/peers/memory.sh $build $file}
+
 machine=$(sh common/peers/results.sh get 05 "$file" | sed -n 's/^# machine: //p')
 [ -n "$machine" ] || { echo "memory.sh: $file: expected a part 05, which says what machine this is" >&2; exit 2; }
 for N in $sizes; do
@@ -31,7 +34,7 @@ for N in $sizes; do
 done >"$rows"
 {
     echo "# machine: $machine"
-    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make results, $(date +%Y-%m-%d), at commit $commit"
+    echo "# command: ${SIZES:+SIZES=\"$SIZES\" }$command, $(date +%Y-%m-%d), at commit $commit"
     echo "# the most memory that the whole program had, with its input and what it is checked against"
     cat "$rows"
 } | sh common/peers/results.sh put memory "$file"

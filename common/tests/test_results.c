@@ -153,7 +153,7 @@ TEST(results, memory_is_measured_for_each_step_and_size)
                                   "512",
                                   "0.5 MB",
                                   "machine: A Machine, 2 cores, Linux",
-                                  "command: SIZES=\"128 512\" make results, ",
+                                  "command: SIZES=\"128 512\" sh common/peers/memory.sh ",
                                   NULL };
     prints("SIZES='128 512' sh common/peers/memory.sh @/build @/r.csv", parts);
     const struct command c =
@@ -161,6 +161,8 @@ TEST(results, memory_is_measured_for_each_step_and_size)
                     "grep -c '^[^ ]*/07_backward .*--kernel fa2 ' @/build/peers/asked; " RESULTS
                     "get 07 @/r.csv | diff - @/07");
     cr_assert(c.status == 0 && strcmp(c.out, "12\n12\n2\n") == 0, "%s", c.out);
+    const char *const from_make[] = { "command: SIZES=\"128\" make results, ", NULL };
+    prints("TARGET=results SIZES=128 sh common/peers/memory.sh @/build @/r.csv", from_make);
 }
 
 TEST(results, memory_of_a_step_that_fails_is_not_written)
