@@ -1,5 +1,6 @@
 # When a GPU's units would work on one block (common/tools/timeline.sh). First lines "# number name", the rows from above; then
 # columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, from 4 on products.
+# There are two scales, so that pictures can be compared: to 7000 cycles and to 14000.
 load 'common/plots/style.gp'
 rows = int(system("grep -c '^# ' " . data))
 set terminal svg size 760,(90 + 46 * rows) dynamic enhanced font 'Helvetica,15' background '#ffffff'
@@ -10,9 +11,10 @@ unset grid
 set border 1
 set grid xtics linetype 0 linecolor rgb ink linewidth 0.6
 stats data using 3 name 'last' nooutput
-set xrange [0:last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)]
+cycles = last_max <= 7000 ? 7000 : last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)
+set xrange [0:cycles]
 set yrange [rows - 0.5:-0.5]
-set xtics 2000
+set xtics cycles <= 7000 ? 1000 : 2000
 set xlabel 'cycles of a multiprocessor, by published rates' offset 0, 0.4
 do for [k = 1:rows] {
     set label k system(sprintf("sed -n '%dp' %s | sed 's/^# [0-9]* //'", k, data)) \
@@ -21,4 +23,4 @@ do for [k = 1:rows] {
 set style fill solid 1 border rgb '#ffffff'
 tint(kind) = word('0x767e87 0xCC79A7 0xD55E00 0x0072B2 0x009E73 0x56B4E9 0x8a6d00 0x4b5563', int(kind)) + 0
 plot data using (($2 + $3) / 2):1:2:3:($1 - 0.36):($1 + 0.36):(tint($4)) with boxxyerror linecolor rgb variable, \
-     data using (($2 + $3) / 2):1:($3 - $2 > 420 ? strcol(5) : '') with labels noenhanced font ',11' textcolor rgb '#ffffff'
+     data using (($2 + $3) / 2):1:($3 - $2 > 0.03 * cycles ? strcol(5) : '') with labels noenhanced font ',11' textcolor rgb '#ffffff'

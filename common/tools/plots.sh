@@ -54,12 +54,21 @@ for picture in accesses grid lanes memories fragments swizzle; do
     draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
 done
 
-# All on one scale, so that kernels can be compared.
+timeline() {  # picture, kernel, options
+    picture=$1 kernel=$2
+    shift 2
+    sh common/tools/timeline.sh "$build/06_flash_tiled_cuda" "$kernel" "$data/csv" "S PV" --dtype bf16 --n-q 128 "$@" \
+        >"$data/timeline_$picture"
+    draw timeline.gp "$data/timeline_$picture" "06_flash_tiled_cuda/timeline_$picture.svg"
+}
 for kernel in async wgmma roles overlap; do
-    sh common/tools/timeline.sh "$build/06_flash_tiled_cuda" $kernel "$data/csv" "S PV" --dtype bf16 --n-q 128 --n-k 512 \
-        --d 128 >"$data/timeline_$kernel"
-    draw timeline.gp "$data/timeline_$kernel" 06_flash_tiled_cuda/timeline_$kernel.svg
+    timeline $kernel $kernel --n-k 512 --d 128
 done
+# The second warpgroup has a tile of keys more; a block has two tiles of queries; half of d.
+timeline pingpong pingpong --n-k 448 --d 128 --causal
+timeline persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
+timeline persistent_64 persistent --n-k 512 --d 64
+timeline polynomial polynomial --n-k 512 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
