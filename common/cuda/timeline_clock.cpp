@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <queue>
+#include <string>
 #include <tuple>
 
 namespace cpu
@@ -234,7 +235,8 @@ void timeline_replay(const timeline_log *log)
     static const char *const units[] = { "copies", "sums", "tensor cores", "exponentials" };
     replay r(log);
     const double end = r.run();
-    std::map<std::tuple<unsigned, unsigned, unsigned>, cuda_work> runs;  // by unit, warp and run
+    // By unit, warp, run and what: lanes of a warp may copy from two arrays at once.
+    std::map<std::tuple<unsigned, unsigned, unsigned, std::string>, cuda_work> runs;
     launches++;
     for (size_t k = 0; k < log->jobs.size(); k++) {
         const timeline_job &j = log->jobs[k];
@@ -242,7 +244,8 @@ void timeline_replay(const timeline_log *log)
         const cuda_work first = { launches,  units[j.unit], j.thread / WARP, j.run,        j.what,
                                   j.at.file, j.at.line,     until + begin,   until + over, 0.0,
                                   0.0 };
-        cuda_work *w = &runs.insert({ { j.unit, j.thread / WARP, j.run }, first }).first->second;
+        cuda_work *w =
+            &runs.insert({ { j.unit, j.thread / WARP, j.run, j.what }, first }).first->second;
         w->begin = std::min(w->begin, until + begin);
         w->end = std::max(w->end, until + over);
         w->work += j.work;

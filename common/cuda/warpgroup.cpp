@@ -237,6 +237,8 @@ void product_commit(site at)
     group_meet(own_group("wgmma_commit()", at), nullptr, [](warpgroup *g) {
         g->committed++;
         g->fenced = false;
+        for (unsigned t = 0; timeline_runs && t < GROUP; t++)
+            timeline_new_run(first_of(g)->number + t);
     });
 }
 

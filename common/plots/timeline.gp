@@ -1,6 +1,6 @@
 # When a GPU's units would work on one block (common/tools/timeline.sh). First lines "# number name", the rows from above; then
 # columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, from 4 on products.
-# There are two scales, so that pictures can be compared: to 7000 cycles and to 14000.
+# There are two scales, so that pictures can be compared: to 8000 cycles and to 14000.
 load 'common/plots/style.gp'
 rows = int(system("grep -c '^# ' " . data))
 set terminal svg size 760,(90 + 46 * rows) dynamic enhanced font 'Helvetica,15' background '#ffffff'
@@ -11,10 +11,10 @@ unset grid
 set border 1
 set grid xtics linetype 0 linecolor rgb ink linewidth 0.6
 stats data using 3 name 'last' nooutput
-cycles = last_max <= 7000 ? 7000 : last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)
+cycles = last_max <= 8000 ? 8000 : last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)
 set xrange [0:cycles]
 set yrange [rows - 0.5:-0.5]
-set xtics cycles <= 7000 ? 1000 : 2000
+set xtics cycles <= 8000 ? 1000 : 2000
 set xlabel 'cycles of a multiprocessor, by published rates' offset 0, 0.4
 do for [k = 1:rows] {
     set label k system(sprintf("sed -n '%dp' %s | sed 's/^# [0-9]* //'", k, data)) \

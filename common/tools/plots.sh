@@ -54,21 +54,28 @@ for picture in accesses grid lanes memories fragments swizzle; do
     draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
 done
 
-timeline() {  # picture, kernel, options
+# There are two scales only, so that kernels can be compared.
+timeline() {  # chapter, picture, kernel, products, options
+    chapter=$1 picture=$2 kernel=$3 products=$4
+    shift 4
+    sh common/tools/timeline.sh "$build/$chapter" "$kernel" "$data/csv" "$products" --dtype bf16 "$@" \
+        >"$data/timeline_$picture"
+    draw timeline.gp "$data/timeline_$picture" "$chapter/timeline_$picture.svg"
+}
+forward() {  # picture, kernel, options
     picture=$1 kernel=$2
     shift 2
-    sh common/tools/timeline.sh "$build/06_flash_tiled_cuda" "$kernel" "$data/csv" "S PV" --dtype bf16 --n-q 128 "$@" \
-        >"$data/timeline_$picture"
-    draw timeline.gp "$data/timeline_$picture" "06_flash_tiled_cuda/timeline_$picture.svg"
+    timeline 06_flash_tiled_cuda "$picture" "$kernel" "S PV" --n-q 128 "$@"
 }
 for kernel in async wgmma roles overlap; do
-    timeline $kernel $kernel --n-k 512 --d 128
+    forward $kernel $kernel --n-k 512 --d 128
 done
 # The second warpgroup has a tile of keys more; a block has two tiles of queries; half of d.
-timeline pingpong pingpong --n-k 448 --d 128 --causal
-timeline persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
-timeline persistent_64 persistent --n-k 512 --d 64
-timeline polynomial polynomial --n-k 512 --d 64
+forward pingpong pingpong --n-k 448 --d 128 --causal
+forward persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
+forward persistent_64 persistent --n-k 512 --d 64
+forward polynomial polynomial --n-k 512 --d 64
+timeline 07_backward bulk cuda_bulk "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg

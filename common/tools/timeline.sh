@@ -4,14 +4,15 @@
 #
 # Where a kernel is several launches, it is the first with products. The program says it for every warp; what the warps of a
 # warpgroup ask for in one run becomes one box. PRODUCTS are the names of the products, in the order in which they are first
-# asked for: "S PV".
+# asked for: "S PV". Two that stand at one place in the source and are asked for in turn have a comma between them:
+# "S,dP dV,dK dQ".
 program=$1 kernel=$2 csv=$3 products=$4
 shift 4
 "$program" --device cpu --kernel "$kernel" --quiet --timeline "$csv" "$@" >"$csv.printed" || exit
 launch=$(awk -F, '$2 == "tensor cores" { print $1; exit }' "$csv")
 awk -F, -v products="$products" -v launch="$launch" '
     function names_of(unit) { return unit == "copies" || unit == "sums" ? unit : unit " " int($3 / 4) + 1 }
-    FNR == 1 || $1 != launch { next }
+    FNR == 1 || $1 != launch || ($2 == "copies" && $8 < 1024) { next }  # a few numbers are no box
     {
         if (!started++) zero = $6
         $6 -= zero
@@ -26,9 +27,10 @@ awk -F, -v products="$products" -v launch="$launch" '
             label[box] = $5
             if ($2 == "tensor cores" && !($9 in product)) product[$9] = ++different
             kind[box] = $2 == "copies" ? 1 : $2 == "sums" ? 2 : $2 == "exponentials" ? 3 : 3 + product[$9]
-            # Copies that are asked for together and come mixed are one box.
+            turn[box] = $2 == "tensor cores" ? turns[row, $9]++ + 0 : 0
+            # Copies that are asked for together and come mixed are one box, and so are sums.
             last = latest[row]
-            if ($2 == "copies" && last && $6 < end[last] - 1) {
+            if (($2 == "copies" || $2 == "sums") && last && $6 < end[last] - 1) {
                 if (index(label[last], $5) == 0) label[last] = label[last] " " $5
                 boxes--
                 alias[box] = last
@@ -50,7 +52,8 @@ awk -F, -v products="$products" -v launch="$launch" '
             }
         for (k = 1; k <= boxes; k++) {
             box = order[k]
-            text = kind[box] == 3 ? "P" : kind[box] > 3 ? name[kind[box] - 3] : label[box]
+            alternatives = split(name[kind[box] - 3], alternative, ",")
+            text = kind[box] == 3 ? "P" : kind[box] > 3 ? alternative[turn[box] % alternatives + 1] : label[box]
             nth = text ~ / / ? "" : count[row_of[box], text]++ + 0
             gsub(/ /, "", text)
             print number[row_of[box]], begin[box], end[box], kind[box], text nth

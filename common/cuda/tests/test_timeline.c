@@ -58,8 +58,23 @@ TEST(timeline, what_waits_for_nothing_goes_on_beside_a_product)
 
 TEST(timeline, warpgroups_take_turns_at_the_tensor_cores)
 {
-    assert_when("products_in_turn", "tensor cores", 0, 0, BOX, BOX + 3 * PRODUCT);
-    assert_when("products_in_turn", "tensor cores", 4, 0, BOX + PRODUCT, BOX + 4 * PRODUCT);
+    for (unsigned turn = 0; turn < 4; turn++) {
+        const double begin = BOX + turn * PRODUCT;
+        assert_when("products_in_turn", "tensor cores", turn % 2 * 4, turn / 2, begin,
+                    begin + PRODUCT);
+    }
+}
+
+TEST(timeline, products_of_one_group_are_one_work_and_of_two_are_two)
+{
+    const struct cuda_work work[] = { work_of("products_in_turn", "tensor cores", 4, 0),
+                                      work_of("products_in_turn", "tensor cores", 4, 1),
+                                      work_of("one_group", "tensor cores", 0, 0) };
+    cr_assert(work[0].line == work[1].line && work[0].run != work[1].run,
+              "lines %d and %d, runs %u and %u", work[0].line, work[1].line, work[0].run,
+              work[1].run);
+    cr_assert(work[0].work == 2.0 * 64 * 64 * 16 && work[2].work == 2 * work[0].work,
+              "%.0f and %.0f FLOP", work[0].work, work[2].work);
 }
 
 TEST(timeline, a_copy_waits_for_who_still_needs_the_memory)
@@ -126,6 +141,15 @@ TEST(timeline, asynchronous_copies_are_waited_for_in_groups)
     const struct cuda_work e = work_of("copies_and_products", "exponentials", 0, 0);
     cr_assert(fabs(e.begin - fmax(2 * group, w.end)) < 1e-6 && e.work == 32.0,
               "%.0f exponentials from %.2f", e.work, e.begin);
+}
+
+TEST(timeline, copies_from_two_arrays_are_two_works)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        const struct cuda_work w = work_of("copies_of_two", "copies", 0, k);
+        cr_assert(strcmp(w.what, k ? "out" : "in") == 0 && w.work == 256.0, "%.0f bytes of %s",
+                  w.work, w.what);
+    }
 }
 
 TEST(timeline, sums_in_bulk_are_waited_for)

@@ -24,11 +24,14 @@ __device__ static inline void begin_phases(uint64_t *bar, unsigned count)
     __syncthreads();
 }
 
-__device__ static inline void ask_product(float (&d)[32], const unsigned char *fast)
+/* A group of products, one after the other into the same numbers. */
+__device__ static inline void ask_product(float (&d)[32], const unsigned char *fast,
+                                          int products = 1)
 {
     const uint64_t one = wgmma_matrix(fast, 0, 1024);
     wgmma_fence();
-    wgmma<__half, K_MAJOR>(d, one, one, false);
+    for (int k = 0; k < products; k++)
+        wgmma<__half, K_MAJOR>(d, one, one, k > 0);
     wgmma_commit();
 }
 
@@ -70,6 +73,23 @@ __global__ void __launch_bounds__(256)
     ask_product(e, fast);
     wgmma_wait<0>(d, e);
     out[threadIdx.x] = d[0] + e[0];
+}
+
+/* A group of two. */
+__global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_map map, float *out)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    __shared__ uint64_t there;
+    float d[32];
+    begin_phases(&there, 1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&there, TILE * sizeof(__half));
+        tma_load(fast, &map, &there, 0, 0);
+    }
+    mbarrier_wait(&there, 0);
+    ask_product(d, fast, 2);
+    wgmma_wait<0>(d);
+    out[threadIdx.x] = d[0];
 }
 
 /* The second box is asked for when all threads have made exponentials and said that they are done with the first. */
@@ -164,6 +184,17 @@ __global__ void copies_and_products(const __half *in, float *out)
     out[t] = d[0] + expf(__half2float(x[256 + 8 * t]));
 }
 
+/* Half of a warp copies from one array, and half from another. */
+__global__ void copies_of_two(const __half *in, float *out)
+{
+    __shared__ __align__(16) unsigned char x[512];
+    const unsigned t = threadIdx.x;
+    cp_async<16>(&x[16 * t], t < 16 ? (const void *)&in[8 * t] : &out[4 * t]);
+    cp_async_commit();
+    cp_async_wait<0>();
+    out[t] = x[16 * t];
+}
+
 /* A sum in bulk, and what waits for it. */
 __global__ void sums(float *out)
 {
@@ -201,6 +232,8 @@ extern "C" void LAUNCHER(timeline)(const char *name)
         box_product_exponentials<<<1, 128, 8192>>>(map, out, false);
     else if (is("products_in_turn"))
         products_in_turn<<<1, 256, 8192>>>(map, out);
+    else if (is("one_group"))
+        one_group<<<1, 128, 8192>>>(map, out);
     else if (is("box_after_arrivals"))
         box_after_arrivals<<<1, 128, 8192>>>(map, out);
     else if (is("phase_that_is_over"))
@@ -217,6 +250,8 @@ extern "C" void LAUNCHER(timeline)(const char *name)
         lanes_wait<<<3, 32>>>(out);
     else if (is("copies_and_products"))
         copies_and_products<<<1, 32>>>(in, out);
+    else if (is("copies_of_two"))
+        copies_of_two<<<1, 32>>>(in, out);
     else if (is("sums"))
         sums<<<1, 32>>>(out);
     CHECK_LAUNCH("a kernel on the clock");
