@@ -187,10 +187,10 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
     if (!kernel && lacks)
         options_fail("--kernel", "expected a problem that some kernel can do; none knows %s",
                      lacks);
-    if (o->profile && !can_be_counted(p))
-        options_fail("--profile", "expected a smaller problem: all accesses are watched");
-    if (o->timeline && !can_be_counted(p))
-        options_fail("--timeline", "expected a smaller problem: all accesses are watched");
+    if ((o->profile || o->timeline) && !can_be_counted(p))
+        options_fail(o->profile ? "--profile" : "--timeline",
+                     "expected a smaller problem, of at most 10 million rows x keys x d: all "
+                     "accesses are watched");
 }
 
 /* Nothing asked for that makes the chapter's story not the thing to tell. */

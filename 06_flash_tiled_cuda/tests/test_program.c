@@ -471,12 +471,13 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
     refuses("--kernel list --timeline @/t.csv", "--timeline: expected a kernel with it");
-    refuses("--n-q 2000 --timeline @/t.csv", "--timeline: expected a smaller problem");
+    refuses("--n-q 2000 --timeline @/t.csv",
+            "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
     refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
     refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
     refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
-    refuses("--n-q 2000 --profile", "--profile: expected a smaller problem");
+    refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
     refuses("--device", "--device: expected a value after it");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
     refuses("--device ''", "--device: expected cpu, gpu or auto, found ''");

@@ -69,7 +69,8 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
                      "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
     if (o->timeline && (all || !cuda_can_be_counted(p)))
         options_fail("--timeline", all ? "expected one --kernel with it, not all"
-                                       : "expected a smaller problem: all accesses are watched");
+                                       : "expected a smaller problem, of at most 10 million rows x "
+                                         "keys x d: all accesses are watched");
     if (!cuda_is_wanted(o) && !all)
         return;
     const struct backward_device *device = backward_device_choose(o);

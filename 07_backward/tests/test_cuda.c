@@ -30,11 +30,18 @@ unsigned cuda_options(enum cuda_kernel_name name)
                                        : WITH_ORDER;
 }
 
+/* The device, or the CPU for a kernel that is for GPUs of another kind. */
+static const struct backward_device *device_for(enum cuda_kernel_name name,
+                                                const struct backward_device *device)
+{
+    return cuda_kernel_lacks_device(&cuda_kernels[name], device) ? &backward_cpu : device;
+}
+
 struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
                              const struct test_problem *t)
 {
     struct layer layer = layer_with_forward(t);
-    struct result r = cuda_run(&cuda_kernels[name], device, &layer);
+    struct result r = cuda_run(&cuda_kernels[name], device_for(name, device), &layer);
     kept_free(&layer.kept);
     return r;
 }
@@ -313,11 +320,13 @@ TEST(cuda_complete, drops_the_weights_that_the_cpu_drops)
 
 // ---- again and again ----------------------------------------------------------------------------
 
-static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention p, size_t runs)
+static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention p)
 {
+    const struct backward_device *const device = device_for(name, test_device());
+    const size_t runs = device == &backward_cpu ? 4 : 500;
     struct test_problem t = problem_of(p, 0, 5);
     struct layer layer = layer_with_forward(&t);
-    const struct cuda_spread s = cuda_run_again(&cuda_kernels[name], test_device(), &layer, runs);
+    const struct cuda_spread s = cuda_run_again(&cuda_kernels[name], device, &layer, runs);
     kept_free(&layer.kept);
     problem_free(&t);
     return s;
@@ -326,10 +335,9 @@ static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention
 /* Atomic additions come in any order, and so dQ is rounded in any. All else has one thread an element. */
 TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
 {
-    const size_t runs = test_device() == &backward_cpu ? 4 : 300;
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
         struct attention p = cuda_shape(name, 2, cuda_kernels[name].options ? 1 : 2, 200, 330);
-        const struct cuda_spread s = spread_of(name, p, runs);
+        const struct cuda_spread s = spread_of(name, p);
         cr_assert(s.elements[DK] == 0 && s.elements[DV] == 0, "%s: %zu elements of dK, %zu of dV",
                   cuda_kernels[name].name, s.elements[DK], s.elements[DV]);
         cr_assert((s.elements[DQ] > 0) == cuda_kernels[name].atomics, "%s: %zu elements of dQ",
@@ -343,8 +351,7 @@ TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
 TEST(cuda_recompute, gives_the_same_bits_again_where_two_blocks_add)
 {
     for (size_t Nk = 60; Nk <= 120; Nk += 60) {
-        const struct cuda_spread s =
-            spread_of(CUDA_RECOMPUTE, attention_of(1, 2, 2, 100, Nk, 40), 4);
+        const struct cuda_spread s = spread_of(CUDA_RECOMPUTE, attention_of(1, 2, 2, 100, Nk, 40));
         cr_assert(s.elements[DQ] == 0, "Nk %zu: %zu elements of dQ", Nk, s.elements[DQ]);
     }
 }

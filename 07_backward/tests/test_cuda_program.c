@@ -145,7 +145,8 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1", "knows more than 65 535 heads");
     refuses("--kernel complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
-    refuses("--n-q 3000 --timeline @/t.csv", "--timeline: expected a smaller problem");
+    refuses("--n-q 3000 --timeline @/t.csv",
+            "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--kernel cuda_mma --n-q 5", "knows --dtype f32, and cuda_mma does not");
     refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "knows --dtype bf16, and cuda_rec");
     refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",

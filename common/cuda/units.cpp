@@ -84,7 +84,10 @@ void phase_arrive(void *bar, unsigned bytes, const char *name, site at)
     phase_barrier *b = find(bar, name, at);
     see(bar, 8, true, true, true, __builtin_return_address(0));
     if (b->missing == 0)
-        refuse_at(at, "%s: more than the mbarrier's %u arrivals in one phase", name, b->expected);
+        refuse_at(at,
+                  "%s: more arrivals in one phase than the mbarrier's %u\n"
+                  "    (does a thread wait for the wrong parity, and go on too early?)",
+                  name, b->expected);
     b->bytes += bytes;
     if (b->bytes > MOST_BYTES)
         refuse_at(at, "%s: an mbarrier can expect %d bytes at most", name, MOST_BYTES);

@@ -11,15 +11,20 @@ case $chapter in
     of_16_bits='mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent polynomial tensor_cores'
     ;;
 07_*)
-    there='--n-q 9 --quiet' prefix=cuda_ types=f32 of_16_bits=''
+    there='--n-q 9 --quiet' prefix=cuda_ types='f32 bf16'
     suites='standard recompute deterministic complete rungs kernels program'
+    of_16_bits='mma_split mma tensor_cores wgmma bulk ordered hopper'
     ;;
 esac
-# The kernels that know a type; chapter 07 has steps in C before them.
+# The kernels that know a type. Chapter 07 lists all, and steps in C before them: who does not know the type refuses it.
 kernels() {  # type
     case $chapter in
     06_*) "$run" --kernel list --quiet --dtype "$1" ;;
-    *) "$run" --kernel list --quiet | grep '^cuda_' ;;
+    *)
+        for name in $("$run" --kernel list --quiet | grep '^cuda_'); do
+            "$run" --device cpu --quiet --kernel "$name" --dtype "$1" --n-q 9 --d 64 >/dev/null 2>&1 && echo "$name"
+        done
+        ;;
     esac
 }
 
