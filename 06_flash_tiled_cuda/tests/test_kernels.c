@@ -398,7 +398,7 @@ TEST(kernels, give_the_same_bits_again)
         const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
         run_on(test_device(), name, &t, O, NULL);
-        const int runs = test_device() == &device_cpu ? 3 : 300;
+        const int runs = test_device() == &device_cpu ? 3 : 500;
         for (int k = 0; k < runs; k++) {
             run_on(test_device(), name, &t, again, NULL);
             cr_assert(memcmp(O, again, n * sizeof *O) == 0, "%s: run %d differs",
