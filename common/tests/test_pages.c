@@ -1,5 +1,6 @@
 /*
- * pages.sh, which looks whether the lessons ask questions and whether pictures are described.
+ * pages.sh, which looks whether the lessons ask questions and whether pictures are described; and chain.sh, which
+ * looks whether each page's "Next" leads to another one until all have been read.
  */
 #include "command.h"
 #include "test.h"
@@ -85,4 +86,46 @@ TEST(pages, a_picture_says_what_it_shows)
             "says too little: Accesses against N");
     rejects("README.md", "# Front\n\n![](x.svg)\n", "says too little");
     accepts("README.md", "# Front\n\n" PICTURE);
+}
+
+/* What chain.sh says of a chapter whose README.md and more.md end with `first` and `second`. */
+static struct command follow(const char *first, const char *second)
+{
+    command_file("first", first, (unsigned)strlen(first));
+    command_file("second", second, (unsigned)strlen(second));
+    return command_run("rm -rf @/03_x && mkdir @/03_x && cp @/first @/03_x/README.md && "
+                       "cp @/second @/03_x/more.md && : >@/03_x/exercise.md && "
+                       "sh common/tools/chain.sh @/03_x");
+}
+
+static void leads_astray(const char *first, const char *second, const char *part)
+{
+    const struct command c = follow(first, second);
+    cr_assert(c.status == 1 && strstr(c.out, part), "status %d, expected \"%s\": %s%s", c.status,
+              part, c.out, c.err);
+}
+
+#define TO_MORE                                                               \
+    "# 03\n\n[exercise](exercise.md)\n\n## Next\n\n[more](more.md#at-once); " \
+    "[04](../04_x/README.md)\n"
+#define TO_04 "\n\n[04](../04_x/README.md), or back to [03](README.md).\n"
+
+TEST(pages, next_leads_from_page_to_page)
+{
+    struct command c = follow(TO_MORE, "# More\n\n## Next" TO_04);
+    cr_assert(c.status == 0 && !*c.out, "%s%s", c.out, c.err);
+    c = follow(TO_MORE, "# More\n\n```c\n**Next:** a[0](b.md)\n```\n\n**Next:** on to" TO_04);
+    cr_assert(c.status == 0 && !*c.out, "%s%s", c.out, c.err);
+}
+
+TEST(pages, next_that_leads_astray_is_named)
+{
+    leads_astray("# 03\n\n## Next" TO_04, "# More\n\n## Next" TO_04,
+                 "03_x/more.md: no \"Next\" leads to it");
+    leads_astray(TO_MORE, "# More\n\n## Next\n\n[03](README.md)\n",
+                 "03_x/README.md: the pages before lead to it twice");
+    leads_astray(TO_MORE, "# More\n\n[04](../04_x/README.md)\n",
+                 "03_x/more.md: no link under \"Next\"");
+    leads_astray(TO_MORE, "# More\n\n## Next\n\n[less](less.md)\n",
+                 "03_x/more.md: there is no less.md");
 }
