@@ -76,6 +76,9 @@ struct units {
 /* The running block's; made when they are first asked for. */
 units *own_units();
 
+/* The running thread calls `name`, of a unit; outside a kernel the program ends. */
+void units_called(const char *name, site at);
+
 /* A block begins, and ends; a thread leaves the kernel. What is still under way then is an error. */
 void units_begin();
 void units_end();
@@ -87,7 +90,15 @@ bool units_land();
 /* Why no thread can go on, if it is for one of these; else it returns. */
 void units_stuck();
 
-/* Warpgroups (warpgroup.cpp): what the above does for them. */
+/* The mbarrier at `bar` (mbarrier.cpp), which must have been initialised. */
+phase_barrier *phase_find(const void *bar, const char *name, site at);
+
+/* If nothing is missing any more the phase is over, and who waits for that goes on. */
+void phase_settle(phase_barrier *b);
+
+/* Boxes, sums and products (boxes.cpp, bulk.cpp, products.cpp): what the above does for them. */
+bool boxes_land();
+void bulk_leave();
 bool products_land();
 void products_leave();
 void products_stuck();

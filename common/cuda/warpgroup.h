@@ -44,6 +44,21 @@ struct warpgroup {
     unsigned registers;  // each thread's; 0: as many as the launch gave
 };
 
+/* The running thread calls `name`, and this is its warpgroup; outside one the program ends. */
+warpgroup *group_called(const char *name, site at);
+thread *group_first(const warpgroup *g);
+
+/* Waits for the 128 threads; the last calls `together`. */
+void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g));
+
+/* A product's matrices as numbers (matrices.cpp): in shared memory, or A in the threads' registers. */
+void matrix_read(const product *p, uint64_t matrix, bool columns, size_t rows,
+                 float (*x)[PRODUCT_K]);
+void fragments_read(const product *p, float (*A)[PRODUCT_K]);
+
+/* In a watched kernel: each warp reads its rows of A, and B. */
+void matrices_watched(const product *p);
+
 }  // namespace cpu
 
 #endif
