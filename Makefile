@@ -234,19 +234,20 @@ $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.
 
 # The engine's own tests, and the program that makes the mistakes which it has to report.
 CUDA_TESTS := common/cuda/tests
+PLANTED_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/planted.c $(CUDA_TESTS)/planted/*.c))
 $(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
 $(BUILD)/tests/cuda: MORE_LIBS = $(CUDA_LIBS)
 $(OBJ)/$(CUDA_TESTS)/%.o: CPPFLAGS += $(TEST_FLAGS)
-$(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+$(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(TEST_TOOLS)
-$(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(OBJ)/$(CUDA_TESTS)/planted.o \
+$(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
 # The engine on a processor of another kind, which qemu stands in for, without Criterion.
 $(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
-$(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/planted.c) \
+$(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
     $(OBJ)/common/tests/command.o $(COMMON)
 	$(call SAY,link $@)

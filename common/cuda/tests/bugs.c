@@ -62,8 +62,8 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "table") == 0) {
         printf("| mistake | seen by | report |\n|---|---|---|\n");
-        for (const struct planted *p = planted; p < planted + planted_count; p++)
-            print_row(argv[0], p);
+        for (size_t n = 0; planted_at(n); n++)
+            print_row(argv[0], planted_at(n));
         return 0;
     }
     for (int eye = 0; argc == 3 && eye < BUG_EYES; eye++)

@@ -16,7 +16,11 @@ struct planted {
     enum { IN_KERNEL, AT_LAUNCH, CUDA_ERROR } place;  // also names thread and line; status 2
 };
 
-extern const struct planted planted[];
-extern const size_t planted_count;
+/* Those of a kind (planted/); the last has no name. */
+extern const struct planted planted_barriers[], planted_memory[], planted_tensor[];
+extern const struct planted planted_launches[], planted_races[], planted_hopper[];
+
+/* Number n of all, from 0; NULL: there are not so many. */
+const struct planted *planted_at(size_t n);
 
 #endif

@@ -1,0 +1,31 @@
+/* What the host does wrong. */
+#include "../bugs.h"
+
+const struct planted planted_launches[] = {
+    { "block_too_large", PLAIN, { "2048 x 1 x 1 threads; 1024 are the most" }, CUDA_ERROR },
+    { "larger_than_its_bounds",
+      PLAIN,
+      { "a block of 64 threads, and the kernel's __launch_bounds__ allow 32",
+        "in kernel bounded<32>" },
+      AT_LAUNCH },
+    { "empty_grid", PLAIN, { "0 x 1 x 1 blocks of 64 x 1 x 1 threads is empty" }, CUDA_ERROR },
+    { "grid_too_high", PLAIN, { "65535 are the most in y and z" }, CUDA_ERROR },
+    { "too_much_shared",
+      PLAIN,
+      { "100000 bytes of shared memory; 49152 are the most (cudaFuncSetAttribute can raise it)" },
+      CUDA_ERROR },
+    { "launch_not_checked", PLAIN, { "the launch of fill", "nobody asked" }, AT_LAUNCH },
+    { "leak", PLAIN, { "leak: 256 bytes of device memory (in)", "never freed" }, AT_LAUNCH },
+    { "copy_the_wrong_way",
+      PLAIN,
+      { "cudaMemcpy", "cudaErrorInvalidValue (invalid argument)", "host or device" },
+      CUDA_ERROR },
+    { "copy_too_long", PLAIN, { "cudaMemcpy", "cudaErrorInvalidValue" }, CUDA_ERROR },
+    { "set_too_much", PLAIN, { "cudaMemset", "cudaErrorInvalidValue" }, CUDA_ERROR },
+    { "freed_twice", PLAIN, { "cudaFree", "cudaErrorInvalidValue" }, CUDA_ERROR },
+    { "more_shared_than_there_is",
+      PLAIN,
+      { "cudaFuncSetAttribute", "cudaErrorInvalidValue" },
+      CUDA_ERROR },
+    { 0 },
+};
