@@ -1,0 +1,51 @@
+/*
+ * A kernel looked at: its lines by what they cost, and the works of a block on a clock.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define NAME "06_flash_tiled_cuda"
+#define PROGRAM "${BUILD:-build}/" NAME " "
+
+static struct command run(const char *arguments)
+{
+    char words[1000];
+    snprintf(words, sizeof words, PROGRAM "%s", arguments);
+    return command_run(words);
+}
+
+TEST(program, profiles_a_kernel_line_by_line)
+{
+    const struct command c = run("--n-q 40 --d 16 --kernel fa1 --profile");
+    const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
+                                  "fa1.cu",      "fast.Q[r][k] * fast.K[c][k]",
+                                  "shared load", "51 200",
+                                  NULL };
+    cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
+              c.err);
+}
+
+/* Works of each unit: a box of Q, K and V each, two products for 16 384 pairs, and what softmax makes. */
+TEST(program, puts_the_works_of_a_block_on_a_clock)
+{
+    const char *const shape =
+        "--n-q 200 --n-k 128 --d 64 --dtype bf16 --kernel roles --timeline @/t.csv && cat @/t.csv";
+    const char *const parts[] = { "Timeline",
+                                  "the first block of roles",
+                                  "copies                 49 152  bytes",
+                                  "tensor cores        4 194 304  FLOP",
+                                  "exponentials           16 896  exponentials",
+                                  "launch,unit,warp,run,what,begin,end,work,place\n",
+                                  "1,copies,8,1,Q,0.0,327.7,16384,06_flash_tiled_cuda/kernels/",
+                                  "1,tensor cores,0,",
+                                  "product,983.0,",
+                                  ",1048576,06_flash_tiled_cuda/kernels/warpgroup.cuh:",
+                                  "1,exponentials,0,",
+                                  NULL };
+    const struct command c = run(shape);
+    const char *const missing = missing_part(c.out, parts);
+    cr_assert(c.status == 0 && !missing, "status %d, without \"%s\": %s%s", c.status,
+              missing ? missing : "", c.out, c.err);
+}

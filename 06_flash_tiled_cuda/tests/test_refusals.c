@@ -1,0 +1,98 @@
+/*
+ * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
+ */
+#include "command.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define NAME "06_flash_tiled_cuda"
+#define PROGRAM "${BUILD:-build}/" NAME " "
+
+static struct command run(const char *arguments)
+{
+    char words[1000];
+    snprintf(words, sizeof words, PROGRAM "%s", arguments);
+    return command_run(words);
+}
+
+static void refuses(const char *arguments, const char *part)
+{
+    command_refused(NAME, arguments, part);
+}
+
+TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
+{
+    refuses("--kernel fa1 --n-q 5 --d 16 --window 1,1 --output @/o.npy",
+            "--kernel: expected a kernel that knows --window, and fa1 does not");
+    refuses("--kernel naive --n-q 5 --block-mask band:1", "a kernel that knows --block-mask");
+    refuses("--kernel 3 --n-q 5 --dropout 0.5", "a kernel that knows --dropout, and fa2 does not");
+    refuses("--kernel fa1",
+            "--kernel: expected a kernel that knows --key-mask (the course's input has one)");
+    refuses("--kernel fa2 --n-q 5 --d 40",
+            "knows d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
+    refuses("--n-q 5 --d 129", "knows d = 129 (d is at most 128), and complete does not");
+    refuses("--n-q 1 --batch 70000 --d 1", "knows more than 65 535 heads, and complete does not");
+    refuses("--kernel all --n-q 5 --d 129", "some kernel can do; none knows d = 129");
+    refuses("--kernel mma --n-q 5", "knows --dtype f32, and mma does not");
+    refuses("--kernel fa2 --n-q 5 --dtype f16", "knows --dtype f16, and fa2 does not");
+    refuses("--kernel swizzle --n-q 5 --d 96 --dtype f16", "knows d = 96 (d is 64 or 128)");
+    refuses("--n-q 5 --d 40 --dtype bf16",
+            "knows d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
+    refuses("--dtype", "--dtype: expected a value after it");
+    refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
+    refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");
+    refuses("--kernel 99", "found '99'");
+    refuses("--kernel 0", "found '0'");
+    refuses("--kernel ''", "--kernel: expected a name");
+}
+
+TEST(refusals, of_tiles_that_are_not_compiled)
+{
+    refuses("--kernel budget --n-q 5 --d 64 --dtype bf16 --br 100 --output @/o.npy",
+            "--br: expected a tile that budget is compiled for with d = 64: "
+            "128 x 64, 128 x 32, 64 x 64, 64 x 128");
+    refuses("--kernel 11 --n-q 5 --d 128 --dtype f16 --bc 16",
+            "--bc: expected a tile that budget is compiled for with d = 128: "
+            "128 x 32, 64 x 64, 128 x 64, 128 x 128");
+    refuses("--n-q 5 --d 96 --dtype f16 --br 128 --bc 64",
+            "--br: expected a tile that complete is compiled for with d = 96: 128 x 32");
+    refuses("--n-q 5 --d 64 --br 64", "--br: expected a kernel that has several tiles: budget, or "
+                                      "complete with --dtype bf16 or f16; complete has one");
+    refuses("--kernel skip --n-q 5 --d 64 --dtype f16 --bc 64",
+            "--bc: expected a kernel that has several tiles");
+    refuses("--kernel all --n-q 5 --d 64 --dtype f16 --br 64",
+            "--br: expected one --kernel with it, not all");
+    refuses("--n-q 5 --d 64 --dtype f16 --br 0", "--br: expected a whole number from 1 to");
+}
+
+TEST(refusals, of_what_does_not_belong_here)
+{
+    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
+    refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
+    refuses("--kernel list --timeline @/t.csv", "--timeline: expected a kernel with it");
+    refuses("--n-q 2000 --timeline @/t.csv",
+            "--timeline: expected a smaller problem, of at most 10 million");
+    refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
+    refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
+    refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
+    refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
+    refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
+    refuses("--device", "--device: expected a value after it");
+    refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
+    refuses("--device ''", "--device: expected cpu, gpu or auto, found ''");
+    const char *const unknown[] = { "--sram", "--trace" };
+    for (unsigned k = 0; k < sizeof unknown / sizeof unknown[0]; k++)
+        refuses(unknown[k], "expected an option of this chapter; --help lists them");
+}
+
+TEST(refusals, come_before_anything_is_printed)
+{
+    const char *const early[] = { "--kernel fa1 --d 5 --n-q 5", "--device x", "--kernel x" };
+    for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
+        const struct command c = run(early[k]);
+        cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
+    }
+}
