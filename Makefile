@@ -315,8 +315,9 @@ $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
 	$$(AT)$$(LINKER) $$(LINK_WITH) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
-$(BUILD)/tests/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
-                   $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+# The tests, and what several of them need: a file in tests/ that has a header.
+TEST_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c $$(patsubst %.h,%.c,$$(wildcard $1/tests/*.h))))
+$(BUILD)/tests/$1: $$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 
 # The counted build as it is, all else with every access reported.
 HAS_WITNESS_$2 := $(wildcard $1/tests/witness.c)
@@ -341,8 +342,7 @@ $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
-	    TESTS='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c)) \
-	           $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
+	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
 	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
 	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 

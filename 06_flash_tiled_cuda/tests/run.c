@@ -1,0 +1,140 @@
+#include "run.h"
+
+#include "../stages.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum kernel_name running;
+static size_t running_Br, running_Bc;
+
+const struct device *test_device(void)
+{
+#ifdef WITH_GPU
+    const char *const where = getenv("CUDA_TESTS");
+    if (where && strcmp(where, "gpu") == 0)
+        return &device_gpu;
+#endif
+    return &device_cpu;
+}
+
+struct attention_input input_of(const struct test_problem *t)
+{
+    return (struct attention_input){
+        .p = t->p, .Q = t->Q, .K = t->K, .V = t->V, .Br = running_Br, .Bc = running_Bc
+    };
+}
+
+void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
+            float *O, float *lse)
+{
+    const struct attention_input input = input_of(t);
+    const char *const lacks = device_lacks(device, t->p.dtype);
+    if (lacks) {  // Criterion skips no test that has an exit code of its own, as all have here
+        printf("skipped from here on: %s: %s\n", kernels[name].name, lacks);
+        exit(TEST_CAME_TO_ITS_END);
+    }
+    if (kernel_lacks_device(&kernels[name], device))
+        device = &device_cpu;  // a GPU of another kind
+    struct loaded l = kernel_load(&kernels[name], device, &input);
+    if (!lse) {
+        device->release(l.arrays.lse);
+        l.arrays.lse = NULL;
+    }
+    kernel_launch(&l);
+    kernel_output(&l, O);
+    if (lse)
+        device->download(lse, l.arrays.lse, attention_rows(&t->p) * sizeof *lse);
+    kernel_unload(&l);
+}
+
+enum kernel_name kernel_after(enum kernel_name name)
+{
+    const char *lacks = device_lacks(test_device(), DTYPE_BF16);
+    while (++name < KERNELS && lacks && kernels[name].tensor)
+        printf("skipped: %s: %s\n", kernels[name].name, lacks);
+    return name;
+}
+
+static void run(const struct attention *p, const float *Q, const float *K, const float *V, float *O,
+                float *lse)
+{
+    const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
+    run_on(test_device(), running, &t, O, lse);
+}
+
+/*
+ * On the CPU the largest problems take seconds: of the rungs on tensor cores the first does them for all. Short
+ * tests have what two tiles each way need, and a ragged end.
+ */
+static bool is_spared(const struct attention *p)
+{
+    enum { LARGE = 600 * 1000, TWO_TILES = 300 * 300 };  // pairs of a query and a key
+    if (p->Nq * p->Nk > all_or_few(UINT64_MAX, TWO_TILES))
+        return true;
+    return test_device() == &device_cpu && kernels[running].tensor && running != MMA &&
+           attention_rows(p) * p->Nk > LARGE;
+}
+
+static bool can(const struct attention *p)
+{
+    return !kernel_lacks(&kernels[running], p) && !is_spared(p);
+}
+
+forward *on_device(enum kernel_name name)
+{
+    running = name;
+    forward_forms.count = 1;
+    forward_forms.can = can;
+    forward_forms.done = 0;
+    snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s", kernels[name].name);
+    return run;
+}
+
+forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
+{
+    forward *const run_it = on_device(name);
+    running_Br = Br;
+    running_Bc = Bc;
+    if (Br)
+        snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s --br %zu --bc %zu",
+                 kernels[name].name, Br, Bc);
+    return run_it;
+}
+
+struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
+                              size_t Nk)
+{
+    const bool tensor = kernels[name].tensor;
+    struct attention p = attention_of(B, H, Hkv, Nq, Nk, tensor ? 64 : 16);
+    p.dtype = tensor ? DTYPE_BF16 : DTYPE_F32;
+    return p;
+}
+
+struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
+                                   unsigned options)
+{
+    static const size_t dims[] = { 16, 32, 64, 96, 128 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % 5];
+    if (kernels[name].tensor) {
+        p.d = seed % 2 ? 64 : 128;
+        p.dtype = seed / 2 % 2 ? DTYPE_BF16 : DTYPE_F16;
+    }
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
+
+struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options)
+{
+    static const size_t dims[] = { 32, 64, 96, 128, 256 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % 5];
+    p.dtype = seed / 5 % 2 ? DTYPE_BF16 : DTYPE_F16;
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
