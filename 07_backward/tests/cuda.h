@@ -16,6 +16,10 @@ enum {
 /* The device that is tested. */
 const struct backward_device *test_device(void);
 
+/* The device, or the CPU for a kernel that is for GPUs of another kind. */
+const struct backward_device *cuda_device_for(enum cuda_kernel_name name,
+                                              const struct backward_device *device);
+
 /* The options that the kernel knows, as a set. */
 unsigned cuda_options(enum cuda_kernel_name name);
 

@@ -1,0 +1,91 @@
+#include "cuda.h"
+
+#include "test.h"
+#include "tiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum cuda_kernel_name running;
+
+const struct backward_device *test_device(void)
+{
+    const char *const where = getenv("CUDA_TESTS");
+    const struct options gpu = { .device = "gpu" };
+    return where && strcmp(where, "gpu") == 0 ? backward_device_choose(&gpu) : &backward_cpu;
+}
+
+unsigned cuda_options(enum cuda_kernel_name name)
+{
+    return cuda_kernels[name].options  ? WITH_EVERYTHING
+           : cuda_kernels[name].hopper ? WITH_ORDER | WITH_GROUPED_HEADS
+                                       : WITH_ORDER;
+}
+
+const struct backward_device *cuda_device_for(enum cuda_kernel_name name,
+                                              const struct backward_device *device)
+{
+    return cuda_kernel_lacks_device(&cuda_kernels[name], device) ? &backward_cpu : device;
+}
+
+struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
+                             const struct test_problem *t)
+{
+    struct layer layer = layer_with_forward(t);
+    struct result r = cuda_run(&cuda_kernels[name], cuda_device_for(name, device), &layer);
+    kept_free(&layer.kept);
+    return r;
+}
+
+static void run(const struct test_problem *t, float *dQ, float *dK, float *dV)
+{
+    if (backward_forms.count > 1) {
+        running = (enum cuda_kernel_name)(CUDA_MMA_SPLIT + backward_forms.now);
+        snprintf(backward_forms.text, sizeof backward_forms.text, " --kernel %s",
+                 cuda_kernels[running].name);
+    }
+    struct result r = cuda_gradients(running, test_device(), t);
+    memcpy(dQ, r.of[DQ], attention_query_elements(&t->p) * sizeof *dQ);
+    memcpy(dK, r.of[DK], attention_key_elements(&t->p) * sizeof *dK);
+    memcpy(dV, r.of[DV], attention_key_elements(&t->p) * sizeof *dV);
+    result_free(&r);
+}
+
+backward *on_cuda(enum cuda_kernel_name name)
+{
+    running = name;
+    backward_forms.count = backward_forms.turn = 1;
+    snprintf(backward_forms.text, sizeof backward_forms.text, " --kernel %s",
+             cuda_kernels[name].name);
+    return run;
+}
+
+backward *on_cuda_in_16_bits(void)
+{
+    on_cuda(CUDA_MMA);
+    backward_forms.count = backward_forms.turn = CUDA_COMPLETE - CUDA_MMA_SPLIT + 1;
+    return run;
+}
+
+struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size_t most,
+                                 unsigned options)
+{
+    static const size_t dims[] = { 1, 3, 16, 32, 40, 59, 64, 80, 96, 111, 128 };
+    struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
+    struct attention p = t.p;
+    p.d = dims[seed % (sizeof dims / sizeof dims[0])];
+    if (cuda_kernels[name].tensor) {
+        p.d = seed % 4 < 3 ? 64 : 128;
+        p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F16;
+    }
+    problem_free(&t);
+    return problem_of(p, options, seed);
+}
+
+struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk)
+{
+    struct attention p = attention_of(1, H, Hkv, Nq, Nk, cuda_kernels[name].tensor ? 64 : 24);
+    p.dtype = cuda_kernels[name].tensor ? DTYPE_BF16 : DTYPE_F32;
+    return p;
+}

@@ -1,0 +1,43 @@
+/*
+ * The kernels again and again: which gradients are the same bits every time.
+ */
+#include "cuda.h"
+
+#include "test.h"
+#include "tiles.h"
+
+static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention p)
+{
+    const struct backward_device *const device = cuda_device_for(name, test_device());
+    const size_t runs = device == &backward_cpu ? 4 : 500;
+    struct test_problem t = problem_of(p, 0, 5);
+    struct layer layer = layer_with_forward(&t);
+    const struct cuda_spread s = cuda_run_again(&cuda_kernels[name], device, &layer, runs);
+    kept_free(&layer.kept);
+    problem_free(&t);
+    return s;
+}
+
+/* Atomic additions come in any order, and so dQ is rounded in any. All else has one thread an element. */
+TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+        struct attention p = cuda_shape(name, 2, cuda_kernels[name].options ? 1 : 2, 200, 330);
+        const struct cuda_spread s = spread_of(name, p);
+        cr_assert(s.elements[DK] == 0 && s.elements[DV] == 0, "%s: %zu elements of dK, %zu of dV",
+                  cuda_kernels[name].name, s.elements[DK], s.elements[DV]);
+        cr_assert((s.elements[DQ] > 0) == cuda_kernels[name].atomics, "%s: %zu elements of dQ",
+                  cuda_kernels[name].name, s.elements[DQ]);
+        // six terms, one from each block of keys, rounded in another order: some ulps of the partial sums
+        cr_assert(s.most[DQ] <= 2e-6, "%s: dQ is off by %g", cuda_kernels[name].name, s.most[DQ]);
+    }
+}
+
+/* Of one block of keys there is one term, and of two the order does not matter: 0 + a + b = 0 + b + a. */
+TEST(cuda_recompute, gives_the_same_bits_again_where_two_blocks_add)
+{
+    for (size_t Nk = 60; Nk <= 120; Nk += 60) {
+        const struct cuda_spread s = spread_of(CUDA_RECOMPUTE, attention_of(1, 2, 2, 100, Nk, 40));
+        cr_assert(s.elements[DQ] == 0, "Nk %zu: %zu elements of dQ", Nk, s.elements[DQ]);
+    }
+}

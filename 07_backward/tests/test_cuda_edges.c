@@ -1,0 +1,137 @@
+/*
+ * Hidden keys, queries that see nothing, scores of minus infinity, NaN, dropout: what may be in no gradient.
+ */
+#include "cuda.h"
+
+#include "test.h"
+#include "tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Keys that nobody sees hold NaN. */
+static void assert_ignores_unseen_keys(enum cuda_kernel_name name, unsigned options)
+{
+    size_t hidden = 0;
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        struct test_problem t = cuda_problem(name, seed, 100, options);
+        hidden += problem_poison_unseen_keys(&t);
+        assert_backward(on_cuda(name), &t);
+        assert_backward_gives_zeros(on_cuda(name), &t);
+        problem_free(&t);
+    }
+    cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
+}
+
+/*
+ * A key that no query of a tile sees is nothing to that tile, also where others in the same fragment are seen: of the
+ * queries before tile 160, or 128 where tiles have 128, none may meet the NaN that 165 and those behind it see.
+ */
+TEST(cuda_tensor_cores, keep_nan_from_the_tiles_that_do_not_see_it)
+{
+    enum { NQ = 300, NK = 305, KEY = 170, FIRST = 165 };
+    for (enum cuda_kernel_name name = CUDA_MMA_SPLIT; name <= CUDA_ORDERED; name++) {
+        struct attention p = cuda_shape(name, 1, 1, NQ, NK);
+        p.causal = true;
+        struct test_problem t = problem_of(p, 0, 1);
+        for (size_t c = 0; c < p.d; c++)
+            t.K[KEY * p.d + c] = NAN;
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < (name == CUDA_MMA ? 160 : 128) * p.d; n++)
+            cr_assert(!isnan(r.of[DQ][n]), "%s: dQ[%zu]", cuda_kernels[name].name, n);
+        for (size_t n = FIRST * p.d; n < NQ * p.d; n++)
+            cr_assert(isnan(r.of[DQ][n]), "%s: dQ[%zu] is %g", cuda_kernels[name].name, n,
+                      (double)r.of[DQ][n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+TEST(cuda_complete, reads_no_key_that_no_query_sees_and_gives_it_zeros)
+{
+    assert_backward_ignores_unseen_keys(on_cuda(CUDA_COMPLETE), WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_backward_ignores_unseen_keys(on_cuda(CUDA_COMPLETE), WITH_EVERYTHING);
+}
+
+TEST(cuda_complete, reads_no_query_that_sees_nothing)
+{
+    assert_backward_ignores_queries_that_see_nothing(on_cuda(CUDA_COMPLETE), WITH_EVERYTHING);
+}
+
+TEST(cuda_rungs, read_no_key_that_no_query_sees_and_give_it_zeros)
+{
+    const unsigned options = WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT;
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_COMPLETE; name++)
+        if (cuda_kernels[name].tensor)
+            assert_ignores_unseen_keys(name, options);
+        else
+            assert_backward_ignores_unseen_keys(on_cuda(name), options);
+}
+
+TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
+        struct attention p = cuda_shape(name, 2, 2, 170, 20);
+        p.causal = true;  // bottom-right: the first 150 queries stand before the first key
+        struct test_problem t = problem_of(p, 0, 3);
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < attention_query_elements(&p); n++)
+            cr_assert(n / p.d % p.Nq >= 150 || r.of[DQ][n] == 0.0f, "%s: dQ[%zu] is %g",
+                      cuda_kernels[name].name, n, (double)r.of[DQ][n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+    struct test_problem t = problem_of(attention_of(2, 2, 1, 70, 90, 24), WITH_KEY_MASK, 3);
+    memset(t.key_mask, 0, 2 * 90);
+    struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+    assert_zeros(&r, &t.p, "complete");
+    result_free(&r);
+    problem_free(&t);
+}
+
+/* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
+TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
+{
+    enum { N = 100 };
+    for (size_t k = 0; k < 2 * CUDA_KERNELS; k++) {
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(k / 2);
+        const size_t few = k % 2 ? N : 70;
+        struct test_problem t = problem_of(cuda_shape(name, 1, 1, N, N), 0, 1);
+        const size_t D = t.p.d;
+        for (size_t i = 0; i < N; i++) {
+            t.Q[i * D] = 1.0f;
+            t.K[i * D] = i < few ? -INFINITY : t.K[i * D];
+        }
+        struct result r = cuda_gradients(name, test_device(), &t);
+        for (size_t n = 0; n < N * D; n++)
+            cr_assert((r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f) == (n / D < few),
+                      "%s: dK[%zu] is %g, dV %g", cuda_kernels[name].name, n, (double)r.of[DK][n],
+                      (double)r.of[DV][n]);
+        result_free(&r);
+        problem_free(&t);
+    }
+}
+
+/*
+ * With V the unit matrix dP is dO, and with dO of ones dV_jc is the sum of the weights of key j that dropout keeps:
+ * an element of Z is seen where a single query looks.
+ */
+TEST(cuda_complete, drops_the_weights_that_the_cpu_drops)
+{
+    enum { N = 100, D = 8 };
+    for (size_t i = 0; i < 30; i++) {
+        struct attention p = attention_of(2, 2, 2, 1, N, D);
+        attention_set_dropout(&p, 0.4, 11 + i);
+        struct test_problem t = problem_of(p, 0, 3);
+        for (size_t n = 0; n < attention_query_elements(&p); n++)
+            t.dO[n] = 1.0f;
+        struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+        for (size_t n = 0; n < attention_key_elements(&p); n++) {
+            const size_t b = n / D / N / 2, h = n / D / N % 2, j = n / D % N;
+            cr_assert((r.of[DV][n] != 0.0f) == dropout_keeps(&p, b, h, 0, j),
+                      "b %zu, h %zu, j %zu: dV is %g", b, h, j, (double)r.of[DV][n]);
+        }
+        result_free(&r);
+        problem_free(&t);
+    }
+}
