@@ -81,7 +81,7 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
 void bench_ladder(size_t N, double seconds, const struct options *o)
 {
     struct mark marks[CASES][LADDER];
-    char csv[REPORT_CSV] = SPEED_CSV_TITLE;
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     double peak = 0.0;
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);

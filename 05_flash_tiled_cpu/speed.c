@@ -60,16 +60,6 @@ void speed_csv_line(char line[SPEED_CSV_LINE], const struct runner *runner, size
              runner->error);
 }
 
-/* Three digits of a time: "0.0512 ms", "12.3 ms". */
-static const char *milliseconds(double seconds, char text[24])
-{
-    if (seconds < 0.9995)
-        snprintf(text, 24, "%.3g ms", 1e3 * seconds);
-    else
-        snprintf(text, 24, "%.0f ms", 1e3 * seconds);
-    return text;
-}
-
 /* A line of the table; `before`, unless it is NULL, is what the step runs against. */
 static void tell_speed(const struct runner *runner, const struct runner *before, double peak,
                        char *csv)
@@ -85,8 +75,9 @@ static void tell_speed(const struct runner *runner, const struct runner *before,
         snprintf(ratio, sizeof ratio, "%.2f", before->bench->best / seconds);
         snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before->bench->best / seconds);
     }
-    report_line("%s%8zu %12s %9.2f %7.1f %% %10s %9.2e", name, threads, milliseconds(seconds, time),
-                1e-9 * flops, 100.0 * flops / peak / (double)threads, ratio, runner->error);
+    report_line("%s%8zu %12s %9.2f %7.1f %% %10s %9.2e", name, threads,
+                report_milliseconds(seconds, time), 1e-9 * flops,
+                100.0 * flops / peak / (double)threads, ratio, runner->error);
     speed_csv_line(line, runner, threads, flops, peak, ratio_csv);
     report_append(csv, line);
 }
@@ -94,7 +85,7 @@ static void tell_speed(const struct runner *runner, const struct runner *before,
 static void tell_speeds(const struct runner *runners, size_t count, double peak,
                         const struct options *o)
 {
-    char csv[REPORT_CSV] = SPEED_CSV_TITLE;
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     report_part("Speed");
     report_line(" # %-12s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
                 "of peak", "x previous", "error");

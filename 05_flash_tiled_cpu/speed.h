@@ -51,10 +51,7 @@ struct runner {
 struct runner speed_line_up(struct job job, const struct attention_check *check,
                             const struct options *options);
 
-/* The title of --csv, and one line of it. */
-#define SPEED_CSV_TITLE                                                           \
-    "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads,milliseconds," \
-    "gflops,peak_fraction,ratio_previous,max_abs_error\n"
+/* One line of --csv, whose columns are those of REPORT_SPEED_CSV. */
 enum { SPEED_CSV_LINE = 300 };
 void speed_csv_line(char line[SPEED_CSV_LINE], const struct runner *runner, size_t threads,
                     double flops, double peak, const char *ratio);

@@ -117,9 +117,6 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
     report_append(csv, line);
 }
 
-static const char CSV_TITLE[] = "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,"
-                                "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n";
-
 /*
  * The part "Speed" for one problem; its lines are added to the CSV. What is checked is `checked`, the problem or some
  * heads of it.
@@ -161,8 +158,7 @@ static void bench_problem(const struct kernel *only, const struct device *device
 void bench_kernels(const struct kernel *only, const struct device *device,
                    const struct attention_input *input, const struct options *o)
 {
-    char csv[REPORT_CSV] = "";
-    report_append(csv, CSV_TITLE);
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("device");
     bench_problem(only, device, input, input, o, csv);
     if (o->csv)
         report_csv(o->csv, csv);
@@ -182,8 +178,7 @@ void bench_ladder(const struct device *device, const struct options *o)
     const bool wide = o->dtype == DTYPE_F32;
     const struct ladder_shape *const shapes = wide ? ladder_f32 : ladder_16;
     const size_t count = wide ? sizeof ladder_f32 : sizeof ladder_16;
-    char csv[REPORT_CSV] = "";
-    report_append(csv, CSV_TITLE);
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("device");
     for (size_t n = 0; n < 2 * count / sizeof *shapes; n++) {
         const struct ladder_shape s = shapes[n / 2];
         struct attention p = attention_of(4, s.heads, s.heads, s.N, s.N, s.d);

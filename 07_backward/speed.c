@@ -8,10 +8,6 @@
 
 #include <stdio.h>
 
-#define CSV_TITLE                                                                 \
-    "chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads,milliseconds," \
-    "gflops,peak_fraction,ratio_previous,max_abs_error\n"
-
 /* One step to be timed, on so many threads. */
 struct job {
     const struct step *step;
@@ -78,20 +74,10 @@ static void append_csv(char *csv, const struct job *job, double seconds, double 
     report_append(csv, line);
 }
 
-/* Three digits of a time: "0.0512 ms", "12.3 ms". */
-static const char *milliseconds(double seconds, char text[24])
-{
-    if (seconds < 0.9995)
-        snprintf(text, 24, "%.3g ms", 1e3 * seconds);
-    else
-        snprintf(text, 24, "%.0f ms", 1e3 * seconds);
-    return text;
-}
-
 static void tell_speeds(const struct job *jobs, const struct bench *times, size_t count,
                         double peak, const struct options *o)
 {
-    char csv[REPORT_CSV] = CSV_TITLE;
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     report_part("Speed");
     report_line(" # %-10s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
                 "of peak", "x previous", "error");
@@ -103,7 +89,7 @@ static void tell_speeds(const struct job *jobs, const struct bench *times, size_
         if (before > 0.0)
             snprintf(ratio, sizeof ratio, "%.2f", before / seconds);
         report_line("%s%8zu %12s %9.2f %7.1f %% %10s %9.2e", name, jobs[k].threads,
-                    milliseconds(seconds, time), 1e-9 * flops,
+                    report_milliseconds(seconds, time), 1e-9 * flops,
                     100.0 * flops / peak / (double)jobs[k].threads, ratio, jobs[k].error);
         append_csv(csv, &jobs[k], seconds, before, peak);
     }
@@ -203,7 +189,7 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
 void bench_ladder(size_t N, double seconds, const struct options *o)
 {
     struct mark marks[CASES][LADDER];
-    char csv[REPORT_CSV] = CSV_TITLE;
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     double peak = 0.0;
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);

@@ -99,6 +99,15 @@ char *report_bytes(size_t bytes, char text[32])
     return text;
 }
 
+char *report_milliseconds(double seconds, char text[24])
+{
+    if (seconds < 0.9995)
+        snprintf(text, 24, "%.3g ms", 1e3 * seconds);
+    else
+        snprintf(text, 24, "%.0f ms", 1e3 * seconds);
+    return text;
+}
+
 /* "0.25", "NaN": printf would give NaN a sign that means nothing. */
 static const char *number_text(double x, char text[24])
 {

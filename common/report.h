@@ -32,6 +32,9 @@ char *report_number(size_t number, char text[32]);
 /* "none", "264 B", "215.2 kB": an amount of memory; returns `text`. */
 char *report_bytes(size_t bytes, char text[32]);
 
+/* "0.0512 ms", "12.3 ms": three digits of a time; returns `text`. */
+char *report_milliseconds(double seconds, char text[24]);
+
 /* "[0.0900 0.6652 0.2447]": n numbers, each printed by `format`; returns `text`. */
 char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
 
@@ -111,6 +114,11 @@ struct summary {
 
 /* Writes it to `path` as comma-separated values with a header. Exits with 2 if that fails. */
 void report_summary(const char *path, const struct summary *summary);
+
+/* What the columns of a ladder's speeds are; `on` is "threads" or "device". */
+#define REPORT_SPEED_CSV(on)                                    \
+    "chapter,kernel,dtype,batch,heads,n,d,causal,direction," on \
+    ",milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
 
 /* Adds a line of comma-separated values to some; what does not fit is left out. */
 enum { REPORT_CSV = 8000 };
