@@ -95,6 +95,9 @@ void report_verified(const char *with, const char *error);
  */
 void report_progress(const char *what, size_t done, size_t total);
 
+/* "ok", or "WRONG", and then the verdict is wrong; in colour where there is some. Returns `text`. */
+char *report_mark(bool right, char text[32]);
+
 /* The part "Next": what to read after this. */
 void report_next(const char *text);
 
