@@ -1,5 +1,5 @@
 /*
- * What kernels/hopper.cu does, for the tests in C.
+ * What kernels/wgmma.cu and hopper.cu do, for the tests in C.
  */
 #ifndef COMMON_CUDA_TESTS_HOPPERS_H
 #define COMMON_CUDA_TESTS_HOPPERS_H

@@ -2,23 +2,9 @@
  * The functions of tensor.h, each on its own, for test_tensor.c to hold against their definition.
  */
 #include "../tensors.h"
+#include "arrays.cuh"
 
 #include "cuda/device.h"
-
-/* Host memory goes in, the kernel works, host memory comes out. */
-template <class T> static T *there(const T *host, size_t n)
-{
-    T *array;
-    CHECK_CUDA(cudaMalloc(&array, n * sizeof *host));
-    CHECK_CUDA(cudaMemcpy(array, host, n * sizeof *host, cudaMemcpyHostToDevice));
-    return array;
-}
-
-template <class T> static void back(T *host, T *array, size_t n)
-{
-    CHECK_CUDA(cudaMemcpy(host, array, n * sizeof *host, cudaMemcpyDeviceToHost));
-    CHECK_CUDA(cudaFree(array));
-}
 
 // ---- mma ----------------------------------------------------------------------------------------
 

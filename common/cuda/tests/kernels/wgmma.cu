@@ -1,0 +1,86 @@
+/*
+ * A product of a warpgroup as test_wgmma.c asks for it: of either type, of any size, its matrices lying in any way.
+ */
+#include "../hoppers.h"
+#include "arrays.cuh"
+
+#include "cuda/device.h"
+#include "cuda/hopper.h"
+
+#define MORE_SHARED(kernel, bytes) \
+    CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))
+
+template <class T, int R, wgmma_major A, wgmma_major B>
+__device__ static inline void one_product(float (&d)[R], const struct product_test &t,
+                                          unsigned char *fast, const unsigned *registers)
+{
+    const uint64_t b = wgmma_matrix(fast + t.b_begin, t.b_leading, t.b_stride);
+    unsigned a[4];
+    for (int r = 0; r < 4; r++)
+        a[r] = registers[4 * threadIdx.x + (unsigned)r];
+    wgmma_fence();
+    if (t.a_in_registers)
+        wgmma<T, B>(d, a, b, t.add);
+    else
+        wgmma<T, B, A>(d, wgmma_matrix(fast + t.a_begin, t.a_leading, t.a_stride), b, t.add);
+    wgmma_commit();
+    wgmma_wait<0>(d);
+}
+
+template <class T, int R>
+__global__ void __launch_bounds__(128)
+    one_wgmma(struct product_test t, const uint4 *image, const unsigned *registers, float *out)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    for (unsigned k = threadIdx.x; k < IMAGE / 16; k += 128)
+        ((uint4 *)fast)[k] = image[k];
+    fence_async();
+    __syncthreads();
+    float d[R];
+    for (int e = 0; e < R; e++)
+        d[e] = out[threadIdx.x * R + (unsigned)e];
+    if (t.a_columns && t.b_columns)
+        one_product<T, R, MN_MAJOR, MN_MAJOR>(d, t, fast, registers);
+    else if (t.a_columns)
+        one_product<T, R, MN_MAJOR, K_MAJOR>(d, t, fast, registers);
+    else if (t.b_columns)
+        one_product<T, R, K_MAJOR, MN_MAJOR>(d, t, fast, registers);
+    else
+        one_product<T, R, K_MAJOR, K_MAJOR>(d, t, fast, registers);
+    for (int e = 0; e < R; e++)
+        out[threadIdx.x * R + (unsigned)e] = d[e];
+}
+
+template <class T, int R>
+static void run_wgmma(const struct product_test *t, const uint4 *image, const unsigned *registers,
+                      float *out)
+{
+    MORE_SHARED((one_wgmma<T, R>), IMAGE);
+    one_wgmma<T, R><<<1, 128, IMAGE>>>(*t, image, registers, out);
+    CHECK_LAUNCH("one_wgmma");
+}
+
+extern "C" void LAUNCHER(wgmma)(const struct product_test *t, const unsigned char *image,
+                                const unsigned *a_registers, float *d)
+{
+    const size_t count = 64 * (size_t)t->n;
+    unsigned char *bytes = there(image, IMAGE);
+    const uint4 *I = reinterpret_cast<const uint4 *>(bytes);
+    unsigned *A = there(a_registers, 512);
+    float *D = there(d, count);
+    if (t->bfloat && t->n == 64)
+        run_wgmma<__nv_bfloat16, 32>(t, I, A, D);
+    else if (t->bfloat && t->n == 128)
+        run_wgmma<__nv_bfloat16, 64>(t, I, A, D);
+    else if (t->bfloat)
+        run_wgmma<__nv_bfloat16, 128>(t, I, A, D);
+    else if (t->n == 64)
+        run_wgmma<__half, 32>(t, I, A, D);
+    else if (t->n == 128)
+        run_wgmma<__half, 64>(t, I, A, D);
+    else
+        run_wgmma<__half, 128>(t, I, A, D);
+    back(d, D, count);
+    CHECK_CUDA(cudaFree(A));
+    CHECK_CUDA(cudaFree(bytes));
+}
