@@ -2,6 +2,7 @@
  * Chapter 04 as a program: one row by hand, what fusing saves, S and P counted and gone.
  */
 #include "attention_check.h"
+#include "attention_files.h"
 #include "flash_no_tiling.h"
 #include "flash_row.h"
 #include "fusion.h"

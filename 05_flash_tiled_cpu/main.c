@@ -1,6 +1,7 @@
 /*
  * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
  */
+#include "attention_files.h"
 #include "ladder.h"
 #include "memory.h"
 #include "speed.h"

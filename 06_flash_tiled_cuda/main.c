@@ -1,6 +1,7 @@
 /*
  * Chapter 06 as a program: every kernel, what it reads and writes, and whether it is right.
  */
+#include "attention_files.h"
 #include "cuda/cpu.h"
 #include "ladder.h"
 #include "speed.h"

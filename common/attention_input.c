@@ -1,5 +1,6 @@
 #include "attention_input.h"
 
+#include "attention_files.h"
 #include "block_mask.h"
 #include "memory.h"
 #include "npy.h"
@@ -24,95 +25,6 @@ size_t attention_pairs(const struct attention *p)
                 for (size_t j = 0; j < p->Nk; j++)
                     pairs += visible(p, b, h, i, j) ? 1 : 0;
     return pairs;
-}
-
-// ---- from files ---------------------------------------------------------------------------------
-
-/* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
-struct array {
-    const char *path;
-    int dims;
-    size_t shape[4];
-    float *x;
-};
-
-static struct array read_array(const char *path)
-{
-    struct npy npy;
-    struct file_error error;
-    char shape[100];
-    if (!npy_read(path, &npy, &error))
-        options_fail(path, "%s", error.text);
-    if (npy.dims < 2 || npy.dims > 4)
-        options_fail(path, "expected shape (N, d), (H, N, d) or (B, H, N, d), found %s",
-                     npy_shape_text(npy.dims, npy.shape, shape, sizeof shape));
-    if (npy.type == NPY_B1 || npy.type == NPY_U1)
-        options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
-    struct array a = { .path = path, .dims = npy.dims, .shape = { 1, 1, 1, 1 } };
-    for (int k = 0; k < npy.dims; k++)
-        a.shape[4 - npy.dims + k] = npy.shape[k];
-    a.x = npy_floats(&npy);
-    npy_free(&npy);
-    return a;
-}
-
-/* Ends the program unless a and b have the same size along `axis`, which is called `name`. */
-static void same_size(const struct array *a, const struct array *b, int axis, const char *name)
-{
-    if (a->shape[axis] != b->shape[axis])
-        options_fail(b->path, "expected the %s of %s, %zu, found %zu", name, a->path,
-                     a->shape[axis], b->shape[axis]);
-}
-
-static struct attention_input from_files(const char *q, const char *k, const char *v)
-{
-    const struct array Q = read_array(q), K = read_array(k), V = read_array(v);
-    if (K.dims != Q.dims || V.dims != Q.dims)
-        options_fail(K.dims != Q.dims ? k : v, "expected as many dimensions as %s, %d, found %d", q,
-                     Q.dims, K.dims != Q.dims ? K.dims : V.dims);
-    same_size(&Q, &K, 0, "batch size");
-    same_size(&Q, &K, 3, "row length d");
-    same_size(&K, &V, 0, "batch size");
-    same_size(&K, &V, 1, "number of heads");
-    same_size(&K, &V, 2, "number of keys");
-    same_size(&K, &V, 3, "row length d");
-    if (Q.shape[1] % K.shape[1] != 0)
-        options_fail(k, "expected a number of heads that divides the %zu of %s, found %zu",
-                     Q.shape[1], q, K.shape[1]);
-    if (Q.shape[3] > ATTENTION_MAX_D)
-        options_fail(q, "expected rows of at most %d elements, found %zu", ATTENTION_MAX_D,
-                     Q.shape[3]);
-    return (struct attention_input){
-        .p = attention_of(Q.shape[0], Q.shape[1], K.shape[1], Q.shape[2], K.shape[2], Q.shape[3]),
-        .Q = Q.x,
-        .K = K.x,
-        .V = V.x,
-        .dims = Q.dims,
-    };
-}
-
-/* A mask of this shape, which is also called `meaning`. */
-static uint8_t *read_mask(const char *path, size_t rows, size_t columns, const char *meaning)
-{
-    struct npy npy;
-    struct file_error error;
-    char found[100], wanted[100];
-    const size_t shape[2] = { rows, columns };
-    if (!npy_read(path, &npy, &error))
-        options_fail(path, "%s", error.text);
-    if (npy.type != NPY_B1 && npy.type != NPY_U1)
-        options_fail(path, "expected a mask of bool or uint8, found numbers");
-    if (npy.dims != 2 || npy.shape[0] != rows || npy.shape[1] != columns)
-        options_fail(path, "expected shape %s = %s, found %s", meaning,
-                     npy_shape_text(2, shape, wanted, sizeof wanted),
-                     npy_shape_text(npy.dims, npy.shape, found, sizeof found));
-    return npy.data;
-}
-
-static void take_key_mask(struct attention_input *input, const char *path)
-{
-    input->key_mask = read_mask(path, input->p.B, input->p.Nk, "(B, Nk)");
-    input->p.key_mask = input->key_mask;
 }
 
 // ---- made up ------------------------------------------------------------------------------------
@@ -158,6 +70,14 @@ static struct attention_input from_shape(const struct options *o)
         o->seed);
 }
 
+// ---- masks --------------------------------------------------------------------------------------
+
+static void take_key_mask(struct attention_input *input, const char *path)
+{
+    input->key_mask = attention_mask_read(path, input->p.B, input->p.Nk, "(B, Nk)");
+    input->p.key_mask = input->key_mask;
+}
+
 /* The mask that --block-mask names. The problem's alignment, on which a band depends, is set. */
 static void take_block_mask(struct attention_input *input, const struct options *options)
 {
@@ -170,7 +90,7 @@ static void take_block_mask(struct attention_input *input, const struct options 
         char meaning[80];
         snprintf(meaning, sizeof meaning, "(ceil(Nq / %zu), ceil(Nk / %zu))", p->mask_rows,
                  p->mask_cols);
-        input->block_mask = read_mask(options->block_mask, rows, columns, meaning);
+        input->block_mask = attention_mask_read(options->block_mask, rows, columns, meaning);
     } else {
         input->block_mask = allocate(rows, columns, "the block mask");
         if (source.kind == BLOCK_MASK_BAND)
@@ -191,7 +111,7 @@ static struct attention_input usual(const struct options *options)
         options_spare(options, options_data(files[n]));
     snprintf(q, sizeof q, "%s", options_data("q.npy"));
     snprintf(k, sizeof k, "%s", options_data("k.npy"));
-    struct attention_input input = from_files(q, k, options_data("v.npy"));
+    struct attention_input input = attention_files(q, k, options_data("v.npy"));
     take_key_mask(&input, options_data("key_mask.npy"));
     snprintf(input.origin, sizeof input.origin, "common/data/{q,k,v,key_mask}.npy");
     return input;
@@ -215,7 +135,7 @@ struct attention_input attention_input_load(const struct options *options)
                         options->n_k || options->d || options->seed_given;
     struct attention_input input;
     if (options->q) {
-        input = from_files(options->q, options->k, options->v);
+        input = attention_files(options->q, options->k, options->v);
         snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
                  options->k, options->v);
     } else {
@@ -254,7 +174,7 @@ float *attention_input_dO(const struct attention_input *input, const struct opti
         dtype_round_all(p->dtype, random, attention_query_elements(p));
         return random;
     }
-    const struct array dO = read_array(options->dO);
+    const struct attention_array dO = attention_array_read(options->dO);
     if (dO.dims != input->dims || memcmp(dO.shape, shape, sizeof shape) != 0)
         options_fail(options->dO, "expected the shape of %s, %s, found %s", options->q,
                      npy_shape_text(input->dims, shape + 4 - input->dims, wanted, sizeof wanted),
@@ -289,36 +209,4 @@ void attention_input_free(struct attention_input *input)
     free(input->key_mask);
     free(input->block_mask);
     *input = (struct attention_input){ 0 };
-}
-
-/* Writes x, (B, heads, rows, d), to `path` unless that is NULL, in as many dimensions as Q had. */
-static void write_rows(const char *path, const struct attention_input *input, size_t heads,
-                       size_t rows, const float *x)
-{
-    const size_t shape[4] = { input->p.B, heads, rows, input->p.d };
-    struct file_error error;
-    if (path && !npy_write(path, NPY_F4, input->dims, shape + 4 - input->dims, x, &error))
-        options_fail(path, "%s", error.text);
-}
-
-void attention_write_gradients(const struct options *options, const struct attention_input *input,
-                               const float *dQ, const float *dK, const float *dV)
-{
-    const struct attention *p = &input->p;
-    options_flush();
-    write_rows(options->dQ, input, p->H, p->Nq, dQ);
-    write_rows(options->dK, input, p->Hkv, p->Nk, dK);
-    write_rows(options->dV, input, p->Hkv, p->Nk, dV);
-}
-
-void attention_write(const struct options *options, const struct attention_input *input,
-                     const float *O, const float *lse)
-{
-    const struct attention *p = &input->p;
-    const size_t shape[3] = { p->B, p->H, p->Nq };
-    struct file_error error;
-    options_flush();
-    write_rows(options->output, input, p->H, p->Nq, O);
-    if (options->lse && !npy_write(options->lse, NPY_F4, 3, shape, lse, &error))
-        options_fail(options->lse, "%s", error.text);
 }

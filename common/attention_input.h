@@ -44,12 +44,4 @@ size_t attention_pairs(const struct attention *p);
 /* The part "Input": where it comes from, its shape, and how many pairs there are. */
 void attention_describe(const struct attention_input *input);
 
-/* Writes O to --output and lse to --lse, where they are asked for. */
-void attention_write(const struct options *options, const struct attention_input *input,
-                     const float *O, const float *lse);
-
-/* The same for the gradients: dQ to --dq, dK to --dk, dV to --dv. */
-void attention_write_gradients(const struct options *options, const struct attention_input *input,
-                               const float *dQ, const float *dK, const float *dV);
-
 #endif

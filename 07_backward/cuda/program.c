@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include "../kernels/tiles.h"
+#include "attention_files.h"
 #include "cuda/cpu.h"
 #include "run.h"
 
