@@ -5,6 +5,8 @@
 #define BACKWARD_CUDA_RUN_H
 
 #include "../stages.h"
+#include "device_choice.h"
+#include "lacks.h"
 #include "table.h"
 
 /* A layer in a device's memory, with all that the kernel needs there, its gradients poisoned. */
