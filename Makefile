@@ -547,7 +547,7 @@ docs docs-check: setup-run
 	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
 	@sh common/tools/pages.sh $(PAGES)
-	@sh common/tools/chain.sh $(filter 06_%,$(CHAPTERS))  # which is read page by page
+	@sh common/tools/chain.sh $(filter 06_% 07_%,$(CHAPTERS))  # which are read page by page
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
 check-docs: setup-run

@@ -129,3 +129,25 @@ TEST(pages, next_that_leads_astray_is_named)
     leads_astray(TO_MORE, "# More\n\n## Next\n\n[less](less.md)\n",
                  "03_x/more.md: there is no less.md");
 }
+
+/* What pages.sh says of a chapter with two pages, of which the first has this line at its end. */
+static struct command look_at_two(const char *line)
+{
+    char words[400];
+    snprintf(words, sizeof words,
+             "mkdir -p @/03_x && cp @/text @/03_x/other.md && cp @/text @/03_x/README.md && "
+             "echo '%s' >>@/03_x/README.md && "
+             "sh common/tools/pages.sh @/03_x/README.md @/03_x/other.md",
+             line);
+    command_file("text", LESSON, (unsigned)strlen(LESSON));
+    return command_run(words);
+}
+
+TEST(pages, the_first_page_of_a_chapter_leads_to_all_others)
+{
+    struct command c = look_at_two("See [this](another.md).");
+    cr_assert(c.status == 1 && strstr(c.out, "other.md:1: no link to it in "), "%s%s", c.out,
+              c.err);
+    c = look_at_two("See [this](another.md) and [that](other.md#the-idea).");
+    cr_assert(c.status == 0 && !*c.out, "%s%s", c.out, c.err);
+}

@@ -6,7 +6,8 @@
 #     Sections in which there is nothing to ask have the names in `without`;
 #   - at a lesson's head how long it takes, and what may be skipped;
 #   - a text for each picture that says what it shows: eight words at least;
-#   - every fold that is opened is closed.
+#   - every fold that is opened is closed;
+#   - a chapter's first page has a link to each other page of its folder, where both are among the pages.
 awk '
     BEGIN {
         split("Run it;Mistakes people make;Exercises;Exercise;Questions;Next;The steps;The files;Your machine", names, ";")
@@ -27,11 +28,17 @@ awk '
         section = ""
         section_at = 1
         fenced = timed = skips = 0
+        folder = page ~ /(^|\/)0[1-7]_[^\/]*\/[^\/]*\.md$/ ? substr(page, 1, match(page, /[^\/]*$/) - 1) : ""
+        if (folder) pages[page] = folder
         lesson = page ~ /(^|\/)0[1-7]_[^\/]*\/[^\/]*\.md$|common\/(cuda|python)\/README\.md$/ && page !~ /exercise\.md$/
     }
     /^```/ { fenced = !fenced }
     fenced { next }
     { at = FNR }
+    folder && page == folder "README.md" {
+        for (rest = $0; match(rest, /\]\([^)#]*\.md[)#]/); rest = substr(rest, RSTART + RLENGTH))
+            linked[folder substr(rest, RSTART + 2, RLENGTH - 3)] = 1
+    }
     /\*Time:\*/ { timed = 1 }
     /skip/ { skips = 1 }
     /^## / { close_section(); section = substr($0, 4); section_at = FNR }
@@ -42,5 +49,13 @@ awk '
         text = substr($0, RSTART + 2, RLENGTH - 3)
         if (split(text, words, " ") < 8) say("of this picture the text says too little: " text)
     }
-    END { close_section(); exit bad }
+    END {
+        close_section()
+        for (page in pages) {
+            first = pages[page] "README.md"
+            at = 1
+            if (page != first && first in pages && !(page in linked)) say("no link to it in " first)
+        }
+        exit bad
+    }
 ' "$@"

@@ -59,8 +59,8 @@ timeline() {  # chapter, picture, kernel, products, options
     chapter=$1 picture=$2 kernel=$3 products=$4
     shift 4
     sh common/tools/timeline.sh "$build/$chapter" "$kernel" "$data/csv" "$products" --dtype bf16 "$@" \
-        >"$data/timeline_$picture"
-    draw timeline.gp "$data/timeline_$picture" "$chapter/timeline_$picture.svg"
+        >"$data/$chapter-$picture"
+    draw timeline.gp "$data/$chapter-$picture" "$chapter/timeline_$picture.svg"
 }
 forward() {  # picture, kernel, options
     picture=$1 kernel=$2
@@ -75,7 +75,11 @@ forward pingpong pingpong --n-k 448 --d 128 --causal
 forward persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
 forward persistent_64 persistent --n-k 512 --d 64
 forward polynomial polynomial --n-k 512 --d 64
-timeline 07_backward bulk cuda_bulk "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
+# In cuda_mma nothing that takes time stands between dV, dP and dK of a tile, so these three are one box.
+timeline 07_backward mma cuda_mma "S dV…dK dQ" --n-q 128 --n-k 128 --d 128
+for kernel in wgmma bulk ordered; do
+    timeline 07_backward $kernel cuda_$kernel "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
+done
 
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg

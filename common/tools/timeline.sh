@@ -54,7 +54,9 @@ awk -F, -v products="$products" -v launch="$launch" '
             box = order[k]
             alternatives = split(name[kind[box] - 3], alternative, ",")
             text = kind[box] == 3 ? "P" : kind[box] > 3 ? alternative[turn[box] % alternatives + 1] : label[box]
-            nth = text ~ / / ? "" : count[row_of[box], text]++ + 0
+            parts = split(text, part, " ")
+            for (n = 1; n <= parts; n++) nth = count[row_of[box], part[n]]++ + 0
+            if (parts > 1) nth = ""  # what comes later counts on from them
             gsub(/ /, "", text)
             print number[row_of[box]], begin[box], end[box], kind[box], text nth
         }
