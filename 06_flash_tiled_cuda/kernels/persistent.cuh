@@ -2,9 +2,9 @@
  * A block for each multiprocessor, which takes one tile of queries after the other.
  *
  * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, gives it
- * to the consumers, and asks for the tile's Q and its keys as soon as there is room. So these are on their way while the
- * consumers still multiply the last keys of the tile before, and write its O. Stages and phases go on counting from one
- * tile of queries to the next.
+ * to the consumers, and asks for the tile's Q and its keys as soon as there is room. Q is let go with the last keys. So
+ * the next ones are on their way while the consumers still make the last weights of the tile before, multiply them, and
+ * write its O. Stages and phases go on counting from one tile of queries to the next.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. A counter and the longest
  * first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
@@ -126,6 +126,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
             your_turn();
             wgmma_wait<0>(flat<Bc / 2>(me.S));
             mbarrier_arrive(&K_empty[stage(0)]);
+            if (mine == 1)
+                mbarrier_arrive(&Q_empty);      // the next tile's may come
             if (Bc > least)
                 hide_keys(&me, p, w.i0, 0);
             lazy_weights<POWERS>(&me, f.k, later);                           // 9, 10: O is 0
@@ -140,6 +142,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
             your_turn();
             wgmma_wait<1>(flat<Bc / 2>(me.S));  // the scores are there
             mbarrier_arrive(&K_empty[stage(n)]);
+            if (n + 1 == mine)
+                mbarrier_arrive(&Q_empty);
             if ((n + 1) * Bc > least)
                 hide_keys(&me, p, w.i0, n * Bc);
             const bool moves = lazy_weights<POWERS>(&me, f.k, later);        // 9, 10
@@ -149,7 +153,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
                 move_output(&me, later);                                     // 10
             pack_weights<T>(&me, P);
         }
-        mbarrier_arrive(&Q_empty);              // the next tile's may come
+        if (mine == 0)
+            mbarrier_arrive(&Q_empty);          // its queries see no key
         for (int n = mine; n < w.tiles; n++) {  // the other has more tiles, and waits for a turn before each
             my_turn();  // by now the other has let go the K that was in this stage before
             your_turn();
