@@ -77,16 +77,16 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
                 mbarrier_arrive(&Q_full);  // there are no more
                 return;
             }
-            const struct tile_of_queries w = tile_number<SHAPE>(p, number);
+            const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, number);
             mbarrier_arrive_expect(&Q_full, Q_BYTES);
-            ask_rows<Br, D>(fast, &maps.Q, &Q_full, w.i0, w.head);           // 4
-            for (int n = 0; n <= w.tiles; n++) {                             // 6, in the order in which they are used
-                if (n < w.tiles)
-                    ask_keys(&maps.K, 0, K_full, K_empty, n, w.kv);          // 7
+            ask_rows<Br, D>(fast, &maps.Q, &Q_full, i0, head);               // 4
+            for (int n = 0; n <= tiles; n++) {                               // 6, in the order in which they are used
+                if (n < tiles)
+                    ask_keys(&maps.K, 0, K_full, K_empty, n, kv);            // 7
                 if (n > 0)
-                    ask_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1, w.kv);
+                    ask_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1, kv);
             }
-            done += w.tiles;
+            done += tiles;
         }
     }
 
@@ -106,9 +106,9 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
         mbarrier_wait(&Q_full, turn % 2);
         if (given >= all)
             return;
-        const struct tile_of_queries w = tile_number<SHAPE>(p, given);
-        const tensor_head<T> t = tensor_head_of<T>(p, a, w.head);
-        const int group = w.i0 + (int)who * GROUP_ROWS, least = keys_seen(p, w.i0 + warp_row<SHAPE>());
+        const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, given);
+        const tensor_head<T> t = tensor_head_of<T>(p, a, head);
+        const int group = i0 + (int)who * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
         const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
         begin(&me);                                                          // 5
         if (p.scale <= 0.0f) {
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
             if (mine == 1)
                 mbarrier_arrive(&Q_empty);      // the next tile's may come
             if (Bc > least)
-                hide_keys(&me, p, w.i0, 0);
+                hide_keys(&me, p, i0, 0);
             lazy_weights<POWERS>(&me, f.k, later);                           // 9, 10: O is 0
             pack_weights<T>(&me, P);
         }
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
             if (n + 1 == mine)
                 mbarrier_arrive(&Q_empty);
             if ((n + 1) * Bc > least)
-                hide_keys(&me, p, w.i0, n * Bc);
+                hide_keys(&me, p, i0, n * Bc);
             const bool moves = lazy_weights<POWERS>(&me, f.k, later);        // 9, 10
             wgmma_wait<0>(flat<D / 2>(me.O));   // and now the product
             mbarrier_arrive(&V_empty[stage(n - 1)]);
@@ -155,28 +155,30 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
         }
         if (mine == 0)
             mbarrier_arrive(&Q_empty);          // its queries see no key
-        for (int n = mine; n < w.tiles; n++) {  // the other has more tiles, and waits for a turn before each
+        for (int n = mine; n < tiles; n++) {  // the other has more tiles, and waits for a turn before each
             my_turn();  // by now the other has let go the K that was in this stage before
             your_turn();
             mbarrier_arrive(&K_empty[stage(n)]);
         }
-        const int left = mine > 0 ? mine - 1 : 0;  // from here on nobody has let go V
-        for (int n = left; n < w.tiles; n++)
-            mbarrier_wait(&V_full[stage(n)], parity(n));
-        if (w.tiles * Bc > w.Nk && w.Nk < (int)p.Nk && w.tiles > 0) {
-            blank_values<SHAPE>(V_of(w.tiles - 1), w.Nk - (w.tiles - 1) * Bc);
+        if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+            mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
+            blank_values<SHAPE>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);  // the producer does not come to it
         }
         if (mine > 0) {
+            mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
             ask_product<T>(&me, P, V_of(mine - 1));                          // 10, of the last tile
             wgmma_wait<0>(flat<D / 2>(me.O));
+            mbarrier_arrive(&V_empty[stage(mine - 1)]);
         }
-        for (int n = left; n < w.tiles; n++)
-            mbarrier_arrive(&V_empty[stage(n)]);
         scale_maximum(&me, f.scale);
-        tensor_finish(&me, t.O, t.lse, w.i0, Nq);                            // 12 to 15
-        done += w.tiles;
+        tensor_finish(&me, t.O, t.lse, i0, Nq);                              // 12 to 15
+        for (int n = mine; n < tiles; n++) {
+            mbarrier_wait(&V_full[stage(n)], parity(n));  // or it would let go the V that was there before
+            mbarrier_arrive(&V_empty[stage(n)]);
+        }
+        done += tiles;
     }
 }
 

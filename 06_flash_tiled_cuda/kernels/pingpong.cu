@@ -66,7 +66,9 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
     const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
     const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
-    const auto K_of = [&](int n) { return fast + Q_BYTES + n % STAGES * 2 * K_BYTES; };
+    const auto stage = [](int n) { return n % STAGES; };
+    const auto parity = [](int n) { return n / STAGES % 2; };
+    const auto K_of = [&](int n) { return fast + Q_BYTES + stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
     const unsigned who = threadIdx.x / 128;
     const auto my_turn = [&] { barrier_sync(TURN + who, SHAPE::THREADS); };
@@ -85,32 +87,31 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
     if (who == 1)
         your_turn();            // the first consumer begins
     if (mine > 0) {
-        mbarrier_wait(&K_full[0], 0);
+        mbarrier_wait(&K_full[stage(0)], parity(0));
         my_turn();
         ask_scores<T>(&me, fast, K_of(0));                                   // 8
         your_turn();
         wgmma_wait<0>(flat<Bc / 2>(me.S));
-        mbarrier_arrive(&K_empty[0]);
+        mbarrier_arrive(&K_empty[stage(0)]);
         if (Bc > least)
             hide_keys(&me, p, i0, 0);
         lazy_weights(&me, f.k, later);                                       // 9, 10: O is 0
         pack_weights<T>(&me, P);
     }
     for (int n = 1; n < mine; n++) {                                         // 6
-        const int s = n % STAGES, before = (n - 1) % STAGES;
-        mbarrier_wait(&K_full[s], n / STAGES % 2);
-        mbarrier_wait(&V_full[before], (n - 1) / STAGES % 2);
+        mbarrier_wait(&K_full[stage(n)], parity(n));
+        mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         my_turn();                          // and then it waits for nothing else
         ask_scores<T>(&me, fast, K_of(n));                                   // 8
         ask_product<T>(&me, P, V_of(n - 1));                                 // 10, of tile n - 1
         your_turn();
         wgmma_wait<1>(flat<Bc / 2>(me.S));  // the scores are there
-        mbarrier_arrive(&K_empty[s]);
+        mbarrier_arrive(&K_empty[stage(n)]);
         if ((n + 1) * Bc > least)
             hide_keys(&me, p, i0, n * Bc);
         const bool moves = lazy_weights(&me, f.k, later);                    // 9, 10
         wgmma_wait<0>(flat<D / 2>(me.O));   // and now the product
-        mbarrier_arrive(&V_empty[before]);
+        mbarrier_arrive(&V_empty[stage(n - 1)]);
         if (moves)
             move_output(&me, later);                                         // 10
         pack_weights<T>(&me, P);
@@ -119,15 +120,14 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
         my_turn();
         your_turn();
     }
-    if (tiles > 0)
-        mbarrier_wait(&V_full[(tiles - 1) % STAGES], (tiles - 1) / STAGES % 2);
     if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+        mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<SHAPE>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);  // the producer does not come to it
     }
     if (mine > 0) {
-        mbarrier_wait(&V_full[(mine - 1) % STAGES], (mine - 1) / STAGES % 2);
+        mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
         ask_product<T>(&me, P, V_of(mine - 1));                              // 10, of the last tile
         wgmma_wait<0>(flat<D / 2>(me.O));
     }
