@@ -43,9 +43,9 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
 TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
 {
     tells("--n-q 64 --n-k 128 --d 64 --kernel cuda_mma --dtype f16 --timeline @/t.csv",
-          (const char *const[]){ "cuda_mma ran on ", "Timeline",
-                                 "the first block of cuda_mma", "tensor cores", "5 242 880  FLOP",
-                                 "exponentials", "8 192  exponentials", NULL });
+          (const char *const[]){ "cuda_mma ran on ", "Timeline", "the first block of cuda_mma",
+                                 "tensor cores", "5 242 880  FLOP", "exponentials",
+                                 "8 192  exponentials", NULL });
     cr_assert(command_made("t.csv"), "no file");
 }
 
