@@ -21,6 +21,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
 # What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
 FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(STRICT) -Icommon $(CFLAGS)
 
+BENCH_CUDA = env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh
+
 # The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
 CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
@@ -145,12 +147,16 @@ $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
 NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
-GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null))
+GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$'))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
-NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon -Werror all-warnings -Xcompiler -Wall,-Wextra \
-              -Xptxas -warn-spills -Xptxas -Werror \
-              $(foreach a,$(filter-out $(TOO_OLD),$(GPU_ARCH)),-gencode arch=compute_$a,code=sm_$a)
-GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart)
+# GPU_ARCH=native, or for example GPU_ARCH="80 90": for these alone, which is done sooner. What needs a newer GPU
+# is made for the oldest that it runs on, so that the program is whole.
+ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
+NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
+NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
+              $(foreach a,$(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80),-gencode arch=compute_$a,code=sm_$a)
+# The runtime becomes part of a program, which then finds it wherever it runs.
+GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
 TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
 TENSOR_07  := mma_split mma complete16
@@ -159,7 +165,7 @@ $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/g
 # register counts, fences that it had to add.
 HOPPER_06  := wgmma roles overlap pingpong persistent polynomial
 HOPPER_07  := wgmma bulk ordered
-$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): GPU_ARCH = 90a
+$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): ONLY_FOR = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
@@ -206,6 +212,12 @@ TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
 TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems climbed \
                command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
+# ALONE=yes: without Criterion. common/tests/alone has as much of it as the tests of kernels use.
+ifneq ($(ALONE),)
+TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
+TEST_LIBS  = -lm
+TEST_TOOLS += $(OBJ)/common/tests/alone/alone.o
+endif
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)sh common/tools/run_tests.sh
@@ -354,7 +366,9 @@ RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
 	@$$(if $$(filter 06,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
-	    exec env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
+	    exec $(BENCH_CUDA) $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
+	$$(if $$(filter 07,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
+	    @$(BENCH_CUDA) $(BUILD)/cuda/$1 $1 || [ $$$$? -eq 77 ]))
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 diff-$2:
@@ -437,6 +451,17 @@ test-cuda: setup-test
 	@for chapter in 06_flash_tiled_cuda 07_backward; do \
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
+
+# What a machine with a GPU can do for the course, one step after the other (common/tools/gpu.sh), for this machine's GPU
+# alone: it takes nvcc and a compiler, and neither Criterion nor a network.
+.PHONY: gpu
+gpu:
+	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; }
+	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) GPU=yes ALONE=yes \
+	    BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
+	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
+
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
 	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
@@ -617,13 +642,14 @@ help:
 #?                   make tests CC=clang BUILD=build/clang is all of them
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
 #? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
-#?                   a planted mistake
+#?                   a planted mistake; racecheck-07: threads and kernels of chapter 07
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
 #?                   fetches into build/; make cuda-check holds the committed tables to it
 #? make test-cuda    the tests of the kernels on a GPU
-#?                   racecheck-07: threads and kernels of chapter 07
-#? make bench-03     how fast chapter 03 is on this machine; 06 after make cuda: on its GPU
+#? make gpu          a machine with a GPU, put to use: its kernels built in build/gpu, each tried, tested, measured,
+#?                   and looked at by NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of it
+#? make bench-03     how fast chapter 03 is on this machine; 06 and 07 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, 06 or 07, against the step before
 #?

@@ -41,8 +41,8 @@ const struct device *device_among(const struct options *o, const struct device *
 const struct device *device_choose(const struct options *o)
 {
 #ifdef WITH_GPU
-    return device_among(o, device_gpu.is_there() ? &device_gpu : NULL,
-                        "the CUDA runtime finds none");
+    const char *const why_not = device_gpu.why_not();
+    return device_among(o, why_not ? NULL : &device_gpu, why_not);
 #else
     return device_among(o, NULL,
                         "this program was built without nvcc; make cuda builds one with it");

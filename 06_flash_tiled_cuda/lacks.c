@@ -58,6 +58,7 @@ const char *kernel_lacks(const struct kernel *kernel, const struct attention *p)
 const char *kernel_lacks_on(const struct kernel *kernel, const struct attention *p,
                             const struct device *device)
 {
-    const char *lacks = kernel_lacks(kernel, p);
+    const char *lacks = options_left_out(kernel->name) ? "that it is left out" : NULL;
+    lacks = lacks ? lacks : kernel_lacks(kernel, p);
     return lacks ? lacks : kernel_lacks_device(kernel, device);
 }

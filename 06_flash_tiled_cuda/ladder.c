@@ -103,6 +103,10 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
         ladder_name(kernel, name);
         if (!kernel_knows_type(kernel, p->dtype))
             continue;
+        if (options_left_out(kernel->name)) {
+            report_line("%s is left out", name);
+            continue;
+        }
         if (lacks) {
             report_line("%s cannot do this: it does not know %s", name, lacks);
             continue;

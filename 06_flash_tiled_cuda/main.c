@@ -117,6 +117,11 @@ static void list_kernels(bool only_names, enum dtype type)
             printf("%2zu  %-10s %s\n", k + 1, kernels[k].name, kernels[k].idea);
 }
 
+static const char *kernel_name_of(size_t k)
+{
+    return kernels[k].name;
+}
+
 /* The kernel called `name` or numbered so, which must be able to do the problem. */
 static const struct kernel *find_kernel(const struct options *o, const struct attention *p)
 {
@@ -233,6 +238,7 @@ int main(int argc, char **argv)
     const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
     if (tell_lists(&o))
         return EXIT_VERIFIED;
+    options_check_left_out(kernel_name_of, KERNELS);
     if (o.threads) {
         threads_use(o.threads);
         cuda_cpu_threads(o.threads);

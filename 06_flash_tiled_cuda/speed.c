@@ -7,8 +7,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { RUNS = 21, MOST_COPIES = 16 };
+enum { RUNS = 21, LEAST_RUNS = 3, MOST_COPIES = 16 };
+static const double SECONDS =
+    20.0;  // about so long the runs of a problem take, if 3 do not take longer
 
 static int by_size(const void *a, const void *b)
 {
@@ -46,12 +49,14 @@ static double median(double *times, size_t n)
 
 /*
  * Times all rungs, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
- * them. Each copy has been worked on once before by each.
+ * them. Each copy has been worked on once before by each; and that tells how many runs there is time for.
  */
 static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
                        const struct attention_input *input)
 {
-    const size_t copies = copies_of(device, &input->p), runs = device == &device_cpu ? 1 : RUNS;
+    const size_t copies = copies_of(device, &input->p);
+    size_t runs = device == &device_cpu ? 1 : RUNS;
+    double once = 0.0;
     const struct kernel *some[KERNELS];
     struct loaded loaded[MOST_COPIES];
     double times[KERNELS][RUNS];
@@ -61,9 +66,12 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
         loaded[c] = kernel_load_for(some, n, device, input);
         for (size_t k = 0; k < n; k++) {
             kernel_take(&loaded[c], some[k], input);
-            device->seconds(work, &loaded[c]);
+            const double seconds = device->seconds(work, &loaded[c]);
+            once += c + 1 == copies ? seconds : 0.0;
         }
     }
+    while (runs > LEAST_RUNS && (double)runs * once > SECONDS)
+        runs--;
     for (size_t run = 0, c = 0; run < runs; run++)
         for (size_t k = 0; k < n; k++, c = c + 1 < copies ? c + 1 : 0) {
             kernel_take(&loaded[c], some[k], input);
@@ -83,16 +91,18 @@ double speed_of(const struct kernel *kernel, const struct device *device,
     return rung.seconds;
 }
 
-/* A kernel is checked before it is timed. */
-static double error_of(const struct kernel *kernel, const struct device *device,
-                       const struct attention_input *input, struct attention_check *check)
+/* A kernel is checked before it is timed, and if it is wrong it is not timed. */
+static bool is_right(struct rung *rung, const struct device *device,
+                     const struct attention_input *input, struct attention_check *check)
 {
+    const struct kernel *kernel = rung->kernel;
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
     if (!v.errors.right)
-        report_wrong("%s: --kernel %s shows where", kernel->name, kernel->name);
+        report_wrong("%s: it is not timed; --kernel %s shows where", kernel->name, kernel->name);
     result_free(&r);
-    return v.errors.reference;
+    rung->error = v.errors.reference;
+    return v.errors.right;
 }
 
 /* A line of the table, and of the CSV; `before` is the time of the kernel before, or 0. */
@@ -137,10 +147,11 @@ static void bench_problem(const struct kernel *only, const struct device *device
     for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         if (kernel_lacks_on(kernel, p, device) || (only && kernel != only && kernel + 1 != only))
             continue;
-        rungs[n++] =
-            (struct rung){ .kernel = kernel, .error = error_of(kernel, device, checked, &check) };
+        rungs[n] = (struct rung){ .kernel = kernel };
+        n += is_right(&rungs[n], device, checked, &check) ? 1 : 0;
     }
-    time_rungs(rungs, n, device, input);
+    if (n > 0)
+        time_rungs(rungs, n, device, input);
     for (size_t k = 0; k < n; k++)
         tell_speed(rungs[k].kernel, device, p, rungs[k].seconds, k ? rungs[k - 1].seconds : 0.0,
                    peak, rungs[k].error, csv);
@@ -173,28 +184,66 @@ static const struct ladder_shape ladder_16[] = {
     { 32, 4096, 64 }, { 32, 4096, 128 }, { 32, 8192, 128 }, { 32, 16384, 128 }
 };
 
+enum { BATCH = 4, DRAWN = 2, LONGEST_ROW = 160, LADDER_ROWS = 2 * KERNELS * 4 };
+_Static_assert(sizeof ladder_16 / sizeof ladder_16[0] == LADDER_ROWS / 2 / KERNELS &&
+                   LADDER_ROWS * LONGEST_ROW + sizeof REPORT_SPEED_CSV("device") < REPORT_CSV,
+               "the ladder's rows have to fit");
+
+static float *repeated(const float *x, size_t n, size_t times, const char *name)
+{
+    float *all = allocate(n * times, sizeof *all, name);
+    for (size_t k = 0; k < times; k++)
+        memcpy(all + k * n, x, n * sizeof *all);
+    return all;
+}
+
+/*
+ * A problem of many heads, whose numbers are those of the first two again and again: to draw a billion would take minutes,
+ * and to a kernel each head is a new one. The two are a problem for themselves, which is checked: the CPU would take
+ * minutes for all of them.
+ */
+static struct attention_input two_heads(const struct ladder_shape *s, enum dtype type)
+{
+    struct attention p = attention_of(1, DRAWN, DRAWN, s->N, s->N, s->d);
+    p.dtype = type;
+    struct attention_input two = attention_input_random(p, 1);
+    dtype_round_all(type, two.Q, attention_query_elements(&p));
+    dtype_round_all(type, two.K, attention_key_elements(&p));
+    dtype_round_all(type, two.V, attention_key_elements(&p));
+    return two;
+}
+
+static struct attention_input all_heads(const struct ladder_shape *s,
+                                        const struct attention_input *two)
+{
+    const size_t n = attention_query_elements(&two->p), times = BATCH * s->heads / DRAWN;
+    struct attention_input all = *two;
+    all.p.B = BATCH;
+    all.p.H = all.p.Hkv = s->heads;
+    all.Q = repeated(two->Q, n, times, "Q");
+    all.K = repeated(two->K, n, times, "K");
+    all.V = repeated(two->V, n, times, "V");
+    return all;
+}
+
+/* What has been measured is written after each problem: if a later one ends the program, it is there. */
 void bench_ladder(const struct device *device, const struct options *o)
 {
     const bool wide = o->dtype == DTYPE_F32;
     const struct ladder_shape *const shapes = wide ? ladder_f32 : ladder_16;
     const size_t count = wide ? sizeof ladder_f32 : sizeof ladder_16;
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("device");
-    for (size_t n = 0; n < 2 * count / sizeof *shapes; n++) {
-        const struct ladder_shape s = shapes[n / 2];
-        struct attention p = attention_of(4, s.heads, s.heads, s.N, s.N, s.d);
-        p.causal = n % 2 == 1;
-        p.dtype = o->dtype;
-        struct attention_input input = attention_input_random(p, 1);
-        dtype_round_all(p.dtype, input.Q, attention_query_elements(&p));
-        dtype_round_all(p.dtype, input.K, attention_key_elements(&p));
-        dtype_round_all(p.dtype, input.V, attention_key_elements(&p));
-        struct attention_input two_heads = input;  // the CPU would take minutes for all of them
-        two_heads.p.B = 1;
-        two_heads.p.H = two_heads.p.Hkv = 2;
-        attention_describe(&input);
-        bench_problem(NULL, device, &input, &two_heads, o, csv);
-        attention_input_free(&input);
+    for (const struct ladder_shape *s = shapes; s < shapes + count / sizeof *shapes; s++) {
+        struct attention_input two = two_heads(s, o->dtype), all = all_heads(s, &two);
+        for (int causal = 0; causal < 2; causal++) {
+            two.p.causal = all.p.causal = causal == 1;
+            attention_describe(&all);
+            bench_problem(NULL, device, &all, &two, o, csv);
+            if (o->csv)
+                report_csv(o->csv, csv);
+            fflush(stdout);
+        }
+        attention_input_free(&all);
+        attention_input_free(&two);
     }
-    if (o->csv)
-        report_csv(o->csv, csv);
 }

@@ -157,6 +157,12 @@ static void tell_dO(const struct options *o)
         report_line("dO: normal numbers, seed %llu", (unsigned long long)o->seed);
 }
 
+/* A ladder of its own, for a GPU; a file that one kernel is to write is asked of that kernel. */
+static bool is_ladder_of_a_gpu(const struct options *o)
+{
+    return o->bench && options_usual(o) && cuda_is_wanted(o) && !o->timeline && !single_output(o);
+}
+
 /* Everything but --kernel list and --train. */
 static void tell_problem(const struct options *o)
 {
@@ -213,7 +219,7 @@ int main(int argc, char **argv)
         train_check(&o);
         report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);
         train(&o);
-    } else {
+    } else if (!is_ladder_of_a_gpu(&o) || !cuda_bench(&o)) {
         tell_problem(&o);
     }
     return report_finish();

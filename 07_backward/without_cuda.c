@@ -32,6 +32,12 @@ WEAK void cuda_tell_kernels(const struct layer *layer, const struct options *opt
     (void)layer, (void)options;
 }
 
+WEAK bool cuda_bench(const struct options *options)
+{
+    (void)options;
+    return false;
+}
+
 WEAK struct trainer cuda_trainer(const struct options *options)
 {
     cuda_check_wishes(options, NULL);

@@ -13,11 +13,25 @@
 
 enum { USUAL_N = 128, USUAL_D = 64 };
 
+/* Pairs of one head, where nothing but the distance of a query and a key counts: a GPU's problems are too large to ask
+ * for each pair. */
+static size_t pairs_in_band(const struct attention *p)
+{
+    const struct band band = attention_band(p);
+    size_t pairs = 0;
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)p->Nq; i++) {
+        const ptrdiff_t first = i + band.low < 0 ? 0 : i + band.low;
+        const ptrdiff_t last =
+            i + band.high < (ptrdiff_t)p->Nk ? i + band.high : (ptrdiff_t)p->Nk - 1;
+        pairs += last < first ? 0 : (size_t)(last - first + 1);
+    }
+    return pairs;
+}
+
 size_t attention_pairs(const struct attention *p)
 {
-    const size_t rows = attention_rows(p);
-    if (!p->causal && p->window_left < 0 && p->window_right < 0 && !p->key_mask && !p->block_mask)
-        return rows * p->Nk;
+    if (!p->key_mask && !p->block_mask)
+        return p->B * p->H * pairs_in_band(p);
     size_t pairs = 0;
     for (size_t b = 0; b < p->B; b++)
         for (size_t h = 0; h < p->H; h++)

@@ -42,10 +42,23 @@ static int least_exponent(enum dtype type)
     return 2 - (1 << (types[type].exponent_bits - 1));
 }
 
+/* The upper half of the bits, rounded: adding carries into the exponent, and behind the largest number to infinity. */
+static uint32_t upper_half(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 float dtype_round(enum dtype type, float x)
 {
     if (type == DTYPE_F32 || x == 0.0f || !isfinite(x))
         return x;
+    if (type == DTYPE_BF16) {  // the ladders of a GPU round a billion numbers
+        const uint32_t bits = upper_half(x) << 16;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
     const int exponent = ilogbf(x), least = least_exponent(type);
     const int last = (exponent > least ? exponent : least) - (types[type].digits - 1);
     const double rounded = ldexp(rint(ldexp((double)x, -last)), last);
@@ -60,6 +73,8 @@ uint16_t dtype_bits(enum dtype type, float x)
     const unsigned infinity = ((1U << types[type].exponent_bits) - 1) << fraction_bits;
     if (isnan(x))
         return 0x7fff;
+    if (type == DTYPE_BF16)
+        return (uint16_t)upper_half(x);
     const double size = fabs((double)dtype_round(type, x));
     if (isinf(size))
         return (uint16_t)(sign | infinity);

@@ -100,6 +100,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "leave the story out: the counted accesses, and the verdict" },
     { "bench", NULL, FLAG, ALL, offsetof(struct options, bench), 0,
       "measure the speed, with this machine's peak beside it" },
+    { "leave-out", "NAMES", NAME, CUDA | BACKWARD, offsetof(struct options, leave_out), 0,
+      "kernels, with commas between them, that are not run and not compared with" },
     { "train", NULL, FLAG, BACKWARD, offsetof(struct options, train), 0,
       "fit a layer's output by gradient descent: standard, complete, and a wrong scale" },
     { "csv", "FILE", OUTPUT, ALL, offsetof(struct options, csv), 0,

@@ -18,6 +18,7 @@
 
 static const char *program_name = "course";
 static const char *program_path = "";
+static const char *left_out = "";
 
 /* A file's name, or a value that was given, may hold anything. */
 static void say_in_one_line(const char *text)
@@ -210,6 +211,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     check_files(program, &options);
     if (!options.mask_rows)
         options.mask_rows = options.mask_cols = 64;
+    left_out = options.leave_out ? options.leave_out : "";
     return options;
 }
 
@@ -230,6 +232,41 @@ const char *options_data(const char *name)
         return path;
     snprintf(path, sizeof path, "common/data/%s", name);
     options_fail(path, "expected the course's input there: run the program in the course's folder");
+}
+
+/* The names between commas: the length of the one at `at`, and where the next begins. */
+static size_t name_length(const char *at)
+{
+    return strcspn(at, ",");
+}
+
+static const char *next_name(const char *at)
+{
+    at += name_length(at);
+    return *at ? at + 1 : at;
+}
+
+bool options_left_out(const char *name)
+{
+    for (const char *at = left_out; *at; at = next_name(at))
+        if (name_length(at) == strlen(name) && strncmp(at, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+void options_check_left_out(const char *(*name_of)(size_t k), size_t n)
+{
+    for (const char *at = left_out; *at; at = next_name(at)) {
+        size_t k = 0;
+        while (k < n && (strlen(name_of(k)) != name_length(at) ||
+                         strncmp(at, name_of(k), name_length(at)) != 0))
+            k++;
+        if (k == n)
+            options_fail("--leave-out",
+                         "expected names of kernels that --kernel list names, with "
+                         "commas between them, found '%s'",
+                         left_out);
+    }
 }
 
 bool options_usual(const struct options *o)

@@ -124,7 +124,7 @@ void report_summary(const char *path, const struct summary *summary);
     ",milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
 
 /* Adds a line of comma-separated values to some; what does not fit is left out. */
-enum { REPORT_CSV = 8000 };
+enum { REPORT_CSV = 32000 };
 void report_append(char text[REPORT_CSV], const char *line);
 
 /* Writes `text`, lines of comma-separated values, to `path`. Exits with 2 if that fails. */

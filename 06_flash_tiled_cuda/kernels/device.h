@@ -27,7 +27,7 @@ struct device {
     const char *name;                // "cpu", "gpu"
     kernel_launcher *const *launch;  // by number in the chapter's table
 
-    bool (*is_there)(void);
+    const char *(*why_not)(void);  // what the runtime says if there is no such machine; else NULL
     void (*facts)(struct device_facts *facts);
 
     /* An array of so many bytes in its memory, which reports and the access counter know as `name`,

@@ -106,6 +106,21 @@ TEST(program, says_of_every_kernel_what_it_lacks)
                                               "complete  ", NULL });
 }
 
+/* What is left out is not compared with either: fa2 with chapter 05, and not with fa1. */
+TEST(program, leaves_kernels_out_that_are_named)
+{
+    const struct command c = run("--n-q 40 --d 16 --kernel all --leave-out fa1,naive");
+    const char *const parts[] = { "1 naive      is left out",
+                                  "2 fa1        is left out",
+                                  "3 fa2 ",
+                                  " 05\n",
+                                  "complete",
+                                  " fa2\n",
+                                  NULL };
+    cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
+              c.err);
+}
+
 TEST(program, lists_its_kernels)
 {
     verifies_and_tells("--kernel list",

@@ -47,6 +47,14 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
     refuses("--kernel ''", "--kernel: expected a name");
 }
 
+TEST(refusals, of_names_to_be_left_out_that_are_none)
+{
+    refuses("--kernel all --n-q 5 --leave-out fa1,fa",
+            "--leave-out: expected names of kernels that --kernel list names, with commas between "
+            "them, found 'fa1,fa'");
+    refuses("--kernel all --n-q 5 --leave-out ''", "--leave-out: expected a name");
+}
+
 TEST(refusals, of_tiles_that_are_not_compiled)
 {
     refuses("--kernel budget --n-q 5 --d 64 --dtype bf16 --br 100 --output @/o.npy",

@@ -37,11 +37,11 @@ const struct backward_device *backward_device_choose(const struct options *o)
     if (o->device && strcmp(o->device, "cpu") == 0)
         return &backward_cpu;
 #ifdef WITH_GPU
-    const bool there = device_gpu.is_there(), old = there && is_too_old(&device_gpu, o->dtype);
-    if (there && !old)
+    const char *const why_not = device_gpu.why_not();
+    if (!why_not && !is_too_old(&device_gpu, o->dtype))
         return &backward_gpu;
-    const char *const why = old ? "--dtype bf16 and f16 need compute capability 8.0 or later"
-                                : "the CUDA runtime finds none";
+    const char *const why =
+        why_not ? why_not : "--dtype bf16 and f16 need compute capability 8.0 or later";
 #else
     const char *const why = "this program was built without nvcc; make cuda builds one with it";
 #endif

@@ -47,11 +47,20 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
     return p->key_mask ? "--key-mask" : NULL;
 }
 
+const char *cuda_kernel_lacks_on(const struct cuda_kernel *kernel, const struct attention *p,
+                                 const struct backward_device *device)
+{
+    const char *lacks = options_left_out(kernel->name) ? "that it is left out" : NULL;
+    lacks = lacks ? lacks : cuda_kernel_lacks(kernel, p);
+    return lacks ? lacks : cuda_kernel_lacks_device(kernel, device);
+}
+
 const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,
-                                             const struct attention *p)
+                                             const struct attention *p,
+                                             const struct backward_device *device)
 {
     for (const struct cuda_kernel *k = kernel; k-- > cuda_kernels;)
-        if (!cuda_kernel_lacks(k, p))
+        if (!cuda_kernel_lacks_on(k, p, device))
             return k;
     return NULL;
 }

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_CUDA_LACKS_H
 #define BACKWARD_CUDA_LACKS_H
 
-#include "table.h"
+#include "device_choice.h"
 
 /*
  * What the kernel lacks for this problem, as it is written on the command line, in a text that is good until
@@ -15,8 +15,13 @@ const char *cuda_kernel_lacks(const struct cuda_kernel *kernel, const struct att
 /* Are there numbers of this type among those that the kernel's arithmetic is for? */
 bool cuda_kernel_knows_type(const struct cuda_kernel *kernel, enum dtype type);
 
-/* The nearest earlier kernel that can do the problem; NULL: none. */
+/* The same of the problem and the device; and --leave-out may leave it out. */
+const char *cuda_kernel_lacks_on(const struct cuda_kernel *kernel, const struct attention *p,
+                                 const struct backward_device *device);
+
+/* The nearest earlier kernel that can do the problem on the device; NULL: none. */
 const struct cuda_kernel *cuda_kernel_before(const struct cuda_kernel *kernel,
-                                             const struct attention *p);
+                                             const struct attention *p,
+                                             const struct backward_device *device);
 
 #endif

@@ -7,6 +7,7 @@
 #include "attention_files.h"
 #include "cuda/cpu.h"
 #include "run.h"
+#include "speed.h"
 
 #include <stdio.h>
 
@@ -19,6 +20,11 @@ void cuda_list(bool only_names)
             printf("%s\n", cuda_kernels[k].name);
         else
             printf("    %-18s %s\n", cuda_kernels[k].name, cuda_kernels[k].idea);
+}
+
+static const char *kernel_name_of(size_t k)
+{
+    return cuda_kernels[k].name;
 }
 
 /* The kernel that is asked for, or NULL if there is no such. */
@@ -77,6 +83,7 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
     const struct backward_device *device = backward_device_choose(o);
     if (o->threads)
         cuda_cpu_threads(o->threads);
+    options_check_left_out(kernel_name_of, CUDA_KERNELS);
     if (all)
         return;
     check_kernel(o, p);
@@ -188,6 +195,17 @@ static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *
     cuda_cpu_tell_timeline(kernel->name, path);
 }
 
+bool cuda_bench(const struct options *o)
+{
+    options_check_left_out(kernel_name_of, CUDA_KERNELS);
+    const struct backward_device *device = backward_device_choose(o);
+    if (device == &backward_cpu)
+        return false;
+    report_start("07", "Backward", "its kernels on a GPU, checked, then timed", o->quiet);
+    cuda_bench_ladder(device, o);
+    return true;
+}
+
 void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
@@ -266,8 +284,11 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
                 "the one before");
     for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
-        const char *lacks = cuda_kernel_lacks(k, &layer->input.p);
-        lacks = lacks ? lacks : cuda_kernel_lacks_device(k, device);
+        const char *const lacks = cuda_kernel_lacks_on(k, &layer->input.p, device);
+        if (options_left_out(k->name)) {
+            report_line("%-18s is left out", k->name);
+            continue;
+        }
         if (lacks) {
             report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
             continue;

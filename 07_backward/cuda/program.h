@@ -28,6 +28,9 @@ void cuda_list(bool only_names);
 void cuda_tell_kernel(const struct layer *layer, const struct options *options);
 void cuda_tell_kernels(const struct layer *layer, const struct options *options);
 
+/* The ladder of the kernels on a GPU, if the one that the command line asks for is there; else it returns false. */
+bool cuda_bench(const struct options *options);
+
 /* A training step's two passes: layer->kept from its input, and the gradients from both. */
 struct trainer {
     const char *name;

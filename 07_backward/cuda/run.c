@@ -233,7 +233,7 @@ struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
                                bool tell)
 {
     const struct step *complete = &steps[COMPLETE];
-    const struct cuda_kernel *earlier = cuda_kernel_before(kernel, &layer->input.p);
+    const struct cuda_kernel *earlier = cuda_kernel_before(kernel, &layer->input.p, device);
     struct result on_cpu = step_run(complete, layer, complete->usual);
     const struct attention_errors other =
         gradient_check_errors(check, r->of, complete->name, on_cpu.of, tell && !earlier);

@@ -172,3 +172,19 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
     machine.facts = facts_of_an_A100;
     cr_assert(asked(CUDA_MMA, "gpu", &gpu) == 0, "mma on an A100");
 }
+
+/* The kernel that another is compared with runs on the same GPU. */
+TEST(cuda_hopper, is_not_compared_with_on_another_gpu)
+{
+    const struct attention p = cuda_shape(CUDA_MMA, 1, 1, 5, 5);
+    struct device machine = device_cpu;
+    struct backward_device gpu = backward_cpu;
+    gpu.machine = &machine;
+    machine.facts = facts_of_an_A100;
+    const struct cuda_kernel *before = cuda_kernel_before(&cuda_kernels[CUDA_COMPLETE], &p, &gpu);
+    cr_assert(before == &cuda_kernels[CUDA_MMA], "%s on an A100", before ? before->name : "none");
+    machine.facts = facts_of_an_H100;
+    before = cuda_kernel_before(&cuda_kernels[CUDA_COMPLETE], &p, &gpu);
+    cr_assert(before == &cuda_kernels[CUDA_ORDERED], "%s on an H100",
+              before ? before->name : "none");
+}

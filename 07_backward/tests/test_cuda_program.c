@@ -43,9 +43,9 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
 TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
 {
     tells("--n-q 64 --n-k 128 --d 64 --kernel cuda_mma --dtype f16 --timeline @/t.csv",
-          (const char *const[]){ "cuda_mma ran on the CPU", "Timeline",
-                                 "the first block of cuda_mma", "tensor cores", "5 242 880  FLOP",
-                                 "exponentials", "8 192  exponentials", NULL });
+          (const char *const[]){ "cuda_mma ran on ", "Timeline", "the first block of cuda_mma",
+                                 "tensor cores", "5 242 880  FLOP", "exponentials",
+                                 "8 192  exponentials", NULL });
     cr_assert(command_made("t.csv"), "no file");
 }
 
@@ -54,7 +54,7 @@ TEST(cuda_program, runs_kernels_in_16_bits)
 {
     static const char *const split[] = { "Q, K and V are rounded to bf16",
                                          "dV, complete",
-                                         "cuda_mma_split ran on the CPU",
+                                         "cuda_mma_split ran on ",
                                          "dQ: the same bits",
                                          "dK: the same bits",
                                          NULL };
@@ -71,7 +71,7 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
-          (const char *const[]){ "dQ stores", "dV, cuda_bulk", "cuda_ordered ran on the CPU",
+          (const char *const[]){ "dQ stores", "dV, cuda_bulk", "cuda_ordered ran on ",
                                  "dQ: the same bits", NULL });
 }
 
@@ -88,7 +88,7 @@ TEST(cuda_program, takes_complete_where_only_a_type_is_named)
 {
     static const char *const parts[] = {
         "Q, K and V are rounded to bf16", "(Tc + 1) Nq d / 2", "Tc Nq d + Tr Nk d", "dV, complete",
-        "cuda_complete ran on the CPU",   "dQ: the same bits", "dV: the same bits", NULL
+        "cuda_complete ran on ",          "dQ: the same bits", "dV: the same bits", NULL
     };
     tells("--dtype bf16 --batch 2 --heads 4 --kv-heads 2 --n-q 70 --n-k 83 --d 32 "
           "--window 50,0 --dropout 0.1 --block-mask band:30 --mask-block 10,20",
@@ -110,6 +110,14 @@ TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
     tells("--kernel all --n-q 5 --d 129",
           (const char *const[]){ "cuda_complete      cannot do this: it does not know d = 129",
                                  NULL });
+}
+
+TEST(cuda_program, leaves_kernels_out_that_are_named)
+{
+    tells("--kernel all --n-q 20 --d 16 --leave-out cuda_recompute",
+          (const char *const[]){ "cuda_recompute     is left out", "cuda_deterministic",
+                                 "cuda_standard\n", NULL });
+    refuses("--kernel all --n-q 5 --leave-out fa2", "--leave-out: expected names of kernels");
 }
 
 /* Every option, and the gradients that a file gets are those that the C step writes. */
@@ -184,6 +192,18 @@ TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
     cr_assert(c.status == 77 && strstr(c.err, "07_backward: SKIPPED: no GPU (") && !*c.out,
               "status %d: %s%s", c.status, c.out, c.err);
     cr_assert(command_run("test ! -e @/x.npy").status == 0, "it wrote a file");
+}
+
+/* A ladder is for a GPU alone, and so is a file that it would write. */
+TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
+{
+    const struct command c = command_run(
+        "${BUILD:-build}/07_backward --device gpu --bench --leave-out fa --csv @/x.csv");
+    cr_assert((c.status == 77 && strstr(c.err, "07_backward: SKIPPED: no GPU (") && !*c.out) ||
+                  (c.status == 2 && strstr(c.err, "--leave-out: expected names")),
+              "status %d: %s%s", c.status, c.out, c.err);
+    cr_assert(command_run("test ! -e @/x.csv").status == 0, "it wrote a file");
+    refuses("--bench --dtype bf16 --leave-out cuda_mma,", "--bench: expected a GPU with a CUDA");
 }
 
 /* Forward and backward both on the device: it comes down as standard does. */

@@ -1,29 +1,55 @@
-"""PyTorch's attention on a GPU: each backend that takes the type, on the problems of chapter 06's ladders.
+"""PyTorch's attention on a GPU: each backend that takes the type, on the problems of a chapter's ladders.
+
+    pytorch_gpu.py forward | backward       chapter 06's, or the gradients of chapter 07's
 
 Prints rows as the ladder's CSV has them. A time is the median of 21 runs by the GPU's own clock, after one that
-does not count, on random inputs of which there are so many copies that none is found in the L2 cache.
+does not count, on random inputs that are larger than the L2 cache, of which there are two. While Python asks for a run the
+GPU is kept busy, so that the time of asking is not part of it.
 """
 import statistics
+import sys
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-BATCH, RUNS = 4, 21
-# type, heads, N, d, copies
-PROBLEMS = [("f32", 16, 4096, 64, 4), ("f32", 16, 4096, 128, 4), ("bf16", 32, 4096, 64, 4),
-            ("bf16", 32, 4096, 128, 4), ("bf16", 32, 8192, 128, 2), ("bf16", 32, 16384, 128, 2)]
+BATCH, RUNS, COPIES, CYCLES = 4, 21, 2, 2_000_000
+# type, heads, N, d
+FORWARD = [("f32", 16, 4096, 64), ("f32", 16, 4096, 128), ("bf16", 32, 4096, 64),
+           ("bf16", 32, 4096, 128), ("bf16", 32, 8192, 128), ("bf16", 32, 16384, 128)]
+BACKWARD = FORWARD[:-1]
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 BACKENDS = {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION,
             "flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
-def milliseconds(problem, causal):
+def milliseconds(work):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(CYCLES)
     begin.record()
-    torch.nn.functional.scaled_dot_product_attention(*problem, is_causal=causal)
+    work()
     end.record()
     end.synchronize()
     return begin.elapsed_time(end)
+
+
+def attention(problem, causal):
+    return torch.nn.functional.scaled_dot_product_attention(*problem[:3], is_causal=causal)
+
+
+def median_of(backend, problems, causal, backward):
+    """The time of the pass; with backward, of the gradients alone."""
+    with sdpa_kernel([backend]):
+        works = []
+        for problem in problems:
+            if backward:
+                inputs = [x.detach().requires_grad_() for x in problem[:3]]
+                O = attention(inputs, causal)
+                works.append(lambda O=O, inputs=inputs, dO=problem[3]: torch.autograd.grad(
+                    O, inputs, dO, retain_graph=True))
+            else:
+                works.append(lambda problem=problem: attention(problem, causal))
+        return statistics.median([milliseconds(works[run % len(works)])
+                                  for run in range(RUNS + 1)][1:])
 
 
 def pairs(heads, n, causal):
@@ -31,23 +57,27 @@ def pairs(heads, n, causal):
 
 
 def main():
+    direction = sys.argv[1] if len(sys.argv) > 1 else "forward"
+    if direction not in ("forward", "backward"):
+        sys.exit(f"pytorch_gpu.py: expected forward or backward, found '{direction}'")
+    backward = direction == "backward"
+    chapter, operations = ("07", 10) if backward else ("06", 4)
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = False
-    for kind, heads, n, d, copies in PROBLEMS:
-        problems = [torch.randn(3, BATCH, heads, n, d, device="cuda", dtype=TYPES[kind])
-                    for _ in range(copies)]
+    for kind, heads, n, d in BACKWARD if backward else FORWARD:
+        problems = [torch.randn(4 if backward else 3, BATCH, heads, n, d, device="cuda",
+                                dtype=TYPES[kind]) for _ in range(COPIES)]
         for causal in (False, True):
             for name, backend in BACKENDS.items():
                 try:
-                    with sdpa_kernel([backend]):
-                        times = [milliseconds(problems[run % copies], causal)
-                                 for run in range(RUNS + 1)][1:]
+                    time = median_of(backend, problems, causal, backward)
                 except RuntimeError:  # the backend does not take the type, or there is no room for S
-                    torch.cuda.empty_cache()
                     continue
-                time = statistics.median(times)
-                print(f"06,pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},forward,gpu,"
-                      f"{time:.5f},{4 * pairs(heads, n, causal) * d / time / 1e6:.3f},,,")
+                finally:
+                    torch.cuda.empty_cache()
+                print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},"
+                      f"{direction},gpu,{time:.5f},"
+                      f"{operations * pairs(heads, n, causal) * d / time / 1e6:.3f},,,", flush=True)
 
 
 if __name__ == "__main__":

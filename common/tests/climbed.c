@@ -13,7 +13,7 @@ struct command climbed(void (*climb)(const struct options *options))
     snprintf(csv, sizeof csv, "%s/l.csv", command_folder());
     const struct options o = { .csv = csv };
     threads_use(2);
-    cr_assert(freopen(printed, "w", stdout));
+    cr_assert(freopen(printed, "w", stdout), "%s cannot be written", printed);
     climb(&o);
     fflush(stdout);
     return command_run("cat @/printed; cut -d, -f 1-10 @/l.csv");

@@ -6,6 +6,7 @@
 #include "block_mask.h"
 #include "command.h"
 #include "command_line.h"
+#include "problems.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -119,4 +120,37 @@ TEST(attention_input, says_so_when_a_block_mask_does_not_fit_into_memory)
     command_line_refused(5,
                          "--q @/q.npy --k @/q.npy --v @/q.npy --block-mask band:3 --mask-block 1,1",
                          true, "out of memory: the block mask needs");
+}
+
+// ---- pairs --------------------------------------------------------------------------------------
+
+TEST(attention_pairs, are_those_that_are_visible)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        const unsigned options = random_options(seed, WITH_EVERYTHING);
+        struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 20, 20, 1), options);
+        const struct attention *p = &t.p;
+        size_t pairs = 0;
+        for (size_t b = 0; b < p->B; b++)
+            for (size_t h = 0; h < p->H; h++)
+                for (size_t i = 0; i < p->Nq; i++)
+                    for (size_t j = 0; j < p->Nk; j++)
+                        pairs += visible(p, b, h, i, j) ? 1 : 0;
+        cr_assert(attention_pairs(p) == pairs, "%s: %zu, not %zu", problem_text(&t),
+                  attention_pairs(p), pairs);
+        problem_free(&t);
+    }
+}
+
+/* To ask for each pair of a GPU's problem would take minutes. */
+TEST(attention_pairs, of_a_large_problem_are_there_at_once)
+{
+    struct attention p = attention_of(4, 32, 32, 16384, 16384, 128);
+    cr_assert(attention_pairs(&p) == (size_t)128 * 16384 * 16384, "%zu", attention_pairs(&p));
+    p.causal = true;
+    for (int n = 0; n < 1000; n++)
+        cr_assert(attention_pairs(&p) == (size_t)128 * 16384 * 16385 / 2, "%zu",
+                  attention_pairs(&p));
+    p.window_left = 0;
+    cr_assert(attention_pairs(&p) == (size_t)128 * 16384, "%zu", attention_pairs(&p));
 }

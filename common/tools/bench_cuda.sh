@@ -2,49 +2,81 @@
 # bench_cuda.sh PROGRAM CHAPTER - the ladders of CHAPTER on a GPU, and PyTorch's attention on the same problems.
 #
 # The ladders are that in float32, and where the GPU has tensor cores for it that in bfloat16. PyTorch has its turn
-# before them and after them, and the better of its two times counts.
+# before them and after them, and the better of its two times counts. LEAVE_OUT: kernels, with commas between them,
+# that the ladders do without. What fails is told, and the rest goes on; then the end is 1.
 #
-# Writes CHAPTER/results/GPU.csv with the machine, its driver, the toolkit and the commit at its head. PyTorch is
-# asked if an interpreter has it: PYTHON, or python3. Without a GPU the program says how slow a CPU is, and
-# nothing is written. RESULTS names another file.
+# Writes CHAPTER/results/GPU.csv with the machine, its driver, the toolkit and the commit at its head: COMMIT, or git's
+# word. PyTorch is asked if an interpreter has it: PYTHON, or python3. Without a GPU chapter 06 says how slow a CPU is, and
+# nothing is written. RESULTS names another file; SECONDS_AT_MOST is how long one ladder, or PyTorch, may take.
 program=$1 chapter=$2
 [ $# -eq 2 ] || { echo "bench_cuda.sh: expected a program and its chapter" >&2; exit 2; }
-"$program" --kernel device --device gpu --quiet >/dev/null 2>&1 || exec "$program" --bench
+"$program" --device gpu --n-q 9 --d 64 --quiet >/dev/null 2>&1
+case $?,$chapter in
+77,06_*) exec "$program" --bench ;;
+77,*) exec "$program" --device gpu --n-q 9 --quiet ;;  # it says why
+esac
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-python=${PYTHON:-python3}
+python=${PYTHON:-python3} status=0
+limit=$(command -v timeout || command -v gtimeout) && limit="$limit -k 10 ${SECONDS_AT_MOST:-900}"
+direction=forward
+case $chapter in 07_*) direction=backward ;; esac
+failed() {  # what, status
+    case $2 in 124 | 137) set -- "$1" "it took longer than ${SECONDS_AT_MOST:-900} s" ;; *) set -- "$1" "status $2" ;; esac
+    echo "bench_cuda.sh: $1: $2; what it had measured is kept" >&2
+    status=1
+}
 if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>"$work/why"; then
     asked=yes
 else
     echo "skipped: PyTorch ($python: $(tail -n 1 "$work/why" | grep . || echo 'its torch sees no GPU'))"
     asked=no
 fi
+ask_pytorch() {
+    [ $asked = yes ] || return
+    # shellcheck disable=SC2086  # words
+    $limit "$python" common/peers/pytorch_gpu.py $direction >>"$work/peers" || failed PyTorch $?
+}
+ladder() {  # type
+    # shellcheck disable=SC2086
+    $limit "$program" --bench --device gpu --dtype "$1" ${LEAVE_OUT:+--leave-out "$LEAVE_OUT"} --csv "$work/$1"
+    case $? in
+    0) ;;
+    77) return ;;  # it has said why
+    *) failed "the ladder in $1" $? ;;
+    esac
+    [ ! -f "$work/$1" ] || sed 1d "$work/$1" >>"$work/ladder"
+}
 : >"$work/peers"
-[ $asked = no ] || "$python" common/peers/pytorch_gpu.py >"$work/peers" || exit
-"$program" --bench --device gpu --csv "$work/ladder" || exit
-"$program" --bench --device gpu --dtype bf16 --csv "$work/narrow"
-case $? in
-0) sed 1d "$work/narrow" >>"$work/ladder" ;;
-77) ;;  # it has said why
-*) exit 1 ;;
-esac
-[ $asked = no ] || "$python" common/peers/pytorch_gpu.py >>"$work/peers" || exit
+: >"$work/ladder"
+ask_pytorch
+ladder f32
+ladder bf16
+clocks=$(nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,temperature.gpu,power.draw,clocks_event_reasons.active \
+    --format=csv,noheader 2>/dev/null | head -n 1)
+ask_pytorch
+[ -s "$work/ladder" ] || { echo "bench_cuda.sh: nothing was measured" >&2; exit 1; }
 
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 toolkit=$("${NVCC:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-commit=$(git rev-parse --short HEAD 2>/dev/null)$(git diff --quiet HEAD 2>/dev/null || echo ', changed')
+if [ -z "$COMMIT" ] && COMMIT=$(git rev-parse --short HEAD 2>/dev/null); then
+    git diff --quiet HEAD 2>/dev/null || COMMIT="$COMMIT, changed"
+fi
 name=$(printf '%s' "${gpu%%,*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_')
 results=${RESULTS:-$chapter/results/${name:-gpu}.csv}
 {
     echo "# machine: ${gpu:-a GPU that nvidia-smi does not name}: name, driver"
     echo "# toolkit: nvcc ${toolkit:-not found}, $("$python" -c 'import torch; print("PyTorch", torch.__version__)' \
         2>/dev/null || echo 'no PyTorch')"
-    echo "# command: make bench-${chapter%%_*}, $(date +%Y-%m-%d), at commit ${commit:-unknown}"
+    echo "# command: make bench-${chapter%%_*}, $(date +%Y-%m-%d), at commit ${COMMIT:-unknown}"
+    echo "# just after the ladders: ${clocks:-not known}: clock, its most, temperature, power, reasons for a lower clock"
+    [ -z "$LEAVE_OUT" ] || echo "# left out: $LEAVE_OUT"
     echo "# ratio_previous: against the kernel before; of PyTorch's, how many times as fast as it complete is"
+    cat "$work"/f32 "$work"/bf16 2>/dev/null | head -n 1
     awk -F, -v OFS=, '
         { at = $3 "," $5 "," $6 "," $7 "," $8 }
-        FILENAME == ARGV[1] { print; if ($2 == "complete") complete[at] = $11; next }
+        FILENAME == ARGV[1] { print; if ($2 ~ /complete$/) complete[at] = $11; next }
         {
             at = $2 "," at
             if (!(at in best)) names[++n] = at
@@ -65,3 +97,4 @@ awk -F, '/,pytorch/ {
         $8 == 1 ? "causal" : "", $11, $14
 }' "$results"
 echo "written to $results"
+exit $status

@@ -1,8 +1,10 @@
 #!/bin/sh
-# test_cuda.sh BUILD CHAPTER - the tests of CHAPTER's kernels on a GPU, and NVIDIA's own checkers where installed.
+# test_cuda.sh BUILD CHAPTER [tests | checkers] - the tests of CHAPTER's kernels on a GPU, and NVIDIA's own checkers where
+# installed; or one of the two.
 #
-# Ends with 77 where there is no GPU: that is not a pass.
-build=$1 chapter=$2
+# A suite or a kernel that fails does not keep the others from being tried; the end is 1 then. It is 77 where there is no
+# GPU: that is not a pass.
+build=$1 chapter=$2 only=$3 status=0
 run=$build/$chapter
 case $chapter in
 06_*)
@@ -16,16 +18,8 @@ case $chapter in
     of_16_bits='mma_split mma tensor_cores wgmma bulk ordered hopper'
     ;;
 esac
-# The kernels that know a type. Chapter 07 lists all, and steps in C before them: who does not know the type refuses it.
-kernels() {  # type
-    case $chapter in
-    06_*) "$run" --kernel list --quiet --dtype "$1" ;;
-    *)
-        for name in $("$run" --kernel list --quiet | grep '^cuda_'); do
-            "$run" --device cpu --quiet --kernel "$name" --dtype "$1" --n-q 9 --d 64 >/dev/null 2>&1 && echo "$name"
-        done
-        ;;
-    esac
+limit() {  # a kernel that never ends
+    if command -v timeout >/dev/null; then timeout -k 10 120 "$@"; else "$@"; fi
 }
 
 # shellcheck disable=SC2086  # two words
@@ -33,30 +27,30 @@ kernels() {  # type
 # A type that the GPU is too old for is left out: the program says so, and here is what is not tested.
 known=''
 for type in $types; do
-    dtype=''
-    [ "$type" = f32 ] || dtype="--dtype $type"
-    # shellcheck disable=SC2086  # two words, or none
-    "$run" --device gpu --quiet --n-q 9 --d 64 $dtype
+    "$run" --device gpu --quiet --n-q 9 --d 64 --dtype "$type"
     case $? in
     0) known="$known $type" ;;
     77) of_16_bits='' && echo "skipped: what needs --dtype $type, of $chapter" ;;
-    *) exit 1 ;;
+    *) known="$known $type" status=1 ;;
     esac
 done
 export CUDA_TESTS=gpu BUILD="$build"
-for suite in $suites $of_16_bits; do
-    "$build/tests/$chapter" --filter "$prefix$suite/*" || exit 1
+[ "$only" = checkers ] || for suite in $suites $of_16_bits; do
+    echo "$prefix$suite:"
+    "$build/tests/$chapter" --filter "$prefix$suite/*" --jobs "$(getconf _NPROCESSORS_ONLN)" || status=1
 done
 # A kernel that is for other GPUs says so with 77.
-for tool in memcheck racecheck; do
+[ "$only" = tests ] || for tool in memcheck racecheck; do
     if command -v compute-sanitizer >/dev/null; then
         for type in $known; do
-            dtype="--dtype $type"
-            [ "$type" != f32 ] || dtype=''
-            for kernel in $(kernels "$type"); do
-                # shellcheck disable=SC2086  # two words, or none
-                compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device gpu --quiet \
-                    --kernel "$kernel" $dtype --n-q 200 --n-k 130 --d 64 --causal || [ $? -eq 77 ] || exit 1
+            for kernel in $(sh common/tools/kernels_of.sh "$run" "$type"); do
+                limit compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device gpu --quiet \
+                    --kernel "$kernel" --dtype "$type" --n-q 300 --n-k 330 --d 64 --heads 2 --causal
+                case $? in
+                0) echo "$tool: $kernel, $type: ok" ;;
+                77) echo "$tool: $kernel, $type: for other GPUs" ;;
+                *) echo "$tool: $kernel, $type: FAILED" && status=1 ;;
+                esac
             done
         done
     else
@@ -64,3 +58,4 @@ for tool in memcheck racecheck; do
         echo "nvidia-cuda-sanitizer-api)"
     fi
 done
+exit $status
