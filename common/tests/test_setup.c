@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char MACHINE[] =
     "mkdir @/bin && cd @/bin && for tool in sh sed mktemp rm mkdir mv dirname tail printf touch; "
@@ -34,14 +35,36 @@ static struct command set_up(const char *change, const char *need)
 
 TEST(setup, says_whom_to_ask_and_what_to_do_without)
 {
-    const char *const parts[] = { "Criterion, which the tests are written in",
-                                  "administrator to run: apt-get install", "libcriterion-dev\n",
-                                  "Without one, for this folder alone: sh common/setup.sh unpack\n",
-                                  NULL };
+    const char *const parts[] = {
+        "Criterion, which the tests are written in", "administrator to run: apt-get install",
+        "libcriterion-dev\n",
+        "Without an administrator, for this folder alone: sh common/setup.sh unpack\n", NULL
+    };
     const struct command c = set_up("", "test");
     cr_assert(c.status == 2 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
     cr_assert(!command_made("build"), "something was written");
+}
+
+TEST(setup, does_not_promise_to_unpack_a_compiler)
+{
+    const struct command c = set_up("rm c++", "test");
+    cr_assert(c.status == 2 && strstr(c.out, "g++ libcriterion-dev\nOnce there is a compiler: ") &&
+                  !strstr(c.out, "Without an administrator"),
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
+TEST(setup, refuses_a_folder_that_cannot_be_written_to)
+{
+    static const char *const places[] = { "export BUILD=@/bin/sh/build", "export BUILD=@/bin/sh",
+                                          "mkdir -m 555 @/shut; export BUILD=@/shut/a/build" };
+    const size_t count = geteuid() == 0 ? 2 : 3;  // root may write everywhere
+    for (size_t k = 0; k < count; k++) {
+        command_run("rm -rf @/bin");
+        const struct command c = set_up(places[k], "run");
+        cr_assert(c.status == 2 && is_one_line_with(c.err, "expected a folder that you may write"),
+                  "%s: status %d: %s%s", places[k], c.status, c.out, c.err);
+    }
 }
 
 TEST(setup, unpacks_every_package_that_is_wanted)
