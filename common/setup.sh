@@ -115,8 +115,9 @@ if [ "$need" = unpack ]; then
     mkdir -p "$unpacked.part" "$(dirname "$unpacked")" || exit 2
     (
         cd "$unpacked.part" || exit
+        # What would be installed, also what lies in apt's cache already.
         # shellcheck disable=SC2086  # names
-        wanted=$(apt-get --print-uris -y --no-install-recommends install $missing 2>log | sed -n "s/^'.* \([^_ ]*\)_.*/\1/p")
+        wanted=$(apt-get -s -y --no-install-recommends install $missing 2>log | sed -n 's/^Inst \([^ ]*\) .*/\1/p')
         [ -n "$wanted" ] || exit
         # shellcheck disable=SC2086
         apt-get download $wanted >>log 2>&1 || exit

@@ -1,6 +1,6 @@
 /*
  * setup.sh where Criterion is missing and nobody may install it: on a machine that only pretends to be one of
- * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages.
+ * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages, one of them in its cache.
  */
 #include "command.h"
 #include "test.h"
@@ -17,9 +17,9 @@ static const char MACHINE[] =
     "tool cc 'for a; do case $a in *try.c) while read -r line; do case $line in "
     "*criterion*) exit 1 ;; esac; done <\"$a\" ;; esac; done'\n"
     "tool c++ ''; tool patch ''; tool id 'echo 1000'\n"
-    "tool apt-get 'case $1 in --print-uris) printf \"%s\\n\" \"'\"'\"'http://d/l_1%3a2.deb'\"'\"' "
-    "libone_1%3a2_all.deb 9 MD5Sum:0\" \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9 "
-    "MD5Sum:0\" ;; "
+    "tool apt-get 'case $1 in -s) printf \"Inst %s (2 Debian [all])\\n\" libone libtwo; echo Conf "
+    "libone;; "
+    "--print-uris) echo \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9\";; "
     "download) shift; for p; do touch $p.deb; done ;; esac'\n"
     "tool dpkg 'mkdir -p usr/lib && touch usr/lib/$2.so'\n";
 
@@ -81,8 +81,9 @@ TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
 {
     static const char *const changes[] = {
         "tool dpkg 'test $2 != libtwo.deb && mkdir -p usr'",
-        "tool apt-get 'test $1 = --print-uris && exit 0'",
-        "tool apt-get 'test $1 = --print-uris && echo x http://d libone_2_all.deb 9'",
+        "tool apt-get 'test $1 = -s && exit 0'",
+        "tool apt-get 'test $1 = -s && echo Inst libone'",
+        "tool apt-get 'test $1 = -s && echo \"Inst libone (2)\"'",
         "tool c++ ''; rm c++",  // a compiler cannot be unpacked
     };
     for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
