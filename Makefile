@@ -7,6 +7,8 @@ endif
 
 BUILD  ?= build
 export BUILD
+# In some languages 0.5 is written 0,5, and then awk takes the one for 0 and prints the other.
+export LC_ALL := C
 CFLAGS ?= -O2 -g
 # What `setup.sh unpack` has put there for somebody who may not install it.
 UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
@@ -274,7 +276,7 @@ test: setup-test
 
 tests:
 	@rm -f $(filter-out $(RESULTS_mutants),$(RESULTS_WANTED))
-	+@LANGUAGE=C $(MAKE) -s --no-print-directory -k QUIET=1 $(RESULTS_WANTED) 2>&1 | \
+	$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED) 2>&1 | \
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 

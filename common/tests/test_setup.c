@@ -95,3 +95,12 @@ TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
                   "%s: something was left behind", changes[k]);
     }
 }
+
+TEST(makefile, has_scripts_write_numbers_with_a_point_in_any_language)
+{
+    const struct command c = command_run(
+        "printf 'include Makefile\\nsay:\\n\\techo $$LC_ALL\\n' >@/say && "
+        "env -u MAKEFLAGS LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 make -s -f @/say say");
+    cr_assert(c.status == 0 && strcmp(c.out, "C\n") == 0, "status %d: %s%s", c.status, c.out,
+              c.err);
+}
