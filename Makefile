@@ -7,6 +7,8 @@ endif
 
 BUILD  ?= build
 export BUILD
+# In some languages 0.5 is written 0,5, and then awk takes the one for 0 and prints the other.
+export LC_ALL := C
 CFLAGS ?= -O2 -g
 # What `setup.sh unpack` has put there for somebody who may not install it.
 UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
@@ -575,7 +577,7 @@ docs docs-check: setup-run
 	@sh common/tools/chain.sh $(filter 06_% 07_%,$(CHAPTERS))  # which are read page by page
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
-check-docs: setup-run
+check-docs: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/commands.sh $(PAGES)
 
@@ -583,20 +585,25 @@ C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
 CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
+HAVE = @command -v $(1) >/dev/null || { echo "make $@: no $(1) here; sh common/setup.sh lint installs it" >&2; exit 2; }
 format:
+	$(call HAVE,$(CLANG_FORMAT))
 	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
+	$(call HAVE,$(CLANG_FORMAT))
 	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
 # A file at a time on every core; what is said of one stays together.
 TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
     { printf "%s\n" "$$said"; exit 1; }'
 lint:
+	$(call HAVE,$(CLANG_TIDY))
 	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
 	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(wildcard common/*.c)
+	$(call HAVE,clang)
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon $^ -o $@ -lm
 fuzz: $(BUILD)/fuzz_npy

@@ -13,6 +13,15 @@
 need=$1
 unpacked=build/packages  # where the Makefile looks
 
+# What is built goes to BUILD, or to where that can be made.
+case $need in run | test) place=${BUILD:-build} ;; unpack) place=$unpacked ;; *) place='' ;; esac
+while [ -n "$place" ] && [ ! -e "$place" ]; do place=$(dirname "$place"); done
+if [ -n "$place" ] && ! { [ -d "$place" ] && [ -w "$place" ]; }; then
+    [ "$place" != . ] || place=$PWD
+    echo "$place: expected a folder that you may write to, for what is built: copy the course, or say BUILD=folder" >&2
+    exit 2
+fi
+
 compiles() {  # program text, libraries: does it build?
     folder=$(mktemp -d) || exit 2
     printf '%s\n' "$1" >"$folder/try.c"
@@ -106,8 +115,9 @@ if [ "$need" = unpack ]; then
     mkdir -p "$unpacked.part" "$(dirname "$unpacked")" || exit 2
     (
         cd "$unpacked.part" || exit
+        # What would be installed, also what lies in apt's cache already.
         # shellcheck disable=SC2086  # names
-        wanted=$(apt-get --print-uris -y --no-install-recommends install $missing 2>log | sed -n "s/^'.* \([^_ ]*\)_.*/\1/p")
+        wanted=$(apt-get -s -y --no-install-recommends install $missing 2>log | sed -n 's/^Inst \([^ ]*\) .*/\1/p')
         [ -n "$wanted" ] || exit
         # shellcheck disable=SC2086
         apt-get download $wanted >>log 2>&1 || exit
@@ -118,6 +128,12 @@ if [ "$need" = unpack ]; then
     mv "$unpacked.part" "$unpacked"
     exit 0
 fi
+# What somebody can do who may not install; a compiler cannot be unpacked.
+without=''
+case $manager,$need,$missing in
+apt,test,*g++* | apt,test,*gcc*) without="Once there is a compiler: the rest, for this folder alone, by sh common/setup.sh unpack" ;;
+apt,test,*) without="Without an administrator, for this folder alone: sh common/setup.sh unpack" ;;
+esac
 if [ -z "$install" ]; then
     echo "No package manager that setup.sh knows (apt, dnf, pacman, brew): please install them."
     exit 2
@@ -128,7 +144,7 @@ if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
     as_root=sudo
     if ! has sudo; then
         echo "It takes an administrator to run: $install"
-        [ "$manager,$need" != apt,test ] || echo "Without one, for this folder alone: sh common/setup.sh unpack"
+        [ -z "$without" ] || echo "$without"
         exit 2
     elif [ -t 0 ] && [ -t 1 ]; then
         printf 'Run "sudo %s" now? [y/N] ' "$install"
@@ -136,7 +152,7 @@ if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
         case $answer in y | Y | yes) ;; *) echo "Nothing was installed."; exit 2 ;; esac
     elif ! sudo -n true 2>/dev/null; then
         echo "sudo wants a password, and there is no terminal to ask on. Please run: sudo $install"
-        [ "$manager,$need" != apt,test ] || echo "Without it, for this folder alone: sh common/setup.sh unpack"
+        [ -z "$without" ] || echo "$without"
         exit 2
     fi
 fi

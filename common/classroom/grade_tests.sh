@@ -132,11 +132,18 @@ theirs "$work/made" "$work/scratch"
 file=$chapter/tests/test_mine.c
 mkdir -p "$work/headers/$chapter/tests"
 cp "$mine" "$work/headers/$file"
+# Criterion may have been unpacked in the course's folder, which is hidden.
+for flag in $FLAGS; do
+    case $flag in "$PWD"/*) mkdir -p "$work/headers/unpacked" && cp -R "$flag/criterion" "$work/headers/unpacked/" ;; esac
+done
 chmod -R go+rX "$work/headers"
 compiler=$(command -v "${CC%% *}") || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
 # The course's folders that headers are looked for in are those of the copy.
 flags=$(for flag in $FLAGS; do
-    case $flag in -Icommon*) flag=-I$work/headers/${flag#-I} ;; esac
+    case $flag in
+    -Icommon*) flag=-I$work/headers/${flag#-I} ;;
+    "$PWD"/*) flag=$work/headers/unpacked ;;
+    esac
     printf '%s ' "$flag"
 done)
 # shellcheck disable=SC2086

@@ -1,6 +1,7 @@
 # The commands of this starter; `make help` lists them. course.mk is the course's own Makefile.
 CHAPTER := $(shell sed -n 's/^chapter //p' STARTER)
 PART    ?=
+export LC_ALL := C
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 COURSE  := +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
 STUDENT := @sh common/classroom/student.sh

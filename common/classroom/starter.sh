@@ -14,7 +14,7 @@ refuse() { echo "make starter-$number: $1" >&2; exit 2; }
 [ ! -e "$out" ] && [ ! -L "$out" ] || refuse "OUT=$out: it is there already; expected a name that is free"
 case $out in *[!A-Za-z0-9_./-]*) refuse "OUT=$out: expected letters, digits and ._-/ only, for make cannot handle others" ;; esac
 parent=$(dirname "$out")
-[ -d "$parent" ] && [ -w "$parent" ] || refuse "OUT=$out: there is no folder $parent to write it in"
+[ -d "$parent" ] && [ -w "$parent" ] || refuse "OUT=$out: there is no folder $parent that you may write to"
 case $seed in '' | *[!0-9]*) refuse "SEED=$seed: expected a whole number, 0 for the figures as published" ;; esac
 [ "${#seed}" -le 9 ] || refuse "SEED=$seed: expected at most 9 digits"
 

@@ -1,12 +1,13 @@
 /*
  * setup.sh where Criterion is missing and nobody may install it: on a machine that only pretends to be one of
- * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages.
+ * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages, one of them in its cache.
  */
 #include "command.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char MACHINE[] =
     "mkdir @/bin && cd @/bin && for tool in sh sed mktemp rm mkdir mv dirname tail printf touch; "
@@ -16,9 +17,9 @@ static const char MACHINE[] =
     "tool cc 'for a; do case $a in *try.c) while read -r line; do case $line in "
     "*criterion*) exit 1 ;; esac; done <\"$a\" ;; esac; done'\n"
     "tool c++ ''; tool patch ''; tool id 'echo 1000'\n"
-    "tool apt-get 'case $1 in --print-uris) printf \"%s\\n\" \"'\"'\"'http://d/l_1%3a2.deb'\"'\"' "
-    "libone_1%3a2_all.deb 9 MD5Sum:0\" \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9 "
-    "MD5Sum:0\" ;; "
+    "tool apt-get 'case $1 in -s) printf \"Inst %s (2 Debian [all])\\n\" libone libtwo; echo Conf "
+    "libone;; "
+    "--print-uris) echo \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9\";; "
     "download) shift; for p; do touch $p.deb; done ;; esac'\n"
     "tool dpkg 'mkdir -p usr/lib && touch usr/lib/$2.so'\n";
 
@@ -34,14 +35,36 @@ static struct command set_up(const char *change, const char *need)
 
 TEST(setup, says_whom_to_ask_and_what_to_do_without)
 {
-    const char *const parts[] = { "Criterion, which the tests are written in",
-                                  "administrator to run: apt-get install", "libcriterion-dev\n",
-                                  "Without one, for this folder alone: sh common/setup.sh unpack\n",
-                                  NULL };
+    const char *const parts[] = {
+        "Criterion, which the tests are written in", "administrator to run: apt-get install",
+        "libcriterion-dev\n",
+        "Without an administrator, for this folder alone: sh common/setup.sh unpack\n", NULL
+    };
     const struct command c = set_up("", "test");
     cr_assert(c.status == 2 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
     cr_assert(!command_made("build"), "something was written");
+}
+
+TEST(setup, does_not_promise_to_unpack_a_compiler)
+{
+    const struct command c = set_up("rm c++", "test");
+    cr_assert(c.status == 2 && strstr(c.out, "g++ libcriterion-dev\nOnce there is a compiler: ") &&
+                  !strstr(c.out, "Without an administrator"),
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
+TEST(setup, refuses_a_folder_that_cannot_be_written_to)
+{
+    static const char *const places[] = { "export BUILD=@/bin/sh/build", "export BUILD=@/bin/sh",
+                                          "mkdir -m 555 @/shut; export BUILD=@/shut/a/build" };
+    const size_t count = geteuid() == 0 ? 2 : 3;  // root may write everywhere
+    for (size_t k = 0; k < count; k++) {
+        command_run("rm -rf @/bin");
+        const struct command c = set_up(places[k], "run");
+        cr_assert(c.status == 2 && is_one_line_with(c.err, "expected a folder that you may write"),
+                  "%s: status %d: %s%s", places[k], c.status, c.out, c.err);
+    }
 }
 
 TEST(setup, unpacks_every_package_that_is_wanted)
@@ -58,8 +81,9 @@ TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
 {
     static const char *const changes[] = {
         "tool dpkg 'test $2 != libtwo.deb && mkdir -p usr'",
-        "tool apt-get 'test $1 = --print-uris && exit 0'",
-        "tool apt-get 'test $1 = --print-uris && echo x http://d libone_2_all.deb 9'",
+        "tool apt-get 'test $1 = -s && exit 0'",
+        "tool apt-get 'test $1 = -s && echo Inst libone'",
+        "tool apt-get 'test $1 = -s && echo \"Inst libone (2)\"'",
         "tool c++ ''; rm c++",  // a compiler cannot be unpacked
     };
     for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
@@ -70,4 +94,13 @@ TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
         cr_assert(!command_made("build/packages") && !command_made("build/packages.part"),
                   "%s: something was left behind", changes[k]);
     }
+}
+
+TEST(makefile, has_scripts_write_numbers_with_a_point_in_any_language)
+{
+    const struct command c = command_run(
+        "printf 'include Makefile\\nsay:\\n\\techo $$LC_ALL\\n' >@/say && "
+        "env -u MAKEFLAGS LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 make -s -f @/say say");
+    cr_assert(c.status == 0 && strcmp(c.out, "C\n") == 0, "status %d: %s%s", c.status, c.out,
+              c.err);
 }

@@ -12,8 +12,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export NO_COLOR=1
 
-# The copy has what is built too, with its times, so that nothing is built again.
-git ls-files -co --exclude-standard | tar -cf - -T - | (cd "$work" && tar -xf -) || exit 2
+# The copy has what is built too, with its times, so that nothing is built again. The course may have come without git.
+{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f ! -path './build/*' ! -path './.git/*'; } | tar -cf - -T - | (cd "$work" && tar -xf -) || exit 2
 mkdir "$work/build"
 for built in build/obj build/tests build/*.a build/compare build/0*; do
     [ -e "$built" ] && cp -Rp "$built" "$work/build/"

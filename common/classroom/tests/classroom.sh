@@ -187,6 +187,15 @@ echo '/* nothing */ extern int nothing;' >"$work/none.c"
 same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'
 echo 'this is not C' >"$work/text.c"
 same 'no C' "$(graded "$work/text.c")" 'The tests do not compile: 0 points.'
+# Criterion's headers may be in the course's own folder, of which tests see nothing.
+mkdir -p "$build/unpacked/include/criterion"
+printf '#include_next <criterion/criterion.h>\n#define UNPACKED\n' >"$build/unpacked/include/criterion/criterion.h"
+{ cat 01_standard_softmax/tests/mine.c; printf '#ifndef UNPACKED\n#error "found another"\n#endif\n'; } >"$work/unpacked.c"
+same 'Criterion, unpacked' "$(
+    CRITERION_CFLAGS="-isystem $(cd "$build/unpacked/include" && pwd)"
+    export CRITERION_CFLAGS
+    graded "$work/unpacked.c"
+)" "The tests pass with the right version and reject 2 of 4 wrong ones: $(of_all 0.5)"
 
 # Where the tests are confined there are threads too, and the engine for kernels: only the last fails.
 for chapter in 05_flash_tiled_cpu 06_flash_tiled_cuda; do
