@@ -156,7 +156,9 @@ GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(sh
 ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
 NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
-              $(foreach a,$(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80),-gencode arch=compute_$a,code=sm_$a)
+              $(foreach a,$(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
+# 8.6 and 8.9 do what 8.0 does: their machine code is made from its PTX, and that is made once.
+PTX_OF      = $(if $(filter 86 89,$1),80,$1)
 # The runtime becomes part of a program, which then finds it wherever it runs.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.

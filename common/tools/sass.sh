@@ -68,7 +68,7 @@ hold_hopper() {
     echo "# kernel d arch queries keys HMMA LDSM LDGSTS MUFU float32 others"
     for kernel in $tensor_kernels; do
         for of in 80 90; do
-            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.compute_$of.cubin" >"$work/sass" || exit 2
+            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass" || exit 2
             count_instructions $kernel "$work/sass" | hold $of
         done
     done

@@ -116,7 +116,7 @@ hold() {  # arch
     echo "# kernel d arch HMMA LDSM EX2 RED"
     for kernel in mma_split mma complete16; do
         for of in 80 90; do
-            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.compute_$of.cubin" >"$work/sass" || exit 2
+            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass" || exit 2
             count_all <"$work/sass" | hold $of
         done
     done
