@@ -231,6 +231,13 @@ mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
 
+# ---- a page loses solutions, and nothing else ---------------------------------------------------
+awk -f $here/page.awk 06_flash_tiled_cuda/kernels/registers.cuh 06_flash_tiled_cuda/registers.md >"$said"
+grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
+grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
+awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/tiles.md >"$said"
+grep -q '^static void fa2_tile' "$said" && complain 'page.awk leaves on a page what another source has outside of its gaps'
+
 # ---- the proof of a starter can fail -------------------------------------------------------------
 made=$work/cpu/chapter/kernels/some.o
 mkdir -p "${made%/*}"
