@@ -130,9 +130,21 @@ hint)
     given=$(grep -c " $part hint " progress.log 2>/dev/null)
     level=$((${given:-0} < 3 ? ${given:-0} + 1 : 3))
     awk -v part="$part" -v level="$level" '
-        /^@/ { wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
+        /^@/ { flush(); wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
                wanted = wanted && $k == level; if (wanted) { sub(/^@.* [123] /, ""); print part ", hint " level " of 3: " $0 } next }
-        wanted { print "    " $0 }' "$chapter/hints.txt"
+        # Its paragraphs, in lines of at most 96 signs, with what stands in backticks in one of them.
+        function flush() { if (row != "") print "    " row; row = "" }
+        wanted && NF == 0 { flush(); print "" }
+        wanted {
+            for (k = 1; k <= NF; k++) {
+                word = word (word == "" ? "" : " ") $k
+                if (gsub(/`/, "`", word) % 2) continue
+                if (row != "" && length(row " " word) > 92) flush()
+                row = row (row == "" ? "" : " ") word
+                word = ""
+            }
+        }
+        END { flush() }' "$chapter/hints.txt"
     [ "${given:-0}" -ge 3 ] || note "$part hint $level" ;;
 progress)
     printf '%-10s %6s  %-24s %-18s %s\n' part points state 'done since' hints
