@@ -12,12 +12,16 @@ if [ -n "$only" ]; then
     case " $parts " in *" $only "*) ;; *) echo "make $command: PART=$only: expected one of: $parts" >&2; exit 2 ;; esac
 fi
 
-# Where a part's gaps are that are still empty, as "FILE, line 22" and so on; nothing if none is.
+# Where a part's gaps are that are still empty, as "FILE, lines 22 and 40" and so on; nothing if none is.
 empty_gaps() {
     for gap in $(exercise_gaps "$1"); do
         awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
-            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file ", line " $2 }'
-    done | awk '{ printf "%s%s", (NR > 1 ? " and " : ""), $0 } END { if (NR) print "" }'
+            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file, $2 }'
+    done | awk '
+        function put() { if (file != "") printf "%s%s, line%s %s", (files++ ? " and " : ""), file, (many ? "s" : ""), lines (many ? " and " : "") last }
+        $1 != file { put(); file = $1; lines = ""; last = $2; many = 0; next }
+        { lines = lines (many ? ", " : "") last; last = $2; many = 1 }
+        END { put(); if (files) print "" }'
 }
 # Lines of a STUB beside which something was written: what they return or leave out may hide it.
 stubs_left() {
@@ -76,7 +80,13 @@ test_part() {
             note "$part empty"
             return 1
         fi
-        [ "$part" = questions ] || { say "$part" there "a person reads $chapter/answers.txt"; return 0; }
+        if [ "$part" = bugs ]; then
+            # A heading for each bug, and below it what a person reads.
+            given=$(awk '/^# Bug/ { asked++; empty = 1; next } NF && empty { given++; empty = 0 } END { printf "%d of %d", given, asked }' "$chapter/answers.txt")
+            say "$part" "$given" "a person reads $chapter/answers.txt"
+            note "$part written $given"
+            return 0
+        fi
         given=$(numbers | head -n 1)
         say "$part" "$given" "numbers are in $chapter/answers.txt; text is for a person to read"
         note "$part written $given"
