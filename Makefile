@@ -181,14 +181,15 @@ $(OBJ)/gpu/%.o: %.cu
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
 # The objects of a folder of kernels, which need the folder's headers as C++ too, and those of an earlier chapter's that
-# they include. A chapter's C headers lie beside these: two chapters have a kernels.h.
+# they include. All have to be there first; which of them an object is made from its .d file says. A chapter's C headers
+# lie beside these: two chapters have a kernels.h.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
 define kernels
 $(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
 $(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): \
-    $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*.h)))
+    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*.h)))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 

@@ -18,7 +18,9 @@ among && /^<details><summary>/ {
     sub(/^[0-9]*: */, "")
     print "@" parts, level, $0
     inside = 1
+    text = 0
     next
 }
 /^<\/details>/ { inside = 0 }
-inside && NF { print }
+inside && NF && after_blank && text { print "" }
+inside { after_blank = NF == 0; if (NF) { print; text = 1 } }

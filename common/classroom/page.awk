@@ -1,4 +1,5 @@
-# awk -f page.awk SOURCE… PAGE - PAGE without what quotes the solutions of these sources.
+# awk -f page.awk SOURCE… PAGE - PAGE without what quotes the solutions of these sources. A line that a source has
+# outside of its gaps too does not count: the head of a loop makes no solution of what it stands in.
 
 function bare(line) {
     sub(/\/\/.*/, "", line)
@@ -7,10 +8,20 @@ function bare(line) {
     sub(/ $/, "", line)
     return line
 }
+FNR == 1 {  # the source before this one is at its end
+    for (text in gap) if (!(text in elsewhere)) solution[text] = 1
+    split("", gap)
+    split("", elsewhere)
+    inside = later = 0
+}
 FILENAME !~ /\.md$/ {
-    if (/\/\/ BEGIN SOLUTION/) inside = 1
+    if (/\/\/ BEGIN LATER/) later = 1
+    else if (/\/\/ END LATER/) later = 0
+    else if (/\/\/ BEGIN SOLUTION/) inside = 1
     else if (/\/\/ END SOLUTION/) inside = 0
-    else if (inside && length(bare($0)) >= 12) solution[bare($0)] = 1
+    else if (length(bare($0)) < 12) next
+    else if (inside) gap[bare($0)] = 1
+    else if (!later) elsewhere[bare($0)] = 1
     next
 }
 /^```/ && !fenced {

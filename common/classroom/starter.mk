@@ -3,7 +3,7 @@ CHAPTER := $(shell sed -n 's/^chapter //p' STARTER)
 PART    ?=
 export LC_ALL := C
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-COURSE  := +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
+COURSE   = +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
 STUDENT := @sh common/classroom/student.sh
 
 .PHONY: all run test hint progress submit racecheck-06 help clean

@@ -12,12 +12,16 @@ if [ -n "$only" ]; then
     case " $parts " in *" $only "*) ;; *) echo "make $command: PART=$only: expected one of: $parts" >&2; exit 2 ;; esac
 fi
 
-# Where a part's gaps are that are still empty, as "FILE, line 22" and so on; nothing if none is.
+# Where a part's gaps are that are still empty, as "FILE, lines 22 and 40" and so on; nothing if none is.
 empty_gaps() {
     for gap in $(exercise_gaps "$1"); do
         awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
-            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file ", line " $2 }'
-    done | awk '{ printf "%s%s", (NR > 1 ? " and " : ""), $0 } END { if (NR) print "" }'
+            awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file, $2 }'
+    done | awk '
+        function put() { if (file != "") printf "%s%s, line%s %s", (files++ ? " and " : ""), file, (many ? "s" : ""), lines (many ? " and " : "") last }
+        $1 != file { put(); file = $1; lines = ""; last = $2; many = 0; next }
+        { lines = lines (many ? ", " : "") last; last = $2; many = 1 }
+        END { put(); if (files) print "" }'
 }
 # Lines of a STUB beside which something was written: what they return or leave out may hide it.
 stubs_left() {
@@ -42,9 +46,11 @@ numbers() {
 }
 whole_missing() { for file in $(exercise_whole "$1"); do [ -f "$chapter/$file" ] || echo "$chapter/$file"; done; }
 
-# Runs a part's tests. Leaves what failed in build/failed, and their numbers in $passed and $failed.
+# Runs a part's tests. Leaves what failed in build/failed, their numbers in $passed and $failed, and in build/engine
+# the first report of the CPU that stands in for a GPU: it ends a test, which then can say nothing itself.
 run_tests() {  # part
     : >build/tap
+    : >build/engine
     filters=$(exercise_tests "$1")
     [ "$1" = tests ] && filters='*/*'
     limit=$(command -v timeout || command -v gtimeout) && limit="$limit ${LIMIT:-120}"
@@ -55,6 +61,7 @@ run_tests() {  # part
         [ $? -ne 124 ] || echo "not ok - $filter: not at its end after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
         cat build/tap.1 >>build/tap 2>/dev/null
         rm -f build/tap.1
+        [ -s build/engine ] || awk '/^CUDA on the CPU:/ && !n++ { wanted = 1; print; next } wanted && /^ +[^ ]/ { print; next } { wanted = 0 }' build/log >build/engine
     done
     passed=$(grep '^ok ' build/tap | grep -vc '# SKIP')
     failed=$(grep -c '^not ok ' build/tap)
@@ -76,7 +83,13 @@ test_part() {
             note "$part empty"
             return 1
         fi
-        [ "$part" = questions ] || { say "$part" there "a person reads $chapter/answers.txt"; return 0; }
+        if [ "$part" = bugs ]; then
+            # A heading for each bug, and below it what a person reads.
+            given=$(awk '/^# Bug/ { asked++; empty = 1; next } NF && empty { given++; empty = 0 } END { printf "%d of %d", given, asked }' "$chapter/answers.txt")
+            say "$part" "$given" "a person reads $chapter/answers.txt"
+            note "$part written $given"
+            return 0
+        fi
         given=$(numbers | head -n 1)
         say "$part" "$given" "numbers are in $chapter/answers.txt; text is for a person to read"
         note "$part written $given"
@@ -101,6 +114,7 @@ test_part() {
     elif [ "$failed" -gt 0 ]; then
         say "$part" 'not yet' "$failed of $((passed + failed)) tests fail; the first of them:"
         awk '/^    [^ ]/ { n++ } n <= 3' build/failed | head -n 24
+        sed 's/^/        /' build/engine
         stubs_left "$part"
         note "$part fails $failed of $((passed + failed))"
         return 1
@@ -130,9 +144,21 @@ hint)
     given=$(grep -c " $part hint " progress.log 2>/dev/null)
     level=$((${given:-0} < 3 ? ${given:-0} + 1 : 3))
     awk -v part="$part" -v level="$level" '
-        /^@/ { wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
+        /^@/ { flush(); wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
                wanted = wanted && $k == level; if (wanted) { sub(/^@.* [123] /, ""); print part ", hint " level " of 3: " $0 } next }
-        wanted { print "    " $0 }' "$chapter/hints.txt"
+        # Its paragraphs, in lines of at most 96 signs, with what stands in backticks in one of them.
+        function flush() { if (row != "") print "    " row; row = "" }
+        wanted && NF == 0 { flush(); print "" }
+        wanted {
+            for (k = 1; k <= NF; k++) {
+                word = word (word == "" ? "" : " ") $k
+                if (gsub(/`/, "`", word) % 2) continue
+                if (row != "" && length(row " " word) > 92) flush()
+                row = row (row == "" ? "" : " ") word
+                word = ""
+            }
+        }
+        END { flush() }' "$chapter/hints.txt"
     [ "${given:-0}" -ge 3 ] || note "$part hint $level" ;;
 progress)
     printf '%-10s %6s  %-24s %-18s %s\n' part points state 'done since' hints

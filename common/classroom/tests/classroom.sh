@@ -115,6 +115,10 @@ for level in 1 2 3 3; do
     in_starter hint || complain "make hint fails: $(cat "$said")"
     grep -q "^merge, hint $level of 3" "$said" || complain "hint $level is not given: $(cat "$said")"
 done
+awk 'length($0) > 96' "$said" | grep -q . && complain "a hint's line is too long: $(cat "$said")"
+in_starter -j2 hint || complain "make -j2 fails: $(cat "$said")"
+in_starter -j2 all
+grep -q 'resetting jobserver' "$said" && complain 'a starter does not take the number of jobs that it is given'
 in_starter hint PART=passes && complain 'make hint takes a part that is not in the starter'
 in_starter progress && grep -q '^merge  *[0-9]*  not tested yet .* 3$' "$said" || complain "make progress: $(cat "$said")"
 # What is written below a STUB that returns is never reached.
@@ -230,6 +234,35 @@ mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
 (unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
+
+# ---- what a starter says of its tests, here a program that says what it is told to ----------------
+fake=$work/fake
+mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/kernels"
+cp -Rp $here "$fake/common/classroom"
+cp 06_flash_tiled_cuda/exercise.points "$fake/06_flash_tiled_cuda/"
+cp 06_flash_tiled_cuda/kernels/fa1.cu "$fake/06_flash_tiled_cuda/kernels/"
+awk -v gaps='1 2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/registers.cuh"
+awk -v gaps='2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/fragments.cuh"
+printf 'chapter 06_flash_tiled_cuda\nparts fa1,warp,fragments,bugs\n' >"$fake/STARTER"
+printf '# Bug 1: the report\n\nwhat it says,\nand more\n\n# Bug 2: the report\n\n' >"$fake/06_flash_tiled_cuda/answers.txt"
+cat >"$fake/build/tests/06_flash_tiled_cuda" <<'END'
+#!/bin/sh
+for word; do case $word in --tap=*) echo 'not ok - fa1::is_right (0.10s)' >"${word#--tap=}" ;; esac; done
+printf '[----] before\nCUDA on the CPU: deadlock: nobody comes\n    in kernel k\n[FAIL] behind\n    far behind\nCUDA on the CPU: again\n'
+END
+chmod +x "$fake/build/tests/06_flash_tiled_cuda"
+(cd "$fake" && sh common/classroom/student.sh test) >"$said" 2>&1
+same "the CPU's report in a starter" "$(grep -c '^        CUDA on the CPU: deadlock: nobody comes$\|^            in kernel k$\|behind\|again' "$said")" 2
+grep -q 'registers.cuh, lines [0-9]* and [0-9]*, between' "$said" && grep -q 'fragments.cuh, line [0-9]*, between' "$said" || complain "of empty gaps it is said: $(cat "$said")"
+grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said")"
+(cd "$fake" && sh common/classroom/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
+
+# ---- a page loses solutions, and nothing else ---------------------------------------------------
+awk -f $here/page.awk 06_flash_tiled_cuda/kernels/registers.cuh 06_flash_tiled_cuda/registers.md >"$said"
+grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
+grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
+awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/tiles.md >"$said"
+grep -q '^static void fa2_tile' "$said" && complain 'page.awk leaves on a page what another source has outside of its gaps'
 
 # ---- the proof of a starter can fail -------------------------------------------------------------
 made=$work/cpu/chapter/kernels/some.o

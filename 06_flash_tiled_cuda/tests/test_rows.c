@@ -1,0 +1,39 @@
+/*
+ * Rows have nothing to do with one another, though a warp works on several at a time: each has a maximum
+ * of its own.
+ */
+#include "../stages.h"
+#include "run.h"
+#include "test.h"
+
+/*
+ * Every third query is 64 times as large. Its scores are so far above those of its neighbours that a
+ * neighbour which takes its maximum has no weights left.
+ */
+static void assert_rows_apart(enum kernel_name name)
+{
+    if (!kernel_is_in_question(kernels[name].name))
+        return;
+    struct test_problem t = problem_of(kernel_shape(name, 1, 2, 1, 150, 140), 0, 3);
+    for (size_t e = 0; e < attention_query_elements(&t.p); e++)
+        if (e / t.p.d % 3 == 0)
+            t.Q[e] *= 64.0f;
+    assert_forward(on_device(name), &t);
+    problem_free(&t);
+}
+
+TEST(fa2, gives_each_row_its_own_maximum)
+{
+    assert_rows_apart(FA2);
+}
+
+TEST(mma, gives_each_row_its_own_maximum)
+{
+    assert_rows_apart(MMA);
+}
+
+TEST(every_kernel, gives_each_row_its_own_maximum)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
+        assert_rows_apart(name);
+}
