@@ -263,7 +263,7 @@ $(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
 GPU_TESTS := $(OBJ)/gpu/$(CUDA_TESTS)/kernels
 $(BUILD)/tests/instructions: LINKER = $(CXX) $(CXX_FLAGS)
 $(BUILD)/tests/instructions: MORE_LIBS = $(CUDA_LIBS) $(GPU_LIBS)
-$(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o: override GPU_ARCH = 90a
+$(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o: ONLY_FOR = 90a
 $(GPU_TESTS)/tensor.o: TOO_OLD = 75
 $(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/gpu.c) $(PLANTED_OBJ) \
     $(filter-out $(OBJ)/gpu/%,$(call KERNEL_OBJ,$(CUDA_TESTS)/kernels)) \
@@ -471,8 +471,8 @@ test-cuda: setup-test
 gpu:
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; }
 	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
-	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) GPU=yes ALONE=yes \
-	    BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
+	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
 	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
 
 racecheck-07: setup-run
