@@ -262,6 +262,16 @@ $(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
+# PTX for a GPU against the same tables.
+GPU_TESTS := $(OBJ)/gpu/$(CUDA_TESTS)/kernels
+$(BUILD)/tests/instructions: LINKER = $(CXX) $(CXX_FLAGS)
+$(BUILD)/tests/instructions: MORE_LIBS = $(CUDA_LIBS) $(GPU_LIBS)
+$(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o: ONLY_FOR = 90a
+$(GPU_TESTS)/tensor.o: TOO_OLD = 75
+$(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/gpu.c) $(PLANTED_OBJ) \
+    $(filter-out $(OBJ)/gpu/%,$(call KERNEL_OBJ,$(CUDA_TESTS)/kernels)) \
+    $(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o $(GPU_TESTS)/tensor.o $(CUDA) $(TEST_TOOLS)
+
 # The engine on a processor of another kind, which qemu stands in for, without Criterion.
 $(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
 $(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
@@ -452,7 +462,8 @@ cuda-table-07 cuda-check-07:
 test-cuda: setup-test
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
 	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/cuda/$c $(BUILD)/cuda/tests/$c) \
-	    GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+	    $(BUILD)/cuda/tests/instructions GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+	@$(BUILD)/cuda/tests/instructions --filter 'gpu/*'
 	@for chapter in 06_flash_tiled_cuda 07_backward; do \
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
@@ -463,8 +474,8 @@ test-cuda: setup-test
 gpu:
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; }
 	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
-	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) GPU=yes ALONE=yes \
-	    BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
+	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
 	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
 
 racecheck-07: setup-run

@@ -104,6 +104,7 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
         refuse_at(at, "tma_load(): a box of %zu bytes does not lie in shared memory", c.bytes);
     if (uintptr_t(to) % SWIZZLED != 0)
         refuse_at(at, "tma_load(): a box begins at an address that is no multiple of %d", SWIZZLED);
+    shared_wants_alignment(to, SWIZZLED, name, at);
     if (!b->fenced)
         refuse_at(at,
                   "tma_load(): the mbarrier was initialised and fence_async() not called after it");

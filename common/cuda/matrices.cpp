@@ -21,6 +21,7 @@ uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, si
     const char *const base = own->shared.dynamic, *const p = static_cast<const char *>(begin);
     if (p < base || p >= base + own->launch->shared)
         refuse_at(at, "wgmma_matrix(): the matrix does not begin in dynamic shared memory");
+    shared_wants_alignment(p, SWIZZLED, "wgmma_matrix()", at);
     const size_t address = size_t(p - base);
     if (address % SWIZZLED % BOX_ROW % 32 != 0 || address % SWIZZLED >= BOX_ROW)
         refuse_at(at,

@@ -64,6 +64,7 @@ void shared_begin(shared_memory *s, const struct launch *l)
     sanitizer_poison(s->dynamic_room, end);
     sanitizer_unpoison(s->dynamic, l->shared);
     s->used = l->packed->end;
+    s->alignment = 0;
 }
 
 // ---- variables ----------------------------------------------------------------------------------
@@ -112,6 +113,28 @@ void *dynamic_shared()
     if (!self)
         refuse("extern __shared__ stands outside a kernel");
     return own->shared.dynamic;
+}
+
+void *dynamic_shared(size_t alignment)
+{
+    void *const place = dynamic_shared();
+    own->shared.alignment = alignment;
+    return place;
+}
+
+/*
+ * A GPU's dynamic part begins where the kernel's variables end, at a multiple of what it was declared with. Here it is
+ * aligned always, so that a kernel that forgot to ask would go wrong on a GPU alone.
+ */
+void shared_wants_alignment(const void *p, size_t alignment, const char *name, site at)
+{
+    const char *const place = static_cast<const char *>(p), *const begin = own->shared.dynamic;
+    if (place >= begin && place < begin + own->launch->shared && own->shared.alignment < alignment)
+        refuse_at(at,
+                  "%s: dynamic shared memory is not declared with __align__(%zu): on a GPU it may "
+                  "begin\n"
+                  "    elsewhere, behind the kernel's variables",
+                  name, alignment);
 }
 
 bool shared_holds(const void *p, size_t bytes)

@@ -49,6 +49,7 @@ struct shared_memory {
     char *dynamic_room;
     size_t used;  // bytes of `room` that are not NaN any more
     size_t used_dynamic;
+    size_t alignment;  // that the kernel has declared for the dynamic part; 0: none
 };
 shared_memory shared_make();
 void shared_free(shared_memory *s);
@@ -60,6 +61,10 @@ void shared_check(const shared_memory *s, const struct launch *l);
 /* The place in the running block of a variable, and of the dynamic part. */
 void *shared_place(shared_site *declared, size_t bytes, size_t alignment);
 void *dynamic_shared();
+void *dynamic_shared(size_t alignment);
+
+/* Ends the program if p lies in the dynamic part, and that was declared with less alignment. */
+void shared_wants_alignment(const void *p, size_t alignment, const char *name, site at);
 
 /* Does all of it lie in one variable of the running block, or in the dynamic part? */
 bool shared_holds(const void *p, size_t bytes);

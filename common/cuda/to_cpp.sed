@@ -22,7 +22,8 @@
 
 s/([A-Za-z_][A-Za-z0-9_:]*(<[^<>;]*>)?)<<<(.*)>>>[[:space:]]*\(/cpu::configure(\3).kernel("\1", \1)(/
 
-s/extern[[:space:]]+__shared__[[:space:]]+(__align__\([^)]*\)[[:space:]]*)?([A-Za-z_][A-Za-z0-9_:]*([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)[[:space:]]+([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*\[\];/\2 *const \4 = static_cast<\2 *>(cpu::dynamic_shared());/
+s/extern[[:space:]]+__shared__[[:space:]]+__align__\(([^)]*)\)[[:space:]]*([A-Za-z_][A-Za-z0-9_:]*([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)[[:space:]]+([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*\[\];/\2 *const \4 = static_cast<\2 *>(cpu::dynamic_shared(\1));/
+s/extern[[:space:]]+__shared__[[:space:]]+([A-Za-z_][A-Za-z0-9_:]*([[:space:]]+[A-Za-z_][A-Za-z0-9_:]*)*)[[:space:]]+([A-Za-z_][A-Za-z0-9_]*)[[:space:]]*\[\];/\1 *const \3 = static_cast<\1 *>(cpu::dynamic_shared());/
 
 # One declarator at a time, as long as a comma follows; then the last one.
 :declarator

@@ -53,26 +53,32 @@ void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g))
 
 // ---- registers ----------------------------------------------------------------------------------
 
-/* What the warpgroups have together; a launch gives each thread as many as there are for all. */
+/* What a launch gives each thread: as many as there are for all, in eights. */
+static unsigned registers_given()
+{
+    const unsigned each = POOL / unsigned(own->threads.size()) / 8 * 8;
+    return each < 255 ? each : 248;
+}
+
+/* What the warpgroups have together. */
 static unsigned registers_taken()
 {
-    const unsigned threads = unsigned(own->threads.size()), each = POOL / threads / 8 * 8;
     unsigned sum = 0;
     for (const warpgroup &g : own->units->groups)
-        sum += GROUP * (g.registers ? g.registers : each < 255 ? each : 248);
+        sum += GROUP * (g.registers ? g.registers : registers_given());
     return sum;
 }
 
+/* What some give back others may have: a block never has more than it began with, even if the multiprocessor had more. */
 void set_registers(unsigned count, bool more, site at)
 {
     warpgroup *g = group_called(more ? "registers_more()" : "registers_fewer()", at);
-    const unsigned threads = unsigned(own->threads.size()), each = POOL / threads / 8 * 8;
-    const unsigned now = g->registers ? g->registers : each < 255 ? each : 248;
+    const unsigned now = g->registers ? g->registers : registers_given();
     if (more ? count < now : count > now)
         refuse_at(at, "%s to %u, and the warpgroup's threads have %u", self->waits_in, count, now);
     for (;;) {
         const unsigned sum = registers_taken() + GROUP * count - GROUP * now;
-        if (!more || sum <= POOL)
+        if (!more || sum <= unsigned(own->threads.size()) * registers_given())
             break;
         self->state = AT_REGISTERS;
         wait();

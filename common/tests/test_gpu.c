@@ -74,6 +74,14 @@ TEST(gpu, tries_each_kernel_and_goes_on_after_one_that_is_wrong)
                                   NULL });
 }
 
+TEST(gpu, tries_the_instructions_once_for_all_chapters)
+{
+    chapter();
+    script("b/tests/instructions", "#!/bin/sh\necho FAILED gpu::one\nexit 1\n");
+    prints(GPU "instructions", 1,
+           (const char *const[]){ "    FAILED gpu::one", "instructions of all", "FAILED: ", NULL });
+}
+
 TEST(gpu, goes_on_after_a_suite_that_fails)
 {
     chapter();
@@ -106,7 +114,8 @@ TEST(gpu, is_not_there_where_the_program_says_so)
     script("b/06_flash_tiled_cuda", "#!/bin/sh\necho 'SKIPPED: no GPU (none)' >&2\nexit 77\n");
     prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
     const struct command c = command_run("sh common/tools/gpu.sh @/b naps");
-    cr_assert(c.status == 2 && is_one_line_with(c.err, "naps: expected kernels, tests, bench"),
+    cr_assert(c.status == 2 &&
+                  is_one_line_with(c.err, "naps: expected instructions, kernels, tests"),
               "status %d: %s", c.status, c.err);
 }
 

@@ -1,22 +1,23 @@
 #!/bin/sh
 # gpu.sh BUILD STEP... - what a machine with a GPU can do for the course, in this order:
 #
-#     kernels    every kernel alone, two problems each: right, wrong, or it never came to its end
-#     tests      the tests of the chapters' kernels
-#     bench      the ladders and PyTorch, of those kernels that were right: NN_chapter/results/GPU.csv
-#     checkers   NVIDIA's memcheck and racecheck, kernel by kernel
+#     instructions   what kernels are made of: the functions of cuda/tensor.h and cuda/hopper.h, one by one
+#     kernels        every kernel alone, two problems each: right, wrong, or it never came to its end
+#     tests          the tests of the chapters' kernels
+#     bench          the ladders and PyTorch, of those kernels that were right: NN_chapter/results/GPU.csv
+#     checkers       NVIDIA's memcheck and racecheck, kernel by kernel
 #
 # Without STEP all of them. Each has its time, and what fails does not keep the rest from going on; the end is 1 then, and
 # 77 where there is no GPU. BUILD/log has all that was said; standard output says how it went. CHAPTERS: both, or one;
 # STEP_SECONDS: what the tests, or the checkers, of one may take.
 build=$1
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- kernels tests bench checkers
+[ $# -gt 0 ] || set -- instructions kernels tests bench checkers
 CHAPTERS=${CHAPTERS:-06_flash_tiled_cuda 07_backward} STEP_SECONDS=${STEP_SECONDS:-1200}
 log=$build/log status=0
 for step in "$@"; do
-    case $step in kernels | tests | bench | checkers) ;; *)
-        echo "gpu.sh: $step: expected kernels, tests, bench or checkers" >&2
+    case $step in instructions | kernels | tests | bench | checkers) ;; *)
+        echo "gpu.sh: $step: expected instructions, kernels, tests, bench or checkers" >&2
         exit 2
         ;;
     esac
@@ -79,6 +80,12 @@ kernels() {  # chapter
     done
     [ ! -s "$log/$1.wrong" ]
 }
+instructions() {
+    limit 120 "$build/tests/instructions" --filter 'gpu/*' >"$log/instructions" 2>&1
+    result=$?
+    grep -E 'passed, |FAILED|Tested:|expected|failed' "$log/instructions" | head -n 20 | sed 's/^/    /'
+    return $result
+}
 tests() {
     limit "$STEP_SECONDS" sh common/tools/test_cuda.sh "$build" "$1" tests >"$log/$1.tests" 2>&1
     result=$?
@@ -100,7 +107,7 @@ checkers() {
 }
 
 for step in "$@"; do
-    for chapter in $CHAPTERS; do
+    for chapter in $([ "$step" = instructions ] && echo all || echo "$CHAPTERS"); do
         if $step "$chapter"; then
             say "$step of $chapter" ok
         else

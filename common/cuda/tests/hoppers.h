@@ -47,6 +47,19 @@ bulk_runner bulk_cpu, bulk_watched;
 typedef void turns_runner(unsigned order[8], unsigned *elected);
 turns_runner turns_cpu, turns_watched;
 
+/* The same on a GPU, for gpu.c, and what test_hopper.c and test_wgmma.c hold them against. */
+wgmma_runner wgmma_gpu;
+box_runner box_gpu;
+ring_runner ring_gpu;
+bulk_runner bulk_gpu;
+turns_runner turns_gpu;
+void assert_products(wgmma_runner *run);
+void assert_places_of_elements(wgmma_runner *run);
+void assert_boxes(box_runner *run, box_runner *sometimes);
+void assert_ring(ring_runner *run, unsigned rounds);
+void assert_bulk(bulk_runner *run);
+void assert_turns(turns_runner *run);
+
 #ifdef __cplusplus
 }
 #endif

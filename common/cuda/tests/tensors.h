@@ -29,6 +29,22 @@ void groups_cpu(int pending, const float in[20], float out[10]);
 void conversions_cpu(const float *x, unsigned count, float *powers, unsigned *halves,
                      unsigned *bfloats);
 
+/* The same on a GPU, for gpu.c, and what test_tensor.c holds them against. */
+typedef void conversions_runner(const float *x, unsigned count, float *powers, unsigned *halves,
+                                unsigned *bfloats);
+products_runner products_gpu;
+matrices_runner matrices_gpu;
+async_copies_runner async_copies_gpu;
+conversions_runner conversions_gpu;
+void assert_places_of_mma(products_runner *run);
+void assert_products_of_mma(products_runner *run, products_runner *sometimes);
+void assert_loads(matrices_runner *run);
+void assert_copies(async_copies_runner *run);
+void assert_conversions(conversions_runner *run, double error);
+
+/* Ten times the GPU's compute capability; 0 where there is no GPU. */
+int capability_gpu(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,7 +111,7 @@ static void assert_product(products_runner *run, int bfloat, int A[M][K], int B[
         }
 }
 
-TEST(tensor, every_element_of_a_and_b_is_where_ptx_has_it)
+void assert_places_of_mma(products_runner *run)
 {
     for (int bfloat = 0; bfloat < 2; bfloat++)
         for (int one = 0; one < M * K + K * N; one++) {
@@ -125,11 +125,16 @@ TEST(tensor, every_element_of_a_and_b_is_where_ptx_has_it)
                 for (int n = 0; n < M * K; n++)
                     A[n / K][n % K] = n % 251 + 1;
             }
-            assert_product(products_cpu, bfloat, A, B, (unsigned)one);
+            assert_product(run, bfloat, A, B, (unsigned)one);
         }
 }
 
-TEST(tensor, products_of_whole_numbers_are_exact)
+TEST(tensor, every_element_of_a_and_b_is_where_ptx_has_it)
+{
+    assert_places_of_mma(products_cpu);
+}
+
+void assert_products_of_mma(products_runner *run, products_runner *sometimes)
 {
     for (unsigned seed = 0; seed < 200; seed++) {
         int A[M][K], B[K][N];
@@ -137,8 +142,13 @@ TEST(tensor, products_of_whole_numbers_are_exact)
             A[n / K][n % K] = small(3 * seed + 100, n);
         for (unsigned n = 0; n < K * N; n++)
             B[n / N][n % N] = small(3 * seed + 101, n);
-        assert_product(seed % 10 ? products_cpu : products_watched, (int)(seed % 2), A, B, seed);
+        assert_product(seed % 10 ? run : sometimes, (int)(seed % 2), A, B, seed);
     }
+}
+
+TEST(tensor, products_of_whole_numbers_are_exact)
+{
+    assert_products_of_mma(products_cpu, products_watched);
 }
 
 TEST(tensor, sums_are_rounded_once)
@@ -171,7 +181,7 @@ TEST(tensor, infinity_and_nan_go_through)
 
 // ---- ldmatrix -----------------------------------------------------------------------------------
 
-static void assert_loads(matrices_runner *run, int count, int trans)
+static void assert_load(matrices_runner *run, int count, int trans)
 {
     unsigned short x[512];
     unsigned order[32], out[128];
@@ -194,18 +204,22 @@ static void assert_loads(matrices_runner *run, int count, int trans)
             }
 }
 
-TEST(tensor, ldmatrix_deals_rows_and_columns_as_ptx_says)
+void assert_loads(matrices_runner *run)
 {
     for (int count = 1; count <= 4; count *= 2)
-        for (int trans = 0; trans < 2; trans++) {
-            assert_loads(matrices_cpu, count, trans);
-            assert_loads(matrices_watched, count, trans);
-        }
+        for (int trans = 0; trans < 2; trans++)
+            assert_load(run, count, trans);
+}
+
+TEST(tensor, ldmatrix_deals_rows_and_columns_as_ptx_says)
+{
+    assert_loads(matrices_cpu);
+    assert_loads(matrices_watched);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
 
-static void assert_copies(async_copies_runner *run)
+void assert_copies(async_copies_runner *run)
 {
     char in[1024], out[1024];
     for (int k = 0; k < 1024; k++)
@@ -247,7 +261,7 @@ TEST(tensor, copies_land_when_they_are_waited_for_and_not_before)
 
 // ---- conversions --------------------------------------------------------------------------------
 
-TEST(tensor, powers_and_packed_numbers_are_the_nearest)
+void assert_conversions(conversions_runner *run, double error)
 {
     enum { COUNT = 4096 };
     static float x[COUNT], powers[COUNT];
@@ -258,7 +272,7 @@ TEST(tensor, powers_and_packed_numbers_are_the_nearest)
     x[1] = INFINITY;
     x[2] = 0.0f;
     x[3] = NAN;
-    conversions_cpu(x, COUNT, powers, halves, bfloats);
+    run(x, COUNT, powers, halves, bfloats);
     cr_assert(powers[0] == 0.0f && powers[1] == INFINITY && powers[2] == 1.0f && isnan(powers[3]),
               "%g, %g, %g, %g", (double)powers[0], (double)powers[1], (double)powers[2],
               (double)powers[3]);
@@ -272,9 +286,14 @@ TEST(tensor, powers_and_packed_numbers_are_the_nearest)
         to_bfloats_cpu(bits, 1, &bfloat);
         cr_assert(too_small   ? got == 0.0
                   : too_large ? isinf(powers[k])
-                              : fabs(got - right) <= 0x1p-23 * right,
+                              : fabs(got - right) <= error * right,
                   "2^%g is %.9g", (double)x[k], got);
         cr_assert(halves[k] == (0xc000u << 16 | half) && bfloats[k] == (0xc000u << 16 | bfloat),
                   "(%g, -2) is %08x and %08x", (double)x[k], halves[k], bfloats[k]);
     }
+}
+
+TEST(tensor, powers_and_packed_numbers_are_the_nearest)
+{
+    assert_conversions(conversions_cpu, 0x1p-23);
 }

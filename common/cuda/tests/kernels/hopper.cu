@@ -127,6 +127,8 @@ extern "C" void LAUNCHER(ring)(unsigned rounds, const float *in, float *out)
 
 // ---- before and after the wait ------------------------------------------------------------------
 
+#ifndef __CUDACC__  // on a GPU anything may be seen
+
 /* The identity times 64 equal rows, the first of them; both are looked at too early first, which is a mistake. */
 __global__ void __launch_bounds__(128) too_early(const __grid_constant__ tensor_map map, float *out)
 {
@@ -171,6 +173,7 @@ extern "C" void LAUNCHER(too_early)(const float in[256], float out[4])
     back(out, O, 4);
     CHECK_CUDA(cudaFree(I));
 }
+#endif
 
 // ---- sums in bulk -------------------------------------------------------------------------------
 

@@ -7,6 +7,16 @@ __global__ void more_registers_than_there_are(float *out)
     out[threadIdx.x / 8] = 1.0f;
 }
 
+/* 128 threads with 32 and 256 with 240 would have 65536, all of a multiprocessor's; the launch gave 384 times 168. */
+__global__ void more_registers_than_were_given(float *out)
+{
+    if (threadIdx.x < 128)
+        registers_fewer<32>();
+    else
+        registers_more<240>();
+    out[threadIdx.x / 8] = 1.0f;
+}
+
 __global__ void fewer_registers_that_are_more(float *out)
 {
     registers_fewer<240>();
@@ -16,6 +26,8 @@ __global__ void fewer_registers_that_are_more(float *out)
 static constexpr bug bugs[] = {
     { "more_registers_than_there_are",
       [](arrays a) { more_registers_than_there_are<<<1, 384>>>(a.out); } },
+    { "more_registers_than_were_given",
+      [](arrays a) { more_registers_than_were_given<<<1, 384>>>(a.out); } },
     { "fewer_registers_that_are_more",
       [](arrays a) { fewer_registers_that_are_more<<<1, 384>>>(a.out); } },
 };

@@ -174,3 +174,15 @@ extern "C" void LAUNCHER(conversions)(const float *x, unsigned count, float *pow
     back(bfloats, B, count);
     CHECK_CUDA(cudaFree(X));
 }
+
+#ifdef __CUDACC__
+extern "C" int LAUNCHER(capability)(void)
+{
+    int count = 0, major = 0, minor = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
+        return 0;
+    CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    CHECK_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+    return 10 * major + minor;
+}
+#endif

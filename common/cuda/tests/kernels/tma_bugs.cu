@@ -45,6 +45,21 @@ __global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
+/* Two mbarriers are 16 bytes: there x begins on a GPU, and the box cannot lie there. */
+__global__ void box_behind_variables(const __grid_constant__ tensor_map map, float *out)
+{
+    extern __shared__ float x[];
+    __shared__ uint64_t bars[2];
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bars[0], 1);
+        fence_async();
+        mbarrier_arrive_expect(&bars[0], BOX);
+        tma_load(x, &map, &bars[0], 0, 0);
+        mbarrier_wait(&bars[0], 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
 __global__ void box_past_the_end(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[32];
@@ -166,6 +181,8 @@ static constexpr bug bugs[] = {
     { "bytes_not_expected",
       [](arrays a) { bytes_not_expected<<<1, THREADS>>>(map_of(a.in), a.out); } },
     { "box_out_of_step", [](arrays a) { box_out_of_step<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "box_behind_variables",
+      [](arrays a) { box_behind_variables<<<1, THREADS, BOX>>>(map_of(a.in), a.out); } },
     { "box_past_the_end", [](arrays a) { box_past_the_end<<<1, THREADS>>>(map_of(a.in), a.out); } },
     { "box_of_three_dimensions",
       [](arrays a) { box_of_three_dimensions<<<1, THREADS>>>(map_of(a.in), a.out); } },

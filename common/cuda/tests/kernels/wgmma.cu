@@ -18,13 +18,18 @@ __device__ static inline void one_product(float (&d)[R], const struct product_te
     unsigned a[4];
     for (int r = 0; r < 4; r++)
         a[r] = registers[4 * threadIdx.x + (unsigned)r];
-    wgmma_fence();
-    if (t.a_in_registers)
+    if (t.a_in_registers) {
+        wgmma_fence();
         wgmma<T, B>(d, a, b, t.add);
-    else
-        wgmma<T, B, A>(d, wgmma_matrix(fast + t.a_begin, t.a_leading, t.a_stride), b, t.add);
-    wgmma_commit();
-    wgmma_wait<0>(d);
+        wgmma_commit();
+        wgmma_wait<0>(d);
+    } else {
+        const uint64_t from = wgmma_matrix(fast + t.a_begin, t.a_leading, t.a_stride);
+        wgmma_fence();
+        wgmma<T, B, A>(d, from, b, t.add);
+        wgmma_commit();
+        wgmma_wait<0>(d);
+    }
 }
 
 template <class T, int R>

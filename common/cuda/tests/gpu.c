@@ -1,0 +1,83 @@
+/*
+ * The functions of tensor.h and hopper.h on a GPU: PTX, held against the same tables as its meaning for a CPU. Where a kernel
+ * goes wrong on a GPU alone, this says whether an instruction does.
+ *
+ * `make test-cuda` builds it, as build/cuda/tests/instructions, and runs it before the kernels.
+ */
+#include "hoppers.h"
+#include "tensors.h"
+
+#include "test.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Criterion skips no test that has an exit code of its own, as all have here. */
+static bool is_at_least(int capability)
+{
+    const int is = capability_gpu();
+    const bool known = capability == 90 ? is == 90 : is >= capability;
+    if (!known)
+        printf("skipped: compute capability %d.%d; expected %d.%d%s\n", is / 10, is % 10,
+               capability / 10, capability % 10, capability == 90 ? "" : " or more");
+    return known;
+}
+
+TEST(gpu, mma_has_its_elements_where_ptx_says)
+{
+    if (!is_at_least(80))
+        return;
+    assert_places_of_mma(products_gpu);
+    assert_products_of_mma(products_gpu, products_gpu);
+}
+
+TEST(gpu, ldmatrix_deals_rows_and_columns)
+{
+    if (is_at_least(80))
+        assert_loads(matrices_gpu);
+}
+
+TEST(gpu, copies_bring_what_is_given_and_zeros)
+{
+    if (is_at_least(80))
+        assert_copies(async_copies_gpu);
+}
+
+/* ex2.approx is off by 2 ulp at most. */
+TEST(gpu, powers_are_near_and_packed_numbers_the_nearest)
+{
+    if (is_at_least(80))
+        assert_conversions(conversions_gpu, 0x1p-22);
+}
+
+TEST(gpu, wgmma_finds_matrices_however_they_lie)
+{
+    if (!is_at_least(90))
+        return;
+    assert_places_of_elements(wgmma_gpu);
+    assert_products(wgmma_gpu);
+}
+
+TEST(gpu, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
+{
+    if (is_at_least(90))
+        assert_boxes(box_gpu, box_gpu);
+}
+
+TEST(gpu, a_ring_of_stages_brings_every_box_once)
+{
+    for (unsigned rounds = 1; rounds <= 16 && is_at_least(90); rounds++)
+        assert_ring(ring_gpu, rounds);
+}
+
+TEST(gpu, every_sum_in_bulk_is_added_once)
+{
+    if (is_at_least(90))
+        assert_bulk(bulk_gpu);
+}
+
+TEST(gpu, two_warpgroups_take_turns_with_other_numbers_of_registers)
+{
+    if (is_at_least(90))
+        assert_turns(turns_gpu);
+}
