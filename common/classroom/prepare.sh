@@ -3,7 +3,7 @@
 # and libraries/, what students' programs are linked with, for the small file system that they see. What is there and
 # as it should be is left alone, because somebody may be grading with it.
 grader=$1/grader
-new=$grader/new.$$
+new=$grader/.new.$$  # no * finds it
 trap 'rm -rf "$new"' EXIT
 mkdir -p "$new/headers" "$new/libraries"
 find common 0* -name '*.h' | while read -r header; do
