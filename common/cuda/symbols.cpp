@@ -22,20 +22,22 @@ static const char *without_folder(const char *path)
     return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-static bool is_ours(const char *path)
+/* This folder's, or a header of the system, which may have been inlined into either. */
+static bool is_no_kernels(const char *path)
 {
-    return strstr(path, "/c++/") ||
-           (strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/"));
+    if (without_folder(path) == path && strstr(path, "/include/"))
+        return true;
+    return strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/");
 }
 
-/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost first: the first that is not ours. */
+/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost first: the first that is a kernel's. */
 static site parse(FILE *lines)
 {
     char text[600];
     site found = { "?", 0 };
     while (fgets(text, sizeof text, lines)) {
         char *colon = strrchr(text, ':');
-        if (!colon || is_ours(text))
+        if (!colon || is_no_kernels(text))
             continue;
         *colon = '\0';
         const int line = int(strtol(colon + 1, nullptr, 10));
