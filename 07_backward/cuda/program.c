@@ -78,12 +78,12 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
         options_fail("--timeline", all ? "expected one --kernel with it, not all"
                                        : "expected a smaller problem, of at most 10 million rows x "
                                          "keys x d: all accesses are watched");
+    options_check_left_out(kernel_name_of, CUDA_KERNELS);
     if (!cuda_is_wanted(o) && !all)
         return;
     const struct backward_device *device = backward_device_choose(o);
     if (o->threads)
         cuda_cpu_threads(o->threads);
-    options_check_left_out(kernel_name_of, CUDA_KERNELS);
     if (all)
         return;
     check_kernel(o, p);

@@ -118,6 +118,7 @@ TEST(cuda_program, leaves_kernels_out_that_are_named)
           (const char *const[]){ "cuda_recompute     is left out", "cuda_deterministic",
                                  "cuda_standard\n", NULL });
     refuses("--kernel all --n-q 5 --leave-out fa2", "--leave-out: expected names of kernels");
+    refuses("--n-q 5 --leave-out nosuch", "--leave-out: expected names of kernels");
 }
 
 /* Every option, and the gradients that a file gets are those that the C step writes. */
