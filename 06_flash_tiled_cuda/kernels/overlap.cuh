@@ -24,7 +24,7 @@ __device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
     for (int x = 0; x < SHAPE::BANDS; x++)
         for (int h = 0; h < 2; h++) {
             if (moves) {
-                later[x][h] = ex2(fmaf(me->m[x][h], k, -shift_of(k, m_new[x][h])));
+                later[x][h] = rescale_of(k, me->m[x][h], m_new[x][h]);
                 me->l[x][h] *= later[x][h];
                 me->m[x][h] = m_new[x][h];
             }

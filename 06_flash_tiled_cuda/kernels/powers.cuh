@@ -90,11 +90,20 @@ __device__ static inline float weigh(fragments<SHAPE> *me, int x, int h, float k
     return sum;
 }
 
+/*
+ * What turns 2^{k s - k m} into 2^{k s - k m_new}: 1, and exactly that, when m has not moved. A multiply-add of m, k and
+ * -k m_new would be off by how k m_new was rounded, each time in the same direction.
+ */
+__device__ static inline float rescale_of(float k, float m, float m_new)
+{
+    return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
+}
+
 /* l and O of a row are from here on against m_new. */
 template <class SHAPE>
 __device__ static inline void move_maximum(fragments<SHAPE> *me, int x, int h, float k, float m_new)
 {
-    const float rescale = ex2(fmaf(me->m[x][h], k, -shift_of(k, m_new)));
+    const float rescale = rescale_of(k, me->m[x][h], m_new);
     me->l[x][h] *= rescale;
     for (int c = 0; c < SHAPE::D / 8; c++) {
         me->O[x][c][2 * h] *= rescale;

@@ -37,3 +37,33 @@ TEST(every_kernel, gives_each_row_its_own_maximum)
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
         assert_rows_apart(name);
 }
+
+/*
+ * All keys are the same, so no maximum moves after the first tile, and in hundreds of them the sums must not move either:
+ * a factor that is 1 but for its rounding is multiplied by itself each time.
+ */
+static void assert_sums_stay(enum kernel_name name)
+{
+    struct attention p = kernel_shape(name, 1, 1, 1, 16, 2000);
+    if (!kernel_is_in_question(kernels[name].name))
+        return;
+    p.d = 128;
+    struct test_problem t = problem_of(p, 0, 5);
+    for (size_t e = 0; e < attention_query_elements(&t.p); e++)
+        t.Q[e] *= 64.0f;
+    for (size_t e = t.p.d; e < attention_key_elements(&t.p); e++)
+        t.K[e] = t.K[e - t.p.d];
+    assert_forward(on_device(name), &t);
+    problem_free(&t);
+}
+
+TEST(exp2, keeps_its_sums_while_no_maximum_moves)
+{
+    assert_sums_stay(EXP2);
+}
+
+TEST(every_kernel, keeps_its_sums_while_no_maximum_moves)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
+        assert_sums_stay(name);
+}
