@@ -42,6 +42,19 @@ TEST(queue, has_every_tile_once_and_the_longest_first)
     }
 }
 
+/* 50 000 keys of 64 elements, twice: 12.8 MB a head, so that two heads fit, and with those that share them four. */
+TEST(queue, has_some_heads_at_a_time_whose_keys_fit_into_a_cache)
+{
+    for (size_t shared = 1; shared <= 2; shared++) {
+        struct attention p = attention_of(1, 5 * shared, 5, 1000, 50000, 64);
+        size_t head, i0;
+        for (size_t n = 0; kernel_takes(&p, n, &head, &i0); n++) {
+            const size_t some = 2 * shared, tiles = (p.Nq + TENSOR_BR - 1) / TENSOR_BR;
+            cr_assert(head / some == n / (some * tiles), "number %zu is of head %zu", n, head);
+        }
+    }
+}
+
 /* Several tiles of queries a block, ragged, causal, grouped heads; in most one consumer has fewer tiles of keys. */
 static struct test_problem some_tiles(enum kernel_name name, float scale)
 {
