@@ -14,7 +14,7 @@
 namespace cpu
 {
 
-enum { NAN_BYTE = 0xff };
+enum { NAN_BYTE = 0xff, PIECE = 16 };
 
 // ---- what a tensor map may be -------------------------------------------------------------------
 
@@ -105,6 +105,11 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     if (uintptr_t(to) % SWIZZLED != 0)
         refuse_at(at, "tma_load(): a box begins at an address that is no multiple of %d", SWIZZLED);
     shared_wants_alignment(to, SWIZZLED, name, at);
+    if (from[0] * int64_t(map->element) % PIECE != 0)
+        refuse_at(at,
+                  "tma_load(): rows of a box from element %d on, %lld bytes from where the array's "
+                  "begin; expected a multiple of %d bytes",
+                  from[0], static_cast<long long>(from[0] * int64_t(map->element)), PIECE);
     if (!b->fenced)
         refuse_at(at,
                   "tma_load(): the mbarrier was initialised and fence_async() not called after it");
@@ -132,7 +137,7 @@ static void fill(const tensor_copy *c)
             memcpy(row + r.begin * c->map.element, r.from + r.begin * c->map.element,
                    size_t(r.end - r.begin) * c->map.element);
         for (size_t piece = 0; piece < 8; piece++)
-            memcpy(c->to + n * BOX_ROW + 16 * (piece ^ n % 8), row + 16 * piece, 16);
+            memcpy(c->to + n * BOX_ROW + PIECE * (piece ^ n % 8), row + PIECE * piece, PIECE);
     }
 }
 

@@ -13,7 +13,8 @@
  *                                     const __grid_constant__ tensor_map map; size[0] is the dimension that lies together,
  *                                     stride[k] the bytes from one element of dimension k + 1 to the next
  *     tma_load(to, &map, bar, x, y)   a box of the array, from (x, y) on, comes to shared memory, and its bytes to bar; one thread
- *                                     asks. What is outside the array is 0. With (x, y, z), (x, y, z, w) in 3 and 4 dimensions
+ *                                     asks. What is outside the array is 0. x elements are a multiple of 16 bytes.
+ *                                     With (x, y, z), (x, y, z, w) in 3 and 4 dimensions
  *     bulk_add(to, from, bytes)       adds floats in shared memory to global memory, atomically
  *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after the last the shared
  *                                     memory may be used again

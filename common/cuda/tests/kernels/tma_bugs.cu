@@ -45,6 +45,21 @@ __global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
+/* One float behind the beginning of a row: 4 bytes, and an H200 ends such a kernel with an illegal instruction. */
+__global__ void box_between_pieces(const __grid_constant__ tensor_map map, float *out)
+{
+    __shared__ __align__(1024) float x[64];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&bar, 1);
+        fence_async();
+        mbarrier_arrive_expect(&bar, BOX);
+        tma_load(x, &map, &bar, 1, 0);
+        mbarrier_wait(&bar, 0);
+    }
+    out[threadIdx.x] = 1.0f;
+}
+
 /* Two mbarriers are 16 bytes: there x begins on a GPU, and the box cannot lie there. */
 __global__ void box_behind_variables(const __grid_constant__ tensor_map map, float *out)
 {
@@ -181,6 +196,8 @@ static constexpr bug bugs[] = {
     { "bytes_not_expected",
       [](arrays a) { bytes_not_expected<<<1, THREADS>>>(map_of(a.in), a.out); } },
     { "box_out_of_step", [](arrays a) { box_out_of_step<<<1, THREADS>>>(map_of(a.in), a.out); } },
+    { "box_between_pieces",
+      [](arrays a) { box_between_pieces<<<1, THREADS>>>(map_of(a.in), a.out); } },
     { "box_behind_variables",
       [](arrays a) { box_behind_variables<<<1, THREADS, BOX>>>(map_of(a.in), a.out); } },
     { "box_past_the_end", [](arrays a) { box_past_the_end<<<1, THREADS>>>(map_of(a.in), a.out); } },
