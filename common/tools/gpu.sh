@@ -48,7 +48,7 @@ verdict() {  # chapter type kernel options
     of=$1 dtype=$2 name=$3
     shift 3
     wrong=$(cat "$log/$of.wrong" 2>/dev/null)
-    limit 60 "$build/$of" --device gpu --quiet --kernel "$name" --dtype "$dtype" "$@" \
+    limit "${KERNEL_SECONDS:-60}" "$build/$of" --device gpu --quiet --kernel "$name" --dtype "$dtype" "$@" \
         ${wrong:+--leave-out "$wrong"} >"$log/$of.$name.$dtype" 2>&1
     case $? in
     0) echo right ;;

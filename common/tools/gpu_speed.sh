@@ -1,0 +1,48 @@
+#!/bin/sh
+# gpu_speed.sh CHAPTER TYPE PROBLEMS KERNEL... - what a GPU was measured to do, as a table of a page, in TFLOP/s.
+# gpu_speed.sh CHAPTER machine - the line below such a table: which GPU it was, when, and how to do it again.
+#
+# CHAPTER: 06 or 07, whose results/GPU.csv is read (GPU: nvidia_h200). PROBLEMS: with spaces between them, d,N and perhaps
+# ,causal. A kernel is named as in the file, "pytorch cudnn" among them. What is not in the file is not measured yet.
+chapter=$1 what=$2 problems=$3
+file=$(ls "$chapter"_*/results/"${GPU:-nvidia_h200}".csv 2>/dev/null)
+[ $# -ge 2 ] || { echo "gpu_speed.sh: expected a chapter, a type, problems and kernels" >&2; exit 2; }
+if [ "$what" = machine ]; then
+    [ -n "$file" ] || { echo 'Not measured yet.'; exit; }
+    awk -v file="${file##*/}" '
+        /^# machine: /   { split(substr($0, 12), part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
+        /^# toolkit: /   { toolkit = substr($0, 12) }
+        /^# command: /   { n = split(substr($0, 12), part, ", "); command = part[1]; day = part[2]; commit = part[3] }
+        END { printf "%s, %s; `%s`, %s, %s. All figures: [`%s`](results/%s).\n", machine, toolkit, command, day, commit, file, file }
+    ' "$file"
+    exit
+fi
+shift 3
+{
+    printf '%s\n' "$@"
+    echo
+    [ -z "$file" ] || cat "$file"
+} | awk -F, -v type="$what" -v problems="$problems" '
+    !begun && NF == 0 { begun = 1; next }
+    !begun { name[++kernels] = $0; next }
+    $3 == type { speed[$2 "," $7 "," $6 ($8 == 1 ? ",causal" : "")] = $12 }
+    END {
+        n = split(problems, problem, " ")
+        line = "| kernel |"
+        rule = "|---|"
+        for (k = 1; k <= n; k++) {
+            split(problem[k], part, ",")
+            line = line " d = " part[1] ", N = " part[2] (part[3] ? ", " part[3] : "") " |"
+            rule = rule "---|"
+        }
+        print line
+        print rule
+        for (i = 1; i <= kernels; i++) {
+            line = name[i] ~ /^pytorch / ? "| PyTorch, " substr(name[i], 9) " |" : "| `" name[i] "` |"
+            for (k = 1; k <= n; k++) {
+                at = name[i] "," problem[k]
+                line = line " " (at in speed ? sprintf(speed[at] < 1e5 ? "%.1f" : "%.0f", speed[at] / 1000) : "not measured yet") " |"
+            }
+            print line
+        }
+    }'
