@@ -49,14 +49,14 @@ static double median(double *times, size_t n)
 
 /*
  * Times all rungs, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
- * them. Each copy has been worked on once before by each; and that tells how many runs there is time for.
+ * them. A GPU rests before each run. Each copy has been worked on once before by each; and that tells how many runs there is time for.
  */
 static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
                        const struct attention_input *input)
 {
     const size_t copies = copies_of(device, &input->p);
     size_t runs = device == &device_cpu ? 1 : RUNS;
-    double once = 0.0;
+    double once = 0.0, before = 0.0;
     const struct kernel *some[KERNELS];
     struct loaded loaded[MOST_COPIES];
     double times[KERNELS][RUNS];
@@ -75,7 +75,9 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     for (size_t run = 0, c = 0; run < runs; run++)
         for (size_t k = 0; k < n; k++, c = c + 1 < copies ? c + 1 : 0) {
             kernel_take(&loaded[c], some[k], input);
-            times[k][run] = device->seconds(work, &loaded[c]);
+            if (device != &device_cpu)
+                bench_rest(before);
+            times[k][run] = before = device->seconds(work, &loaded[c]);
         }
     for (size_t c = 0; c < copies; c++)
         kernel_unload(&loaded[c]);

@@ -21,6 +21,7 @@
 static const double SHORTEST_SAMPLE = 1e-4;  // seconds; clocks step by 1e-6 at worst
 static const size_t FEWEST_ROUNDS = 5;
 static const size_t ROUNDS_OF_ROOM = 1024;
+static const double LONGEST_REST = 0.03;     // seconds
 static const double BETWEEN_SIGNS = 0.1;  // seconds from one sign of progress to the next
 
 double bench_now(void)
@@ -28,6 +29,13 @@ double bench_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void bench_rest(double seconds_before)
+{
+    const double seconds = seconds_before < LONGEST_REST ? seconds_before : LONGEST_REST;
+    const struct timespec t = { 0, (long)(1e9 * seconds) };
+    nanosleep(&t, NULL);
 }
 
 /* Seconds for one call, over `calls` of them between two looks at the clock. */

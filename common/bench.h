@@ -29,6 +29,12 @@ void bench_progress(size_t part, size_t parts);
 double bench_now(void);
 
 /*
+ * Waits for as long as the run before took, 0.03 seconds at most. A GPU at its power limit is slower the more it had to do
+ * just before; after a rest that is the same for every run.
+ */
+void bench_rest(double seconds_before);
+
+/*
  * What one core of this machine can do at most: float32 FLOP/s, a fused multiply-add being two.
  * This measurement and the next take about half a second each.
  */

@@ -105,14 +105,14 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Times all rungs in turns, after one run of each that does not count and that tells how many there is time for. The
+ * Times all rungs in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
  * arrays are many times as large as an L2 cache: no run finds there what it needs first.
  */
 static void time_rungs(struct rung *rungs, size_t n, const struct backward_device *device,
                        const struct layer *all)
 {
     struct cuda_kernel needs = { .name = "all" };  // what any of them needs
-    double times[CUDA_KERNELS][RUNS], once = 0.0;
+    double times[CUDA_KERNELS][RUNS], once = 0.0, before = 0.0;
     size_t runs = RUNS;
     for (size_t k = 0; k < n; k++) {
         needs.whole |= rungs[k].kernel->whole;
@@ -128,7 +128,8 @@ static void time_rungs(struct rung *rungs, size_t n, const struct backward_devic
     for (size_t run = 0; run < runs; run++)
         for (size_t k = 0; k < n; k++) {
             l.kernel = rungs[k].kernel;
-            times[k][run] = device->machine->seconds(launch, &l);
+            bench_rest(before);
+            times[k][run] = before = device->machine->seconds(launch, &l);
         }
     cuda_unload(&l);
     for (size_t k = 0; k < n; k++) {

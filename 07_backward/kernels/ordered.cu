@@ -2,8 +2,8 @@
  * dQ in turns: bulk, and the same bits every time.
  *
  * Sums of floats depend on their order, and blocks add when they happen to be ready. Here the blocks of a head add to a tile
- * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. Then its
- * shared memory is free again, and one stage of dQ is enough.
+ * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. Adding takes
+ * its time, so that is not waited for at once, but in the next round, before the next tile of dQ comes to the same place.
  *
  * A GPU promises no order in which blocks begin. If one waited for another that cannot begin before this one has ended, both
  * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
@@ -49,6 +49,13 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         copy_statistics<SHAPE>(two_L + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
         cp_async_commit();
     };
+    const auto turn_of = [&](int r) { return a.turns + 1 + (unsigned)head_of(r) * of_a_head + (unsigned)(row_of(r) / Br); };
+    const auto give_turn = [&](int r) {
+        bulk_wait<0>();   // not only read: added
+        __syncwarp();
+        if (threadIdx.x == 0)
+            turn_next(turn_of(r));
+    };
     fragments<SHAPE> dK, dV;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
@@ -92,7 +99,9 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         share_dS<SHAPE>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
         ask_product<T>(&dK, packed, Q);                                      // 16
-        __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
+        if (threadIdx.x < 32 && r > 0)
+            give_turn(r - 1);
+        __syncthreads();  // dS of both warpgroups is there, nobody makes scores with K any more, and dQ has room
         if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<SHAPE>(K, keys);
             fence_async();
@@ -107,20 +116,17 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
         if (threadIdx.x >= 32)
             continue;     // one warp adds, and so one warp waits
-        unsigned *const turn = a.turns + 1 + (unsigned)head_of(r) * of_a_head + (unsigned)(i0 / Br);
         if (threadIdx.x == 0)
-            turn_wait(turn, block);
+            turn_wait(turn_of(r), block);
         __syncwarp();
         for (int n = (int)threadIdx.x; n < smaller(Br, Nq - i0); n += 32) {
             const size_t row = (size_t)head_of(r) * p.Nq + (size_t)(i0 + n);
             bulk_add(a.dQ + row * D, rows_of_dQ + n * dQ_row<SHAPE>(), D * sizeof(float));
         }
         bulk_commit();
-        bulk_wait<0>();   // not only read: added
-        __syncwarp();
-        if (threadIdx.x == 0)
-            turn_next(turn);
     }
+    if (threadIdx.x < 32 && rounds > 0)
+        give_turn(rounds - 1);
     const size_t key = (size_t)kv * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * D, (int)p.Nk - j0, p.scale);            // 18
     store_gradient(&dV, a.dV + key * D, (int)p.Nk - j0, 1.0f);

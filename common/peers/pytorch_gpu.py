@@ -2,17 +2,20 @@
 
     pytorch_gpu.py forward | backward       chapter 06's, or the gradients of chapter 07's
 
-Prints rows as the ladder's CSV has them. A time is the median of 21 runs by the GPU's own clock, after one that
-does not count, on random inputs that are larger than the L2 cache, of which there are two. While Python asks for a run the
-GPU is kept busy, so that the time of asking is not part of it.
+Prints rows as the ladder's CSV has them. A time is the median of 21 runs by the GPU's own clock, of fewer where they would take
+longer than 2 seconds, after two that do not count, on random inputs that are larger than the L2 cache, of which there are two.
+Before each the GPU rests for as long as the run before took, 30 ms at most: at its power limit it is slower the more it had to do
+just before. While Python asks for a run the GPU is kept busy, so that the time of asking is not part of it.
 """
 import statistics
 import sys
+import time
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-BATCH, RUNS, COPIES, CYCLES = 4, 21, 2, 2_000_000
+BATCH, RUNS, LEAST_RUNS, COPIES, CYCLES = 4, 21, 3, 2, 2_000_000
+SECONDS, REST = 2, 0.03  # about so long the runs of a problem take, if 3 do not take longer
 # type, heads, N, d
 FORWARD = [("f32", 16, 4096, 64), ("f32", 16, 4096, 128), ("bf16", 32, 4096, 64),
            ("bf16", 32, 4096, 128), ("bf16", 32, 8192, 128), ("bf16", 32, 16384, 128)]
@@ -48,8 +51,12 @@ def median_of(backend, problems, causal, backward):
                     O, inputs, dO, retain_graph=True))
             else:
                 works.append(lambda problem=problem: attention(problem, causal))
-        return statistics.median([milliseconds(works[run % len(works)])
-                                  for run in range(RUNS + 1)][1:])
+        times = [milliseconds(work) for work in works]  # warm
+        runs = max(LEAST_RUNS, min(RUNS, int(1000 * SECONDS / times[-1])))
+        for run in range(runs):
+            time.sleep(min(times[-1] / 1000, REST))
+            times.append(milliseconds(works[run % len(works)]))
+        return statistics.median(times[len(works):])
 
 
 def pairs(heads, n, causal):
@@ -70,14 +77,14 @@ def main():
         for causal in (False, True):
             for name, backend in BACKENDS.items():
                 try:
-                    time = median_of(backend, problems, causal, backward)
+                    ms = median_of(backend, problems, causal, backward)
                 except RuntimeError:  # the backend does not take the type, or there is no room for S
                     continue
                 finally:
                     torch.cuda.empty_cache()
                 print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},"
-                      f"{direction},gpu,{time:.5f},"
-                      f"{operations * pairs(heads, n, causal) * d / time / 1e6:.3f},,,", flush=True)
+                      f"{direction},gpu,{ms:.5f},"
+                      f"{operations * pairs(heads, n, causal) * d / ms / 1e6:.3f},,,", flush=True)
 
 
 if __name__ == "__main__":
