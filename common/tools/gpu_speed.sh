@@ -13,7 +13,8 @@ if [ "$what" = machine ]; then
         /^# machine: /   { split(substr($0, 12), part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
         /^# toolkit: /   { toolkit = substr($0, 12) }
         /^# command: /   { n = split(substr($0, 12), part, ", "); command = part[1]; day = part[2]; commit = part[3] }
-        END { printf "%s, %s; `%s`, %s, %s. All figures: [`%s`](results/%s).\n", machine, toolkit, command, day, commit, file, file }
+        /^# (bf16|PyTorch): / { notes = notes " " substr($0, 3) "." }
+        END { printf "%s, %s; `%s`, %s, %s. All figures: [`%s`](results/%s).%s\n", machine, toolkit, command, day, commit, file, file, notes }
     ' "$file"
     exit
 fi
