@@ -204,7 +204,9 @@ TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
                   (c.status == 2 && strstr(c.err, "--leave-out: expected names")),
               "status %d: %s%s", c.status, c.out, c.err);
     cr_assert(command_run("test ! -e @/x.csv").status == 0, "it wrote a file");
-    refuses("--bench --dtype bf16 --leave-out cuda_mma,", "--bench: expected a GPU with a CUDA");
+    if (c.status == 77)  // else it is a ladder, and takes minutes
+        refuses("--bench --dtype bf16 --leave-out cuda_mma,",
+                "--bench: expected a GPU with a CUDA");
 }
 
 /* Forward and backward both on the device: it comes down as standard does. */

@@ -48,50 +48,58 @@ ladder() {  # type
     esac
     [ ! -f "$work/$1" ] || sed 1d "$work/$1" >>"$work/ladder"
 }
-: >"$work/peers"
-: >"$work/ladder"
-ask_pytorch
-ladder f32
-ladder bf16
-clocks=$(nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,temperature.gpu,power.draw,clocks_event_reasons.active \
-    --format=csv,noheader 2>/dev/null | head -n 1)
-ask_pytorch
-[ -s "$work/ladder" ] || { echo "bench_cuda.sh: nothing was measured" >&2; exit 1; }
-
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 toolkit=$("${NVCC:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+pytorch=$("$python" -c 'import torch; print("PyTorch", torch.__version__)' 2>/dev/null || echo 'no PyTorch')
 if [ -z "$COMMIT" ] && COMMIT=$(git rev-parse --short HEAD 2>/dev/null); then
     git diff --quiet HEAD 2>/dev/null || COMMIT="$COMMIT, changed"
 fi
 name=$(printf '%s' "${gpu%%,*}" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '_')
 results=${RESULTS:-$chapter/results/${name:-gpu}.csv}
-{
-    echo "# machine: ${gpu:-a GPU that nvidia-smi does not name}: name, driver"
-    echo "# toolkit: nvcc ${toolkit:-not found}, $("$python" -c 'import torch; print("PyTorch", torch.__version__)' \
-        2>/dev/null || echo 'no PyTorch')"
-    echo "# command: make bench-${chapter%%_*}, $(date +%Y-%m-%d), at commit ${COMMIT:-unknown}"
-    echo "# just after the ladders: ${clocks:-not known}: clock, its most, temperature, power, reasons for a lower clock"
-    [ -z "$LEAVE_OUT" ] || echo "# left out: $LEAVE_OUT"
-    echo "# ratio_previous: against the kernel before; of PyTorch's, how many times as fast as it complete is"
-    cat "$work"/f32 "$work"/bf16 2>/dev/null | head -n 1
-    awk -F, -v OFS=, '
-        { at = $3 "," $5 "," $6 "," $7 "," $8 }
-        FILENAME == ARGV[1] { print; if ($2 ~ /complete$/) complete[at] = $11; next }
-        {
-            at = $2 "," at
-            if (!(at in best)) names[++n] = at
-            if (!(at in best) || $11 + 0 < best[at]) { best[at] = $11 + 0; row[at] = $0 }
-        }
-        END {
-            for (k = 1; k <= n; k++) {
-                $0 = row[names[k]]
-                at = $3 "," $5 "," $6 "," $7 "," $8
-                if (complete[at] > 0) $14 = sprintf("%.3f", $11 / complete[at])
-                print
+
+# What there is so far: after each step, for who has a GPU for a while may lose it in the middle.
+write_results() {
+    [ -s "$work/ladder" ] || return 0
+    {
+        echo "# machine: ${gpu:-a GPU that nvidia-smi does not name}: name, driver"
+        echo "# toolkit: nvcc ${toolkit:-not found}, $pytorch"
+        echo "# command: make bench-${chapter%%_*}, $(date +%Y-%m-%d), at commit ${COMMIT:-unknown}"
+        echo "# just after the ladders: ${clocks:-not known}: clock, its most, temperature, power, reasons for a lower clock"
+        [ -z "$LEAVE_OUT" ] || echo "# left out: $LEAVE_OUT"
+        echo "# ratio_previous: against the kernel before; of PyTorch's, how many times as fast as it complete is"
+        cat "$work"/f32 "$work"/bf16 2>/dev/null | head -n 1
+        awk -F, -v OFS=, '
+            { at = $3 "," $5 "," $6 "," $7 "," $8 }
+            FILENAME == ARGV[1] { print; if ($2 ~ /complete$/) complete[at] = $11; next }
+            {
+                at = $2 "," at
+                if (!(at in best)) names[++n] = at
+                if (!(at in best) || $11 + 0 < best[at]) { best[at] = $11 + 0; row[at] = $0 }
             }
-        }
-    ' "$work/ladder" "$work/peers"
-} >"$work/results" && mkdir -p "$(dirname "$results")" && cp "$work/results" "$results" || exit 2
+            END {
+                for (k = 1; k <= n; k++) {
+                    $0 = row[names[k]]
+                    at = $3 "," $5 "," $6 "," $7 "," $8
+                    if (complete[at] > 0) $14 = sprintf("%.3f", $11 / complete[at])
+                    print
+                }
+            }
+        ' "$work/ladder" "$work/peers"
+    } >"$work/results" && mkdir -p "$(dirname "$results")" && cp "$work/results" "$results" || exit 2
+}
+
+: >"$work/peers"
+: >"$work/ladder"
+ask_pytorch
+ladder f32
+write_results
+ladder bf16
+clocks=$(nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,temperature.gpu,power.draw,clocks_event_reasons.active \
+    --format=csv,noheader 2>/dev/null | head -n 1)
+write_results
+ask_pytorch
+[ -s "$work/ladder" ] || { echo "bench_cuda.sh: nothing was measured" >&2; exit 1; }
+write_results
 awk -F, '/,pytorch/ {
     printf "%-18s %-4s N %5s, d %3s %-7s %10.3f ms; complete is %s times as fast\n", $2, $3, $6, $7,
         $8 == 1 ? "causal" : "", $11, $14

@@ -10,11 +10,15 @@ file=$(ls "$chapter"_*/results/"${GPU:-nvidia_h200}".csv 2>/dev/null)
 if [ "$what" = machine ]; then
     [ -n "$file" ] || { echo 'Not measured yet.'; exit; }
     awk -v file="${file##*/}" '
-        /^# machine: /   { split(substr($0, 12), part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
-        /^# toolkit: /   { toolkit = substr($0, 12) }
-        /^# command: /   { n = split(substr($0, 12), part, ", "); command = part[1]; day = part[2]; commit = part[3] }
+        { text = substr($0, 12) }
+        /^# machine: / { split(text, part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
+        /^# toolkit: / { toolkit = text }
+        /^# command: / { split(text, part, ", "); command = part[1]; day = part[2]; commit = part[3] }
         /^# (bf16|PyTorch): / { notes = notes " " substr($0, 3) "." }
-        END { printf "%s, %s; `%s`, %s, %s. All figures: [`%s`](results/%s).%s\n", machine, toolkit, command, day, commit, file, file, notes }
+        END {
+            printf "%s, %s; `%s`, %s, %s. ", machine, toolkit, command, day, commit
+            printf "All figures: [`%s`](results/%s).%s\n", file, file, notes
+        }
     ' "$file"
     exit
 fi
@@ -42,7 +46,9 @@ shift 3
             line = name[i] ~ /^pytorch / ? "| PyTorch, " substr(name[i], 9) " |" : "| `" name[i] "` |"
             for (k = 1; k <= n; k++) {
                 at = name[i] "," problem[k]
-                line = line " " (at in speed ? sprintf(speed[at] < 1e5 ? "%.1f" : "%.0f", speed[at] / 1000) : "not measured yet") " |"
+                known = at in speed
+                figure = sprintf(speed[at] < 1e5 ? "%.1f" : "%.0f", speed[at] / 1000)
+                line = line " " (known ? figure : "not measured yet") " |"
             }
             print line
         }

@@ -9,7 +9,7 @@ run=$build/$chapter
 case $chapter in
 06_*)
     there='--kernel device' prefix='' types='f32 bf16'
-    suites='device naive fa1 fa2 complete rungs kernels dropout'
+    suites='device naive fa1 fa2 complete rungs kernels every_kernel dropout'
     of_16_bits='mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent polynomial tensor_cores'
     ;;
 07_*)
