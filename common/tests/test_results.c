@@ -1,6 +1,7 @@
 /*
  * results.sh, which keeps what was measured, a file for each machine; peers.sh and memory.sh, which fill
- * it, here from programs that only pretend; and table.sh, which makes tables of it.
+ * it, here from programs that only pretend; and table.sh, which makes tables of it. gpu_best.sh and plots_gpu.sh,
+ * which make them of a GPU's figures.
  */
 #include "command.h"
 #include "test.h"
@@ -254,6 +255,8 @@ TEST(chapters, the_front_pages_table_takes_speeds_from_the_results)
                                   "[05 ",
                                   "O(N): 12 kB | 6e-07 | 0.50 to 2.00 times as fast |",
                                   "[06 ",
+                                  "O(N): 12 kB | 6e-07 | ",
+                                  " times as fast |",
                                   "[07 ",
                                   "O(N): 12 kB | 6e-07 | not measured yet |",
                                   NULL };
@@ -268,4 +271,111 @@ TEST(chapters, the_front_pages_table_takes_speeds_from_the_results)
                     "sh common/tools/chapters.sh @/build");
     cr_assert(c.status == 2 && is_one_line_with(c.err, "04_flash_no_tiling did not end well"),
               "status %d: %s", c.status, c.err);
+}
+
+#define BEST "sh common/tools/gpu_best.sh "
+#define GPU_TITLE                                                                       \
+    "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops," \
+    "peak_fraction,ratio_previous,max_abs_error\n"
+
+/*
+ * Two GPUs that were measured: on one the middle kernel is the fastest without a mask and the last with one, PyTorch's
+ * second backend is always ahead, and PyTorch alone has N = 256; the other is faster in everything.
+ */
+static void measure_two_gpus(void)
+{
+    write_text("one.csv", "# machine: A GPU, 1.2: name, driver\n# toolkit: nvcc 9, PyTorch 8\n"
+                          "# command: make bench-06, 2026-01-02, at commit abc\n"
+                          "# PyTorch: an hour before\n# ratio_previous: of what\n" GPU_TITLE
+                          "06,mma,bf16,4,32,128,64,0,forward,gpu,9,50000,0.1,,1e-4\n"
+                          "06,quick,bf16,4,32,128,64,0,forward,gpu,1,400000,0.1,8,1e-4\n"
+                          "06,complete,bf16,4,32,128,64,0,forward,gpu,2,200000,0.1,0.5,1e-4\n"
+                          "06,mma,bf16,4,32,128,64,1,forward,gpu,9,50000,0.1,,1e-4\n"
+                          "06,complete,bf16,4,32,128,64,1,forward,gpu,2,99940,0.1,0.5,1e-4\n"
+                          "06,pytorch math,bf16,4,32,128,64,0,forward,gpu,90,5000,,,\n"
+                          "06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,2,320000,,0.2,\n"
+                          "06,pytorch math,bf16,4,32,128,64,1,forward,gpu,90,5000,,,\n"
+                          "06,pytorch cudnn,bf16,4,32,128,64,1,forward,gpu,2,199880,,0.2,\n"
+                          "06,pytorch flash,bf16,4,32,128,64,1,forward,gpu,2,99950,,0.2,\n"
+                          "06,pytorch cudnn,bf16,4,32,256,64,1,forward,gpu,2,300000,,,\n");
+    write_text("two.csv", "# machine: Another GPU, 1.2: name, driver\n" GPU_TITLE
+                          "07,cuda_mma,f32,4,32,128,64,0,backward,gpu,9,600000,0.1,,1e-4\n"
+                          "07,pytorch math,f32,4,32,128,64,0,backward,gpu,9,500000,,,\n"
+                          "07,cuda_mma,bf16,4,32,128,64,0,backward,gpu,9,700000,0.1,,1e-4\n"
+                          "06,mma,bf16,4,32,128,64,0,forward,gpu,9,600000,0.1,,1e-4\n"
+                          "06,pytorch math,bf16,4,32,128,64,0,forward,gpu,9,500000,,,\n");
+    write_text("device.csv", "# machine: A CPU\ndevice,what,value\ncpu,multiprocessors,2\n");
+}
+
+TEST(gpu_best, is_the_fastest_kernel_against_the_fastest_backend_of_each_gpu_and_problem)
+{
+    measure_two_gpus();
+    const struct command c = command_run(BEST "rows @/one.csv @/device.csv @/two.csv");
+    cr_assert(c.status == 0, "status %d: %s", c.status, c.err);
+    const char *const expected = "A GPU,06,bf16,64,128,0,quick,400000,cudnn,320000,1.25\n"
+                                 "A GPU,06,bf16,64,128,1,complete,99940,cudnn,199880,0.5\n"
+                                 "Another GPU,07,f32,64,128,0,cuda_mma,600000,math,500000,1.2\n"
+                                 "Another GPU,07,bf16,64,128,0,cuda_mma,700000,,,\n"
+                                 "Another GPU,06,bf16,64,128,0,mma,600000,math,500000,1.2\n";
+    cr_assert(strcmp(c.out, expected) == 0, "%s", c.out);
+}
+
+TEST(gpu_best, makes_a_table_of_a_page_and_says_where_its_figures_are_from)
+{
+    measure_two_gpus();
+    const char *const parts[] = {
+        "|---|\n",
+        "| A GPU | forward | bf16 | 64 | 128 | none | `quick` | 400 | cudnn | 320 | 1.25 |\n",
+        "| A GPU | forward | bf16 | 64 | 128 | causal | `complete` | 99.9 | cudnn | 200 | 0.50 |\n",
+        "| Another GPU | backward | float32 | 64 | 128 | none | `cuda_mma` | 600 | math | 500 | ",
+        "| none | `cuda_mma` | 700 | not measured yet | | |\n",
+        "\nA GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, 2026-01-02, at commit abc: [`",
+        "one.csv). PyTorch: an hour before.\n",
+        NULL
+    };
+    prints(BEST "page @/one.csv @/device.csv @/two.csv", parts);
+}
+
+TEST(gpu_best, sums_up_a_pass_by_the_least_and_the_most_of_its_problems)
+{
+    measure_two_gpus();
+    const char *const parts[] = {
+        "| A GPU | forward | bf16 | 99.9 to 400 | 0.50 to 1.25 |\n",
+        "| Another GPU | backward | float32 | 600 to 600 | 1.20 to 1.20 |\n",
+        "| Another GPU | backward | bf16 | 700 to 700 | not measured yet |\n", NULL
+    };
+    prints(BEST "summary @/one.csv @/device.csv @/two.csv", parts);
+}
+
+TEST(gpu_best, says_what_it_expects)
+{
+    refuses(BEST "row 06_flash_tiled_cuda/results/device.csv", "expected rows, page or summary");
+    refuses(BEST "rows", "expected files of results");
+    refuses(BEST "rows nowhere/gpu.csv", "nowhere/gpu.csv: expected a file of results");
+}
+
+TEST(gpu_ladder, of_a_picture_has_the_longest_problems_in_16_bits_and_nothing_that_was_not_measured)
+{
+    write_text("gpu.csv", "# machine: A GPU, 1.2: name, driver\n" GPU_TITLE
+                          "07,cuda_recompute,f32,4,16,4096,64,0,backward,gpu,9,1000,0.1,,1e-4\n"
+                          "07,cuda_mma,bf16,4,32,4096,64,0,backward,gpu,9,2000,0.1,,1e-4\n"
+                          "07,cuda_wgmma,bf16,4,32,4096,64,0,backward,gpu,9,3000,0.1,,1e-4\n"
+                          "07,cuda_bulk,bf16,4,32,4096,64,0,backward,gpu,9,4000,0.1,,1e-4\n"
+                          "07,cuda_complete,bf16,4,32,4096,64,0,backward,gpu,9,5000,0.1,,1e-4\n"
+                          "07,cuda_mma,bf16,4,32,4096,64,1,backward,gpu,9,9000,0.1,,1e-4\n"
+                          "07,cuda_mma,bf16,4,32,4096,128,0,backward,gpu,9,9000,0.1,,1e-4\n"
+                          "07,cuda_bulk,bf16,4,32,8192,128,0,backward,gpu,9,7000,0.1,,1e-4\n"
+                          "07,cuda_bulk,bf16,4,32,16384,128,0,backward,gpu,9,9000,0.1,,1e-4\n"
+                          "07,pytorch flash,bf16,4,32,4096,128,0,backward,gpu,9,9000,,,\n"
+                          "07,pytorch math,bf16,4,32,4096,64,0,backward,gpu,9,9000,,,\n"
+                          "07,pytorch cudnn,bf16,4,32,4096,64,0,backward,gpu,9,8000,,,\n");
+    const struct command c = command_run("sh common/tools/plots_gpu.sh @/gpu.csv");
+    cr_assert(c.status == 0, "status %d: %s", c.status, c.err);
+    cr_assert(strcmp(c.out, "# A GPU\n#N 128 8192\n#N 64 4096\n# 64 cudnn 8\n1 cuda_mma NaN 2 1\n2 "
+                            "cuda_wgmma NaN 3 2\n"
+                            "3 cuda_bulk 7 4 2\n4 cuda_complete NaN 5 3\n") == 0,
+              "%s", c.out);
+    const struct command none = command_run("sh common/tools/plots_gpu.sh @/nowhere.csv");
+    cr_assert(none.status == 0 && none.out[0] == '\0', "status %d: %s", none.status, none.out);
+    refuses("sh common/tools/plots_gpu.sh", "expected a file of results");
 }

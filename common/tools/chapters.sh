@@ -1,8 +1,8 @@
 #!/bin/sh
 # chapters.sh BUILD [FOLDER] - the front page's table of chapters: what each does on the real input, and against PyTorch.
 #
-# Counts, memory and errors come from the programs, times from the files in FOLDER, which is common/results. Two threads, as
-# what a step keeps may depend on how many there are.
+# Counts, memory and errors come from the programs, times from the files in FOLDER, which is common/results, and of chapter 06
+# from what GPUs were measured to do. Two threads, as what a step keeps may depend on how many there are.
 build=$1 results=${2:-common/results}
 [ -x "$build/07_backward" ] || { echo "chapters.sh: expected the folder of what is built" >&2; exit 2; }
 work=$(mktemp -d) || exit 2
@@ -10,14 +10,13 @@ trap 'rm -rf "$work"' EXIT
 
 against_pytorch() {  # part, or files of a GPU's -> least and most, over all machines and problems
     case $1 in
-    0?) for file in "$results"/*.csv; do sh common/peers/results.sh get "$1" "$file" || exit 2; done ;;
-    *) cat "$@" ;;
+    0?) for file in "$results"/*.csv; do sh common/peers/results.sh get "$1" "$file" || exit 2; done |
+        awk -F, '$1 == "peer" && $2 ~ /^PyTorch/ { print $14 + 0 }' ;;
+    *) sh common/tools/gpu_best.sh rows "$@" | awk -F, '$11 != "" { print $11 }' ;;
     esac |
-        awk -F, '
-            $1 == "peer" && $2 ~ /^PyTorch/ || $2 ~ /^pytorch/ && $14 != "" {
-                if (low == "" || $14 + 0 < low) low = $14 + 0
-                if ($14 + 0 > high) high = $14 + 0
-            }
+        awk '
+            low == "" || $1 < low { low = $1 }
+            $1 > high { high = $1 }
             END { if (high) printf "%.2f to %.2f times as fast", low, high; else printf "not measured yet" }'
 }
 

@@ -87,4 +87,10 @@ draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg
 draw 07_products.gp "$data/products" 07_backward/products.svg
 draw 07_dS.gp "$data/dS" 07_backward/dS.svg
 draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/percent_of_peak.svg
+
+# Of a chapter whose ladder no GPU has climbed there is no such picture.
+for chapter in 06_flash_tiled_cuda 07_backward; do
+    sh common/tools/plots_gpu.sh $chapter/results/nvidia_h200.csv >"$data/$chapter-gpu"
+    ! grep -q '^[1-9]' "$data/$chapter-gpu" || draw gpu_ladder.gp "$data/$chapter-gpu" $chapter/gpu_ladder.svg
+done
 exit $stale
