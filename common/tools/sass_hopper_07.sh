@@ -43,8 +43,8 @@ count_all() {
         END { close_function() }' | sort -k1,1 -k2,2n
 }
 
-# One HGMMA is 64 rows by 16 that are summed over: d in S and dP, the queries in dV and dK, and 128 keys in dQ. The two
-# atomic additions of ordered_tile are of whole numbers: the block's, and the turn.
+# One HGMMA is 64 rows by 16 that are summed over: d in S and dP, the queries in dV and dK, and 128 keys in dQ. The three
+# atomic additions of ordered_tile are of whole numbers: the block's, and two of the turn, in a round and after the last.
 hold() {
     awk '
         function expect(what, is, right) {
@@ -55,7 +55,7 @@ hold() {
             if (!$5) expect("UTMALDG", $5, "some")
             if (!$6) expect("SYNCS", $6, "some")
             expect("MUFU.EX2", $7, $3 / 2)
-            expect("atomic additions", $8, $1 == "wgmma_tile" ? 32 : $1 == "ordered_tile" ? 2 : 0)
+            expect("atomic additions", $8, $1 == "wgmma_tile" ? 32 : $1 == "ordered_tile" ? 3 : 0)
             if (($9 > 0) != ($1 != "wgmma_tile")) expect("UBLKRED", $9, $9 ? "none" : "some")
             expect("accesses to local memory", $10, 0)
             print $1, $2, $4, $5, $6, $7, $8, $9
