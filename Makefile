@@ -41,7 +41,7 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
-EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c \
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c 06_flash_tiled_cuda/copies.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels

@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "../../06_flash_tiled_cuda/copies.h"
 #include "../../06_flash_tiled_cuda/kernels/tiles.h"
 #include "cuda/cpu.h"
 #include "memory.h"
@@ -9,37 +10,6 @@
 
 // ---- arrays -------------------------------------------------------------------------------------
 
-/* A copy of an array in the device's memory; NULL of NULL. Masks have no name: they are not counted. */
-static void *copy_of(const struct device *device, const void *host, size_t bytes, const char *name)
-{
-    if (!host)
-        return NULL;
-    void *array = device->allocate(bytes, name);
-    device->upload(array, host, bytes);
-    return array;
-}
-
-static float *poisoned(const struct device *device, size_t n, const char *name)
-{
-    float *poison = allocate(n, sizeof *poison, name);
-    tolerance_poison(poison, n);
-    float *array = copy_of(device, poison, n * sizeof *poison, name);
-    free(poison);
-    return array;
-}
-
-/* A copy of numbers rounded to 16 bits. */
-static void *narrow_copy_of(const struct device *device, const float *host, size_t n,
-                            enum dtype type, const char *name)
-{
-    uint16_t *narrow = allocate(n, sizeof *narrow, name);
-    for (size_t k = 0; k < n; k++)
-        narrow[k] = dtype_bits(type, host[k]);
-    void *array = copy_of(device, narrow, n * sizeof *narrow, name);
-    free(narrow);
-    return array;
-}
-
 /* What a backward pass reads, in the type that its kernels want. */
 static void load_inputs(struct backward_arrays *a, const struct device *machine,
                         const struct layer *layer)
@@ -48,27 +18,17 @@ static void load_inputs(struct backward_arrays *a, const struct device *machine,
     const enum dtype type = in->p.dtype;
     const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
     if (type == DTYPE_F32) {
-        a->Q = copy_of(machine, in->Q, queries * sizeof(float), "Q");
-        a->K = copy_of(machine, in->K, keys * sizeof(float), "K");
-        a->V = copy_of(machine, in->V, keys * sizeof(float), "V");
-        a->O = copy_of(machine, layer->kept.O, queries * sizeof(float), "O");
-        a->dO = copy_of(machine, layer->dO, queries * sizeof(float), "dO");
+        a->Q = device_copy(machine, in->Q, queries * sizeof(float), "Q");
+        a->K = device_copy(machine, in->K, keys * sizeof(float), "K");
+        a->V = device_copy(machine, in->V, keys * sizeof(float), "V");
+        a->O = device_copy(machine, layer->kept.O, queries * sizeof(float), "O");
+        a->dO = device_copy(machine, layer->dO, queries * sizeof(float), "dO");
     } else {
-        a->Q16 = narrow_copy_of(machine, in->Q, queries, type, "Q");
-        a->K16 = narrow_copy_of(machine, in->K, keys, type, "K");
-        a->V16 = narrow_copy_of(machine, in->V, keys, type, "V");
-        a->O16 = narrow_copy_of(machine, layer->kept.O, queries, type, "O");
-        a->dO16 = narrow_copy_of(machine, layer->dO, queries, type, "dO");
-    }
-}
-
-static void copy_masks(const struct device *device, struct attention *p)
-{
-    p->key_mask = copy_of(device, p->key_mask, p->B * p->Nk, NULL);
-    if (p->block_mask) {
-        const size_t rows = (p->Nq - 1) / p->mask_rows + 1,
-                     columns = (p->Nk - 1) / p->mask_cols + 1;
-        p->block_mask = copy_of(device, p->block_mask, rows * columns, NULL);
+        a->Q16 = device_copy_rounded(machine, in->Q, queries, type, "Q");
+        a->K16 = device_copy_rounded(machine, in->K, keys, type, "K");
+        a->V16 = device_copy_rounded(machine, in->V, keys, type, "V");
+        a->O16 = device_copy_rounded(machine, layer->kept.O, queries, type, "O");
+        a->dO16 = device_copy_rounded(machine, layer->dO, queries, type, "dO");
     }
 }
 
@@ -80,11 +40,11 @@ struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct back
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
     l.arrays = (struct backward_arrays){
-        .lse = copy_of(machine, layer->kept.lse, rows * size, "lse"),
-        .dQ = poisoned(machine, queries, "dQ"),
-        .dK = poisoned(machine, keys, "dK"),
-        .dV = poisoned(machine, keys, "dV"),
-        .D = poisoned(machine, rows, "D"),
+        .lse = device_copy(machine, layer->kept.lse, rows * size, "lse"),
+        .dQ = device_poisoned(machine, queries, "dQ"),
+        .dK = device_poisoned(machine, keys, "dK"),
+        .dV = device_poisoned(machine, keys, "dV"),
+        .D = device_poisoned(machine, rows, "D"),
     };
     load_inputs(&l.arrays, machine, layer);
     if (kernel->whole) {
@@ -93,20 +53,13 @@ struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct back
     }
     if (kernel->turns)
         l.arrays.turns = machine->allocate(turns_of(&l.p) * sizeof *l.arrays.turns, NULL);
-    copy_masks(machine, &l.p);
+    device_copy_masks(machine, &l.p);
     return l;
 }
 
 void cuda_launch(const struct cuda_loaded *l)
 {
     l->device->launch[l->kernel - cuda_kernels](&l->p, &l->arrays);
-}
-
-static void release_all(const struct device *device, const void *const *arrays, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        if (arrays[k])
-            device->release((void *)arrays[k]);
 }
 
 void cuda_unload(struct cuda_loaded *l)
@@ -116,7 +69,7 @@ void cuda_unload(struct cuda_loaded *l)
                                    a->lse, a->dQ,   a->dK,    a->dV,         a->D,
                                    a->P,   a->dS,   a->Q16,   a->K16,        a->V16,
                                    a->O16, a->dO16, a->turns, l->p.key_mask, l->p.block_mask };
-    release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
+    device_release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
     l->arrays = (struct backward_arrays){ 0 };
 }
 
@@ -146,15 +99,15 @@ static struct device_arrays load_forward(const struct device *machine,
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     struct device_arrays a = { .lse = machine->allocate(attention_rows(p) * sizeof(float), "lse") };
     if (p->dtype == DTYPE_F32) {
-        a.Q = copy_of(machine, in->Q, queries * sizeof(float), "Q");
-        a.K = copy_of(machine, in->K, keys * sizeof(float), "K");
-        a.V = copy_of(machine, in->V, keys * sizeof(float), "V");
+        a.Q = device_copy(machine, in->Q, queries * sizeof(float), "Q");
+        a.K = device_copy(machine, in->K, keys * sizeof(float), "K");
+        a.V = device_copy(machine, in->V, keys * sizeof(float), "V");
         a.O = machine->allocate(queries * sizeof(float), "O");
         return a;
     }
-    a.Q16 = narrow_copy_of(machine, in->Q, queries, p->dtype, "Q");
-    a.K16 = narrow_copy_of(machine, in->K, keys, p->dtype, "K");
-    a.V16 = narrow_copy_of(machine, in->V, keys, p->dtype, "V");
+    a.Q16 = device_copy_rounded(machine, in->Q, queries, p->dtype, "Q");
+    a.K16 = device_copy_rounded(machine, in->K, keys, p->dtype, "K");
+    a.V16 = device_copy_rounded(machine, in->V, keys, p->dtype, "V");
     a.O16 = machine->allocate(queries * sizeof *a.O16, "O");
     size_t k = 0;
     while (tiles[k][0] != p->d)
@@ -168,15 +121,10 @@ static struct device_arrays load_forward(const struct device *machine,
 static void download_output(float *O, const struct device *machine, const struct device_arrays *a,
                             size_t n, enum dtype type)
 {
-    if (type == DTYPE_F32) {
+    if (type == DTYPE_F32)
         machine->download(O, a->O, n * sizeof *O);
-        return;
-    }
-    uint16_t *narrow = allocate(n, sizeof *narrow, "O");
-    machine->download(narrow, a->O16, n * sizeof *narrow);
-    for (size_t k = 0; k < n; k++)
-        O[k] = dtype_number(type, narrow[k]);
-    free(narrow);
+    else
+        device_download_16(machine, O, a->O16, n, type);
 }
 
 void cuda_forward(const struct backward_device *device, const struct layer *layer)
@@ -184,13 +132,13 @@ void cuda_forward(const struct backward_device *device, const struct layer *laye
     const struct device *machine = device->machine;
     struct attention p = layer->input.p;
     const struct device_arrays a = load_forward(machine, &layer->input);
-    copy_masks(machine, &p);
+    device_copy_masks(machine, &p);
     device->forward(&p, &a);
     download_output(layer->kept.O, machine, &a, attention_query_elements(&p), p.dtype);
     machine->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
     const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,
                                 a.K16, a.V16, a.O16, p.key_mask, p.block_mask };
-    release_all(machine, all, sizeof all / sizeof all[0]);
+    device_release_all(machine, all, sizeof all / sizeof all[0]);
 }
 
 // ---- again and again ----------------------------------------------------------------------------
