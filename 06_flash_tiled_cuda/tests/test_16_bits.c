@@ -1,7 +1,7 @@
 /*
  * The program with bfloat16 and float16: which kernels there are, what rounding loses, and which tiles.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <math.h>
@@ -9,15 +9,6 @@
 #include <string.h>
 
 #define NAME "06_flash_tiled_cuda"
-#define PROGRAM "${BUILD:-build}/" NAME " "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
-
 static void verifies_and_tells(const char *arguments, const char *const parts[])
 {
     command_verified(NAME, arguments, parts);
@@ -78,12 +69,13 @@ TEST(program, says_how_many_numbers_are_too_large_for_16_bits)
     command_array("large.npy", NPY_F4, 2, shape, rows);
     command_array("small.npy", NPY_F4, 2, shape, others);
     const struct command narrow =
-        run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype f16");
+        program_run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype f16");
     cr_assert(
         narrow.status == 0 && strstr(narrow.out, "rounded to f16\n") &&
             strstr(narrow.out, " 4 of their numbers are too large for f16, and become infinite\n"),
         "status %d: %s%s", narrow.status, narrow.out, narrow.err);
-    const struct command wide = run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype bf16");
+    const struct command wide =
+        program_run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype bf16");
     cr_assert(wide.status == 0 && !strstr(wide.out, "too large"), "status %d: %s%s", wide.status,
               wide.out, wide.err);
 }

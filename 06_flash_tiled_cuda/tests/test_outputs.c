@@ -1,20 +1,13 @@
 /*
  * What the program writes for other programs: O and lse, and tables.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdio.h>
 
 #define NAME "06_flash_tiled_cuda"
 #define PROGRAM "${BUILD:-build}/" NAME " "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
 
 TEST(program, writes_what_chapter_05_writes)
 {
@@ -47,7 +40,7 @@ TEST(program, writes_what_chapter_05_writes)
 
 TEST(program, writes_tables_for_other_programs)
 {
-    struct command c = run("--n-q 40 --d 16 --quiet --csv @/s.csv && cat @/s.csv");
+    struct command c = program_run("--n-q 40 --d 16 --quiet --csv @/s.csv && cat @/s.csv");
     const char *const summary[] = {
         "ok\n",   "chapter,accesses,counted,extra_bytes,milliseconds,error,",
         "06,",    ",fa2,",
@@ -55,7 +48,7 @@ TEST(program, writes_tables_for_other_programs)
     };
     cr_assert(c.status == 0 && !missing_part(c.out, summary), "status %d: %s%s", c.status, c.out,
               c.err);
-    c = run("--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+    c = program_run("--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
     const char *const all[] = { "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,",
                                 "\n06,naive,cpu,",
                                 "\n06,fa1,cpu,",

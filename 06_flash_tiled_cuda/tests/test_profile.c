@@ -1,24 +1,14 @@
 /*
  * A kernel looked at: its lines by what they cost, and the works of a block on a clock.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdio.h>
 
-#define NAME "06_flash_tiled_cuda"
-#define PROGRAM "${BUILD:-build}/" NAME " "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
-
 TEST(program, profiles_a_kernel_line_by_line)
 {
-    const struct command c = run("--n-q 40 --d 16 --kernel fa1 --profile");
+    const struct command c = program_run("--n-q 40 --d 16 --kernel fa1 --profile");
     const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
                                   "fa1.cu",      "fast.Q[r][k] * fast.K[c][k]",
                                   "shared load", "51 200",
@@ -44,7 +34,7 @@ TEST(program, puts_the_works_of_a_block_on_a_clock)
                                   ",1048576,06_flash_tiled_cuda/kernels/warpgroup.cuh:",
                                   "1,exponentials,0,",
                                   NULL };
-    const struct command c = run(shape);
+    const struct command c = program_run(shape);
     const char *const missing = missing_part(c.out, parts);
     cr_assert(c.status == 0 && !missing, "status %d, without \"%s\": %s%s", c.status,
               missing ? missing : "", c.out, c.err);

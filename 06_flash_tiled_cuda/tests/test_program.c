@@ -1,22 +1,14 @@
 /*
  * The program as a reader runs it: its story, every kernel, and every option.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "06_flash_tiled_cuda"
-#define PROGRAM "${BUILD:-build}/" NAME " "
 #define SHAPE "--batch 2 --heads 4 --kv-heads 2 --n-q 103 --n-k 61 --d 40 "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
 
 static void verifies_and_tells(const char *arguments, const char *const parts[])
 {
@@ -109,7 +101,7 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 /* What is left out is not compared with either: fa2 with chapter 05, and not with fa1. */
 TEST(program, leaves_kernels_out_that_are_named)
 {
-    const struct command c = run("--n-q 40 --d 16 --kernel all --leave-out fa1,naive");
+    const struct command c = program_run("--n-q 40 --d 16 --kernel all --leave-out fa1,naive");
     const char *const parts[] = { "1 naive      is left out",
                                   "2 fa1        is left out",
                                   "3 fa2 ",
@@ -144,7 +136,8 @@ TEST(program, tells_of_its_device)
                        (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
                                               "shared memory a block", "GFLOP/s",
                                               "a GPU's speed it is not", NULL });
-    const struct command c = run("--kernel device --device cpu --csv @/d.csv && cat @/d.csv");
+    const struct command c =
+        program_run("--kernel device --device cpu --csv @/d.csv && cat @/d.csv");
     const char *const lines[] = { "device,what,value\n",
                                   "cpu,bytes of shared memory a block,49152\n",
                                   "cpu,GB/s of a kernel that copies,", "core,bytes of L1 cache,",
@@ -186,14 +179,14 @@ TEST(program, never_passes_for_a_gpu_that_is_not_there)
                                    "--kernel device --device gpu" };
     struct command c;
     for (unsigned k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
-        c = run(wanted[k]);
+        c = program_run(wanted[k]);
         if (c.status == 0)
             return;  // there is one
         cr_assert(c.status == 77 && strstr(c.err, "SKIPPED: no GPU") && !*c.out &&
                       command_files() == 0,
                   "%s: status %d: %s%s", wanted[k], c.status, c.out, c.err);
     }
-    c = run("--n-q 20 --d 16 --device auto");
+    c = program_run("--n-q 20 --d 16 --device auto");
     cr_assert(c.status == 0 && strstr(c.out, "complete ran on the CPU, standing in for a GPU"),
               "status %d: %s%s", c.status, c.out, c.err);
 }

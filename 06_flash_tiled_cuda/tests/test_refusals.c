@@ -1,21 +1,12 @@
 /*
  * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdio.h>
 
 #define NAME "06_flash_tiled_cuda"
-#define PROGRAM "${BUILD:-build}/" NAME " "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
-
 static void refuses(const char *arguments, const char *part)
 {
     command_refused(NAME, arguments, part);
@@ -100,7 +91,7 @@ TEST(refusals, come_before_anything_is_printed)
 {
     const char *const early[] = { "--kernel fa1 --d 5 --n-q 5", "--device x", "--kernel x" };
     for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
-        const struct command c = run(early[k]);
+        const struct command c = program_run(early[k]);
         cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
     }
 }

@@ -1,27 +1,18 @@
 /*
  * What is measured, and what is kept of it: on a CPU nothing passes for a GPU's speed.
  */
-#include "command.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "06_flash_tiled_cuda"
-#define PROGRAM "${BUILD:-build}/" NAME " "
-
-static struct command run(const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
-
 TEST(program, measures_without_passing_for_a_gpu)
 {
     const struct command c =
-        run("--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
-            "cat @/b.csv");
+        program_run("--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
+                    "cat @/b.csv");
     const char *const parts[] = { "Compared with",
                                   "Speed",
                                   "2 fa1",

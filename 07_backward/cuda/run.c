@@ -3,7 +3,6 @@
 #include "../../06_flash_tiled_cuda/copies.h"
 #include "../../06_flash_tiled_cuda/kernels/tiles.h"
 #include "cuda/cpu.h"
-#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
