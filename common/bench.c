@@ -21,7 +21,7 @@
 static const double SHORTEST_SAMPLE = 1e-4;  // seconds; clocks step by 1e-6 at worst
 static const size_t FEWEST_ROUNDS = 5;
 static const size_t ROUNDS_OF_ROOM = 1024;
-static const double LONGEST_REST = 0.03;     // seconds
+static const double LONGEST_REST = 0.03;  // seconds
 static const double BETWEEN_SIGNS = 0.1;  // seconds from one sign of progress to the next
 
 double bench_now(void)
