@@ -105,11 +105,13 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     if (uintptr_t(to) % SWIZZLED != 0)
         refuse_at(at, "tma_load(): a box begins at an address that is no multiple of %d", SWIZZLED);
     shared_wants_alignment(to, SWIZZLED, name, at);
-    if (from[0] * int64_t(map->element) % PIECE != 0)
+    const int64_t element = map->element;
+    const long long beside = from[0] * element;
+    if (beside % PIECE != 0)
         refuse_at(at,
                   "tma_load(): rows of a box from element %d on, %lld bytes from where the array's "
                   "begin; expected a multiple of %d bytes",
-                  from[0], static_cast<long long>(from[0] * int64_t(map->element)), PIECE);
+                  from[0], beside, PIECE);
     if (!b->fenced)
         refuse_at(at,
                   "tma_load(): the mbarrier was initialised and fence_async() not called after it");

@@ -25,9 +25,9 @@ TEST(quotes, of_a_diff_do_not_mark_what_has_only_moved)
 /* Two multiprocessors and tiles of 1, 2, 3, 4: 1 + 3 and 2 + 4, or 4 + 1 and 3 + 2. With room for all the longest is it. */
 TEST(quotes, of_an_order_of_tiles_are_what_one_works_out_by_hand)
 {
-    struct command c = command_run("sh common/tools/queue_order.sh 2 4 1");
+    struct command c = command_run("sh common/tools/queue_order.sh 2 4 1 1");
     cr_assert(c.status == 0 && strstr(c.out, "| 1 | 4 | 6 | 5 | 5 |\n"), "%s%s", c.out, c.err);
-    c = command_run("sh common/tools/queue_order.sh 8 4 2 4");
+    c = command_run("sh common/tools/queue_order.sh 8 4 4 2 4");
     cr_assert(strstr(c.out, "| 2 | 8 | 4 | 4 | 4 |\n"), "%s%s", c.out, c.err);
     cr_assert(strstr(c.out, "| 4 | 16 | 7 | 5 | 5 |\n"), "%s%s", c.out, c.err);
 }
