@@ -174,6 +174,21 @@ $LINKER $TESTS -o "$work/made/tests" $LIBS >"$work/log" 2>&1 && command -v ldd >
         cp -L "$library" "$work/libraries$library"
     done
 
+# Why tests came to no end, in words.
+ended() {
+    case $(cat "$work/1/verdict") in
+    time) echo "    they took more than ${LIMIT:-20} s of the processor's time, or five times as much by the clock" ;;
+    *) cat "$work/1/verdict" ;;
+    esac
+}
+# Passes verdicts on, and shows on a terminal how many there are.
+counted() {  # of how many
+    [ -t 2 ] || exec cat
+    awk -v most="$1" '
+        { print; fflush(); printf "\r%d of %d wrong versions", NR, most >"/dev/stderr"; fflush("/dev/stderr") }
+        END { printf "\r%40s\r", "" >"/dev/stderr" }'
+}
+
 one() { sh "$0" one "$chapter" "$work" "$1"; }
 started=$(date +%s)
 right=$(one 1 2>&1)
@@ -182,7 +197,7 @@ case $right in
 'passes right 0') echo 'There is no test in it: 0 points.'; exit 1 ;;
 passes*) ;;
 fails*)
-    if grep -aq '^not ok ' "$work/1/tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap"; else head -c 400 "$work/1/errors"; cat "$work/1/verdict"; fi |
+    if grep -aq '^not ok ' "$work/1/tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap"; else head -c 400 "$work/1/errors"; ended; fi |
         tr -cd ' -~\n' | head -n 100
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;
@@ -192,7 +207,7 @@ esac
 [ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
 
 awk -v last="$last" 'BEGIN { for (k = 2; k < last; k++) print k }' |
-    xargs -P "$cores" -n 1 sh "$0" one "$chapter" "$work" >"$work/verdicts" 2>"$work/errors"
+    (xargs -P "$cores" -n 1 sh "$0" one "$chapter" "$work" 2>"$work/errors") | counted $((last - 2)) >"$work/verdicts"
 if grep '^broken' "$work/verdicts"; then
     cat "$work/errors"
     exit 2
