@@ -545,7 +545,8 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
     $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
 
 # What a class needs; a starter, which is handed out to one, has a copy of this file and none of these.
-include $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
+CLASSROOM := $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
+include $(CLASSROOM)
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
@@ -649,7 +650,7 @@ setup-run setup-test:
 	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 
 help:
-	@sed -n 's/^#? //p' Makefile common/classroom/*.mk
+	@sed -n 's/^#? //p' Makefile $(CLASSROOM)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 

@@ -5,8 +5,11 @@ export LC_ALL := C
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 COURSE   = +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
 STUDENT := @sh common/classroom/student.sh
+# The kernels under the course's race detector, where the program is that does so: it stands among the chapter's tests.
+NUMBER    := $(firstword $(subst _, ,$(CHAPTER)))
+RACECHECK := $(and $(wildcard $(CHAPTER)/kernels),$(wildcard $(CHAPTER)/tests/race*.c),racecheck-$(NUMBER))
 
-.PHONY: all run test hint progress submit racecheck-06 help clean
+.PHONY: all run test hint progress submit help clean $(RACECHECK)
 all:
 	@sh common/setup.sh run
 	$(COURSE) build/$(CHAPTER)
@@ -18,9 +21,10 @@ test:
 	$(STUDENT) test $(PART)
 hint progress submit:
 	$(STUDENT) $@ $(PART)
-racecheck-06:
-	$(COURSE) build/racecheck-06
-	@build/racecheck-06
+ifneq ($(RACECHECK),)
+$(RACECHECK): build/$(RACECHECK)
+	@$<
+endif
 build/%: FORCE
 	$(COURSE) $@
 FORCE:
@@ -31,6 +35,7 @@ clean:
 	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 help:
 	@sed -n 's/^#? //p' Makefile
+	@$(if $(RACECHECK),echo 'make $(RACECHECK)  looks for races in the kernels')
 
 #? make            builds the chapter's program, in build/
 #? make run        lets it tell its story; before you are done it says what is wrong
