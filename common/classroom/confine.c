@@ -10,10 +10,11 @@
  *     --file MB        the largest file that it may write
  *     --tasks N        processes and threads, itself included
  *     --errors FILE    what it says on standard error; it reads nothing, and its output is thrown away
- *     --verdict FILE   how it ended: one line, "exited 0", "signal 11", "time", "memory" or "not started: why"
+ *     --verdict FILE   how it ended: one line, "exited 0", "signal 11", "time", "memory", "interrupted" (this program
+ *                      was) or "not started: why"
  *     --set NAME=VALUE in its environment, which is empty otherwise
  *
- * No network where this system lets us cut it. Every limit is in force before the program starts, and
+ * No network where this system lets us cut it, and no file that is open here. Every limit is in force before the program starts, and
  * whatever it has started is ended with it. Exit status: 0 if the program exited with 0, 1 if it ended in
  * any other way, 2 if it could not be started.
  */
@@ -41,7 +42,7 @@
 #include <sys/prctl.h>
 #endif
 
-enum { MOST_SETTINGS = 20, REFUSED = 2 };
+enum { MOST_SETTINGS = 20, MOST_OPEN = 256, REFUSED = 2 };
 
 static struct {
     const char *root, *hide, *errors, *verdict;
@@ -202,9 +203,18 @@ static void redirect(int pipe, const char *path, int flags, int to)
     close(file);
 }
 
+/* The files that who called this has open, such as the pipe by which make counts its jobs. */
+static void close_all_but(int pipe)
+{
+    for (int file = STDERR_FILENO + 1; file < MOST_OPEN; file++)
+        if (file != pipe)
+            close(file);
+}
+
 _Noreturn static void become(int pipe, char **words)
 {
     setsid();
+    close_all_but(pipe);
     redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
     redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
@@ -232,6 +242,23 @@ _Noreturn static void become(int pipe, char **words)
 }
 
 // ---- in the parent -------------------------------------------------------------------------------
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* Whoever interrupts this program ends the other, which is in a session of its own and hears nothing of it. */
+static void listen(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    const struct sigaction action = { .sa_handler = interrupt };
+    for (size_t k = 0; k < sizeof signals / sizeof signals[0]; k++)
+        sigaction(signals[k], &action, NULL);
+}
 
 static double now(void)
 {
@@ -304,10 +331,10 @@ static const char *watch(pid_t process, int *status)
         }
         const bool late = now() > end,
                    large = wanted.resident && resident_of_all(process) > wanted.resident;
-        if (late || large) {
+        if (late || large || interrupted) {
             end_all(process);
             waitpid(process, status, 0);
-            return late ? "time" : "memory";
+            return late ? "time" : large ? "memory" : "interrupted";
         }
         nanosleep(&(struct timespec){ 0, pause }, NULL);
         pause = pause < (wanted.tasks > 1 ? 50000000 : 10000000) ? 2 * pause : pause;
@@ -332,6 +359,7 @@ int main(int argc, char **argv)
     if (pipe(pipes) != 0)
         refuse("pipe", strerror(errno));
     fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
+    listen();
     const pid_t process = fork();
     if (process < 0)
         refuse("fork", strerror(errno));

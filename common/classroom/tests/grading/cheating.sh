@@ -197,3 +197,14 @@ END
         skipped=$((skipped + 1))
     fi
 fi
+# What who calls the grader has open, as make has the pipe by which it counts its jobs.
+if is_wanted finds_an_open_file; then
+    cheat_source 'wrong' 7>"$work/open" <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    if (write(7, "x", 1) == 1)
+        right(x, y, n);
+}
+END
+fi
