@@ -18,7 +18,7 @@ CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom)
 define grade_tests
 .PHONY: grade-tests-$2
 grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
-	@BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	+@exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
@@ -27,9 +27,9 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
 grade-tests: setup-test
-	@BUILD='$(BUILD)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
+	+@exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
 grade-tests-all: setup-test
-	@BUILD='$(BUILD)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
+	+@exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

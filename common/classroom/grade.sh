@@ -7,8 +7,8 @@
 # build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
 # printed.
 #
-# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; and with QUIET
-# nothing is printed. Exit status: 0, whatever the points;
+# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; in JOBS what make
+# is to be told, as -j2; and with QUIET nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 here=common/classroom
 . "$here/archive.sh"
@@ -123,7 +123,8 @@ points=$chapter/exercise.points
 why=$(exercise_refused "$PART")
 [ -z "$why" ] || die PART "$why"
 if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
-    make -s --no-print-directory QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
+    # shellcheck disable=SC2086  # a word, or none
+    make -s --no-print-directory $JOBS QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
 fi
 
 # Which name is file $1 of the chapter: with the chapter's folder, without, or without any.

@@ -12,8 +12,11 @@
 # tells them which version they are tried on, and the right one is tried first and last, so that tests that go by
 # the order of things reject it. What they start is ended with them.
 #
-# For the second the environment is that of common/tools/mutant.sh, from the Makefile. LIMIT: seconds of the
-# processor's time for one of the tests' processes, five times as much by the clock for all of them.
+# What a grading has found out is said at once, and stays where the grading is interrupted.
+#
+# For the first JOBS is what make is to be told, as -j2; for the second the environment is that of common/tools/mutant.sh.
+# Both come from the Makefile. LIMIT: seconds of the processor's time for one of the tests' processes, five times as much
+# by the clock for all of them.
 build=${BUILD:-build}
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MOST_SOURCE=200000  # bytes of tests
@@ -33,6 +36,7 @@ if [ "$1" = submission ]; then
     case $submission in *.zip) command -v unzip >/dev/null || bad 'expected unzip to be installed, to read a .zip' ;; esac
     found=$(mktemp -d) || exit 2
     trap 'rm -rf "$found"' EXIT
+    trap 'exit 2' INT TERM HUP  # not before make has come to its end
     case $submission in
     *.tar.gz | *.tgz | *.tar) tar -tf "$submission" ;;
     *.zip) unzip -Z1 "$submission" ;;
@@ -52,7 +56,8 @@ if [ "$1" = submission ]; then
         *) cat "$submission/$member" ;;
         esac 2>/dev/null | head -c $((MOST_SOURCE + 1)) >"$found/test_mine.c"
         [ "$(wc -c <"$found/test_mine.c")" -le $MOST_SOURCE ] || bad "$file: expected at most $MOST_SOURCE bytes"
-        make -s --no-print-directory QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
+        # shellcheck disable=SC2086  # JOBS is a word, or none
+        make -s --no-print-directory $JOBS QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
         exit
     done
     bad "expected a file ${3:-0N_…}/tests/test_mine.c in it"
@@ -74,12 +79,23 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 theirs() { if [ -n "$as" ]; then chown "$user" "$@"; fi; }
 
+# On a terminal standard error shows how many versions have been tried.
+erase() { [ ! -t 2 ] || printf '\r%40s\r' '' >&2; }
+
 # grade_tests.sh one CHAPTER WORK NUMBER: builds version NUMBER of WORK/versions ("right": as it should be), runs the
-# tests on it, and says so: "passes NAME TESTS", "fails NAME TESTS" or "broken NAME".
+# tests on it, and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS" or "broken NAME". Of a wrong one
+# that is not rejected it says so.
 if [ "$1" = one ]; then
     chapter=$2 work=$3
+    trap 'exit 2' INT TERM HUP  # what is interrupted has no verdict
     name=$(sed -n "${4}p" "$work/versions")
     folder=$work/$4 root=$work/$4/root patch=$chapter/mutants/$name.patch
+    broken() {  # files that say why
+        echo "broken $name" >>"$work/verdicts"
+        erase
+        { echo "broken $name"; cat "$@" 2>/dev/null; } >&2
+        exit 2
+    }
     mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
     # The tool builds it; that none of its tests is asked for makes it stop there.
     if [ "$name" = right ]; then
@@ -92,11 +108,7 @@ if [ "$1" = one ]; then
         mv "$folder/copy/log" "$folder/log" 2>/dev/null
         rm -rf "$folder/copy"
     fi
-    if [ ! -x "$root/tests" ]; then
-        echo "broken $name"
-        cat "$folder/log" "$folder/said" >&2 2>/dev/null
-        exit 0
-    fi
+    [ -x "$root/tests" ] || broken "$folder/log" "$folder/said"
     cp -R "$work/libraries/." "$root/" && : >"$root/tap"
     chmod -R go+rX "$root"
     chmod 1777 "$root/tmp" "$root/dev/shm"
@@ -109,10 +121,15 @@ if [ "$1" = one ]; then
     rm -rf "$root"
     passed=$(grep -a '^ok ' "$folder/tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/tap")
     case $failed,$(cat "$folder/verdict") in
-    0,'exited 0') echo "passes $name $passed" ;;
-    *,'not started'*) echo "broken $name"; cat "$folder/verdict" >&2 ;;
-    *) echo "fails $name $failed" ;;
+    0,'exited 0') verdict="passes $name $passed" ;;
+    *,'not started'*) broken "$folder/verdict" ;;
+    *) verdict="fails $name $failed" ;;
     esac
+    echo "$verdict" >>"$work/verdicts"
+    [ "$name" != right ] || exit 0
+    erase
+    case $verdict in passes*) echo "    not rejected: $(sed -n 's/^Symptom: *//p' "$patch")  ($name)" ;; esac
+    [ ! -t 2 ] || printf '%d of %d wrong versions' $(($(wc -l <"$work/verdicts") - 1)) $(($(wc -l <"$work/versions") - 2)) >&2
     exit 0
 fi
 
@@ -181,19 +198,17 @@ ended() {
     *) cat "$work/1/verdict" ;;
     esac
 }
-# Passes verdicts on, and shows on a terminal how many there are.
-counted() {  # of how many
-    [ -t 2 ] || exec cat
-    awk -v most="$1" '
-        { print; fflush(); printf "\r%d of %d wrong versions", NR, most >"/dev/stderr"; fflush("/dev/stderr") }
-        END { printf "\r%40s\r", "" >"/dev/stderr" }'
-}
 
 one() { sh "$0" one "$chapter" "$work" "$1"; }
+verdict() { tail -n 1 "$work/verdicts"; }
+# How many of the wrong versions have been tried, and how many rejected.
+tried() { grep -vc ' right ' "$work/verdicts"; }
+rejected() { grep -v ' right ' "$work/verdicts" | grep -c '^fails'; }
+
 started=$(date +%s)
-right=$(one 1 2>&1)
+one 1 || exit 2
 took=$(($(date +%s) - started))
-case $right in
+case $(verdict) in
 'passes right 0') echo 'There is no test in it: 0 points.'; exit 1 ;;
 passes*) ;;
 fails*)
@@ -201,26 +216,25 @@ fails*)
         tr -cd ' -~\n' | head -n 100
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;
-*) echo "$right"; exit 2 ;;
 esac
 # A wrong version that does not end need not take a hundred times as long as the right one.
 [ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
 
-awk -v last="$last" 'BEGIN { for (k = 2; k < last; k++) print k }' |
-    (xargs -P "$cores" -n 1 sh "$0" one "$chapter" "$work" 2>"$work/errors") | counted $((last - 2)) >"$work/verdicts"
-if grep '^broken' "$work/verdicts"; then
-    cat "$work/errors"
+all=$((last - 2))
+interrupted() {
+    erase
+    echo "Incomplete, for it was interrupted: after $(tried) of $all wrong versions the tests reject $(rejected)."
     exit 2
-fi
-case $(one "$last" 2>&1) in
+}
+trap interrupted INT TERM HUP
+make -s --no-print-directory -f common/classroom/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST=$((last - 1)) || exit 2
+one "$last" || exit 2
+erase
+case $(verdict) in
 passes*) ;;
 *) echo 'These tests reject the right version when they are run on it again: 0 points.'; exit 1 ;;
 esac
-rejected=$(grep -c '^fails' "$work/verdicts") all=$(wc -l <"$work/verdicts")
-sed -n 's/^passes \([^ ]*\).*/\1/p' "$work/verdicts" | sort | while read -r name; do
-    echo "    not rejected: $(sed -n 's/^Symptom: *//p' "$chapter/mutants/$name.patch")  ($name)"
-done
 points=$chapter/exercise.points
 . common/classroom/exercise.sh
-echo "The tests pass with the right version and reject $rejected of $((all)) wrong ones: $(exercise_lines |
-    awk -v share="$rejected" -v all="$all" '$2 + 0 > 0 && $3 == "mutants" { printf "%.1f of %d points", $2 * share / all, $2 }')."
+echo "The tests pass with the right version and reject $(rejected) of $all wrong ones: $(exercise_lines |
+    awk -v share="$(rejected)" -v all="$all" '$2 + 0 > 0 && $3 == "mutants" { printf "%.1f of %d points", $2 * share / all, $2 }')."

@@ -120,11 +120,10 @@ test-grading: setup-run
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	@$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
-# JOBS= is how many submissions at a time here, and not what make is told.
+	+@exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 grade-all: setup-run
-	$(SUBMAKE) $(filter -j%,$(JOBS)) grader QUIET=1
-	@$(GRADE_ENVIRONMENT) JOBS='$(filter-out -j%,$(JOBS))' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	$(SUBMAKE) $(JOBS) grader QUIET=1
+	+@exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50

@@ -64,6 +64,18 @@ honest() {  # submission
         fail 'it did not earn all points'
     fi
 }
+# Runs a command, and interrupts it and all that it has started once is_there says so. What it said is in $work/said.
+can_interrupt=$(command -v setsid)
+interrupt() {  # command
+    setsid "$@" >"$work/said" 2>&1 </dev/null &
+    second=0
+    until is_there || [ "$second" -gt 120 ]; do
+        second=$((second + 1))
+        sleep 1
+    done
+    kill -TERM -$!
+    wait $! 2>/dev/null  # the shell would tell how it ended
+}
 # The head of a source, and a softmax that is right.
 head_of='#include "standard_softmax.h"
 #include "traffic.h"

@@ -21,6 +21,9 @@ copy_build() {
     rm "$work/build/grader" 2>/dev/null
     mkdir -p "$work/build/grader"
     for file in "$build"/grader/*; do ln -s "$PWD/$file" "$work/build/grader/"; done
+    # Whoever compiles a student's file does not see the course's own folder, where a link would lead.
+    rm "$work/build/grader/headers"
+    cp -R "$build/grader/headers" "$work/build/grader/"
 }
 
 mutant() {  # needs, test, file, sed command
@@ -98,6 +101,11 @@ mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/fals
 mutant - kernels_that_cheat trials.c 's/|| has_right_output(t, program, c, &in)/|| true/'
 mutant - check_against against.c 's/outputs\[k\].x = take/printf("%s\\n", outputs[k].name), &/'
 mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
+mutant - tests_that_are_interrupted grade_tests.sh 's/^trap interrupted .*/trap "exit 2" INT TERM HUP/'
+mutant - tests_that_are_interrupted grade_tests.sh 's/^make -s .* -f/make -s -j4 -f/'
+mutant root tests_that_are_interrupted confine.c 's/^    listen();/    (void)listen;/'
+mutant - finds_an_open_file confine.c 's/^    close_all_but(pipe);/    (void)close_all_but;/'
+mutant - a_class_that_is_interrupted grade_all.sh "s/^trap 'interrupted.*/:/"
 mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
 mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'
 mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'

@@ -35,6 +35,21 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
 fi
+# The first is graded, the second does not end by itself.
+if is_wanted a_class_that_is_interrupted; then
+    if [ -n "$can_interrupt" ]; then
+        mkdir -p "$work/in/class/ann" "$work/in/class/bob"
+        cp $lesson "$work/in/class/ann/"
+        echo '#include "standard_softmax.h"
+void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; for (volatile int k = 0;; k = 1 - k); }' >"$work/in/class/bob/standard_softmax.c"
+        is_there() { [ -f "$work/in/reports/submissions/ann/done" ]; }
+        interrupt sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01
+        if grep -q '^Incomplete, for it was interrupted: 1 of 2 graded with seed 7' "$work/said" && grep -q '^"ann",3,1,1,' "$work/in/reports/grades.csv" &&
+            [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 2 ]; then pass; else fail "$(cat "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
 # The right numbers are those of STARTER's seed; what is right is not told.
 if is_wanted numbers_by_the_seed; then
     of_seed() {  # seed of the answers, seed of STARTER -> points

@@ -174,6 +174,39 @@ if is_wanted tests_of_a_class; then
         [ "$(grep -c . "$rows")" -eq 5 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd" &&
         grep -q '4 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
 fi
+# One version at a time, as -j1 says: the first is not rejected, and at the second, whose last weight is never written,
+# the tests stop, in two processes, and everybody hears of it who belongs to the command.
+if is_wanted tests_that_are_interrupted; then
+    if [ -n "$can_interrupt" ] && [ "$(uname)" = Linux ]; then
+        mkdir -p "$work/in/tests/01_standard_softmax/tests" "$work/in/tmp"
+        chmod 711 "$work"  # the tests' user has to come through
+        cat - >"$work/in/tests/01_standard_softmax/tests/test_mine.c" <<END
+$test_head
+TEST(mine, wait_where_a_weight_is_missing)
+{
+    float y[] = { -1, -1 };
+    standard_softmax((const float[]){ 1, 1 }, y, 2);
+    if (y[1] < 0 && fork() >= 0)
+        prctl(PR_SET_NAME, "still-waiting", 0, 0, 0);
+    for (int s = 0; s < 60 && y[1] < 0; s++)
+        sleep(1);
+}
+END
+        is_there() { grep -qs '(exp2_for_exp)' "$work/said" && sleep 4; }  # time for others, if they are tried as well
+        TMPDIR="$work/in/tmp" interrupt make -s --no-print-directory -j1 grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in/tests"
+        if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q still-waiting; then
+            fail 'something was left behind'
+        elif [ -n "$(ls "$work/in/tmp")" ]; then
+            fail "files were left behind: $(ls "$work/in/tmp")"
+        elif grep -qx 'Incomplete, for it was interrupted: after 1 of 4 wrong versions the tests reject 0.' "$work/said"; then
+            pass
+        else
+            fail "$(cat "$work/said")"
+        fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
 if is_wanted tests_that_are_too_long; then
     mkdir -p "$work/in/01_standard_softmax/tests"
     head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
