@@ -24,7 +24,7 @@ for chapter; do
         for file in $(exercise_gaps "$part"); do
             [ -f "$chapter/${file%:*}" ] || complain "$points: there is no ${file%:*}"
         done
-        [ "$worth" -eq 0 ] || [ -z "$(exercise_gaps "$part")" ] || same "$chapter, hints of $part" \
+        [ "$worth" -eq 0 ] || { [ -z "$(exercise_gaps "$part")" ] && [ "$part" != tests ]; } || same "$chapter, hints of $part" \
             "$(awk -f $here/hints.awk "$chapter/exercise.md" | grep -c "^@.* $part .*[123] ")" 3
     done
     same "$chapter, points of the questions one by one" "$(awk '/^## / { among = /^## Questions/ }
@@ -131,7 +131,7 @@ cp "$work/untouched.c" "$starter/03_online_softmax/softmax_state.c"
 sed 's|^.*STUB: write here.*|    return a.m > b.m ? a : b;|' "$starter/03_online_softmax/softmax_state.c" >"$work/wrong.c"
 cp "$work/wrong.c" "$starter/03_online_softmax/softmax_state.c"
 in_starter test && complain 'a wrong merge passes'
-grep -q '^merge  *not yet  *[1-9][0-9]* of [0-9]* tests fail' "$said" && grep -q 'merge::' "$said" || complain "of a wrong merge it is said: $(cat "$said")"
+grep -q '^merge  *not yet  *[1-9][0-9]* of [0-9]* tests* fails*;' "$said" && grep -q 'merge::' "$said" || complain "of a wrong merge it is said: $(cat "$said")"
 sed 's|a.m > b.m ? a : b|a.m, (struct softmax_state){ a.m, softmax_merge(b, a).l }|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
 LIMIT=5 in_starter test && complain 'a merge that never ends passes'
 grep -q '^merge  *not yet' "$said" || complain "of a merge that never ends it is said: $(cat "$said")"
@@ -217,7 +217,10 @@ for chapter; do
     [ -z "$(find "$starter/$chapter/tests" -type f ! -name test_mine.c)" ] || complain "$chapter: the starter for tests has tests"
     mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
     in_starter STRICT=-Werror test || complain "$chapter, tests to begin with: $(cat "$said")"
-    grep -q '^tests  *done  *[1-9]' "$said" || complain "$chapter, tests to begin with: $(cat "$said")"
+    grep -Eq '^tests  *written  *(1 test passes|[1-9][0-9]* tests pass);' "$said" || complain "$chapter, tests to begin with: $(cat "$said")"
+    in_starter hint && grep -q '^tests, hint 1 of 3' "$said" || complain "$chapter, a hint for tests: $(cat "$said")"
+    in_starter help && ! grep -q racecheck "$said" || complain "$chapter: a starter for tests offers what it has not: $(cat "$said")"
+    in_starter progress && grep -Eq '^tests .* written [1-9][0-9]* tests? ' "$said" || complain "$chapter, progress of tests: $(cat "$said")"
     rm -rf "$starter"
 done
 
@@ -231,6 +234,7 @@ for bug in 1 2 3 4; do
 done
 mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
 (cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/planted/1.patch)
+(cd "$bugs" && MAKEFLAGS='' make -s help) | grep -q '^make racecheck-06 ' || complain 'bugs: make help does not tell of racecheck-06'
 (unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
@@ -254,6 +258,7 @@ chmod +x "$fake/build/tests/06_flash_tiled_cuda"
 (cd "$fake" && sh common/classroom/student.sh test) >"$said" 2>&1
 same "the CPU's report in a starter" "$(grep -c '^        CUDA on the CPU: deadlock: nobody comes$\|^            in kernel k$\|behind\|again' "$said")" 2
 grep -q 'registers.cuh, lines [0-9]* and [0-9]*, between' "$said" && grep -q 'fragments.cuh, line [0-9]*, between' "$said" || complain "of empty gaps it is said: $(cat "$said")"
+grep -q '^fa1  *not yet  *1 of 1 test fails; ' "$said" || complain "of one test that fails it is said: $(cat "$said")"
 grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said")"
 (cd "$fake" && sh common/classroom/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
 

@@ -80,7 +80,7 @@ run STRICT=-Werror test SHORT=yes && fail 'passes untouched'
 for part in $parts; do
     [ -n "$(exercise_gaps "$part")" ] || continue
     [ -n "$(exercise_tests "$part")" ] || fail "$part has no tests"
-    grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests fail)" "$folder.log" >/dev/null ||
+    grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests* fails*)" "$folder.log" >/dev/null ||
         fail "$part does not say what to write"
 done
 grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/failed" >"$folder.crash" 2>/dev/null &&
