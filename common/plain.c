@@ -65,12 +65,10 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     return m + logf(l);
 }
 
-static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+/* The row of O that belongs to a row of P. */
+static void output_row(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
+                       const float *P, float *O_i)
 {
-    const float L = probabilities(p, Q, K, b, h, i, P);
-    if (lse_i)
-        *lse_i = L;
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = 0.0f;
     for (size_t j = 0; j < p->Nk; j++) {
@@ -81,6 +79,15 @@ static void forward_row(const struct attention *p, const float *Q, const float *
             O_i[c] += weight * V[key_row(p, b, h, j) + c];
     }
     dtype_round_all(p->dtype, O_i, p->d);
+}
+
+static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+{
+    const float L = probabilities(p, Q, K, b, h, i, P);
+    if (lse_i)
+        *lse_i = L;
+    output_row(p, V, b, h, i, P, O_i);
 }
 
 void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
@@ -104,12 +111,12 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
-/* D of query (b, h, i) as the sum of dO O, for an O that has come in 16 bits. */
-static float D_of_rounded_output(const struct attention *p, const float *Q, const float *K,
-                                 const float *V, const float *dO_i, size_t b, size_t h, size_t i)
+/* D of query (b, h, i), whose row of P is there, as the sum of dO O, for an O that has come in 16 bits. */
+static float D_of_rounded_output(const struct attention *p, const float *V, const float *dO_i,
+                                 size_t b, size_t h, size_t i, const float *P)
 {
     float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
-    plain_forward_row(p, Q, K, V, b, h, i, O_i, NULL);
+    output_row(p, V, b, h, i, P, O_i);
     const float D = dot(dO_i, O_i, p->d);
     free(O_i);
     return D;
@@ -129,7 +136,7 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
         dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
     }
-    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, Q, K, V, dO + row, b, h, i);
+    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
 }
 
 /* scale dS of a pair, and its weight in dV: each rounded to the type in which it meets the next product. */
