@@ -1,7 +1,7 @@
 /*
  * results.sh, which keeps what was measured, a file for each machine; peers.sh and memory.sh, which fill
- * it, here from programs that only pretend; and table.sh, which makes tables of it. gpu_best.sh and plots_gpu.sh,
- * which make them of a GPU's figures.
+ * it, here from programs that only pretend; and table.sh, which makes tables of it. gpu_speed.sh, gpu_best.sh and
+ * plots_gpu.sh, which make them of a GPU's figures.
  */
 #include "command.h"
 #include "test.h"
@@ -329,7 +329,8 @@ TEST(gpu_best, makes_a_table_of_a_page_and_says_where_its_figures_are_from)
         "| A GPU | forward | bf16 | 64 | 128 | causal | `complete` | 99.9 | cudnn | 200 | 0.50 |\n",
         "| Another GPU | backward | float32 | 64 | 128 | none | `cuda_mma` | 600 | math | 500 | ",
         "| none | `cuda_mma` | 700 | not measured yet | | |\n",
-        "\nA GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, 2026-01-02, at commit abc: [`",
+        "\nA GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, 2026-01-02, at commit abc. All ",
+        "figures: [`one.csv`](../../",
         "one.csv). PyTorch: an hour before.\n",
         NULL
     };
@@ -352,6 +353,50 @@ TEST(gpu_best, says_what_it_expects)
     refuses(BEST "row 06_flash_tiled_cuda/results/device.csv", "expected rows, page or summary");
     refuses(BEST "rows", "expected files of results");
     refuses(BEST "rows nowhere/gpu.csv", "nowhere/gpu.csv: expected a file of results");
+}
+
+/* Runs gpu_speed.sh where chapter 06 has the results of two GPUs and chapter 07 none. */
+#define SPEED                                                                              \
+    "mkdir -p @/06_flash/results && cp @/one.csv @/two.csv @/06_flash/results/ && ln -sfn " \
+    "\"$PWD/common\" @/common && cd @ && GPU=one sh common/tools/gpu_speed.sh "
+
+TEST(gpu_speed, is_a_table_of_kernels_and_backends_for_the_problems_that_a_page_asks_for)
+{
+    measure_two_gpus();
+    const struct command c = command_run(
+        SPEED "06 bf16 '64,128 64,128,causal 64,256,causal' mma complete 'pytorch cudnn' 'pytorch flash'");
+    const char *const expected =
+        "| kernel | d = 64, N = 128 | d = 64, N = 128, causal | d = 64, N = 256, causal |\n"
+        "|---|---|---|---|\n"
+        "| `mma` | 50.0 | 50.0 | not measured yet |\n"
+        "| `complete` | 200 | 99.9 | not measured yet |\n"
+        "| PyTorch, cudnn | 320 | 200 | 300 |\n"
+        "| PyTorch, flash | not measured yet | 100 | not measured yet |\n";
+    cr_assert(c.status == 0 && strcmp(c.out, expected) == 0, "status %d: %s%s", c.status, c.err,
+              c.out);
+    const char *const nothing[] = { "| `mma` | not measured yet |\n", NULL };
+    prints(SPEED "06 f32 64,128 mma", nothing);
+    prints(SPEED "07 bf16 64,128 mma", nothing);
+}
+
+TEST(gpu_speed, says_which_gpu_it_was)
+{
+    measure_two_gpus();
+    const struct command c = command_run(SPEED "06 machine");
+    cr_assert(c.status == 0 &&
+                  strcmp(c.out, "A GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, "
+                                "2026-01-02, at commit abc. All figures: [`one.csv`]"
+                                "(results/one.csv). PyTorch: an hour before.\n") == 0,
+              "status %d: %s%s", c.status, c.err, c.out);
+    const char *const nothing[] = { "Not measured yet.\n", NULL };
+    prints(SPEED "07 machine", nothing);
+}
+
+TEST(gpu_speed, says_what_it_expects)
+{
+    refuses("sh common/tools/gpu_speed.sh 06", "expected a chapter, a type, problems and kernels");
+    refuses("sh common/tools/gpu_speed.sh 06 bf16 64,128", "expected a chapter, a type");
+    refuses("sh common/tools/gpu_source.sh one.csv", "expected a file of results, a link");
 }
 
 TEST(gpu_ladder, of_a_picture_has_the_longest_problems_in_16_bits_and_nothing_that_was_not_measured)
