@@ -511,10 +511,9 @@ library:
 	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
-python-check: python
-	@sh common/python/check.sh
-minilm: python
-	@sh common/python/minilm.sh $(STEP)
+# The scripts have the library made when it is certain that there is somebody to call it.
+python-check minilm: setup-run
+	+@MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
