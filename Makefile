@@ -77,7 +77,7 @@ all: $(CHAPTERS:%=$(BUILD)/%) $(BUILD)/compare
 $(OBJ)/%.o: %.c
 	$(call SAY,cc   $<)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # What only a benchmark runs may be made for this machine; other machines get it without.
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
@@ -89,12 +89,9 @@ RUNG_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
 $(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
     $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(RUNG_FLAGS)
 
-# Chapters with threads: OpenMP where the compiler has it, else one thread.
+# Threads: OpenMP where the compiler has it, else one.
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
-THREADS_05 := $(OPENMP)
-THREADS_06 := $(OPENMP)
-THREADS_07 := $(OPENMP)
 
 $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 	@rm -f $@
@@ -195,7 +192,7 @@ $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d)))
 
 $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CC) $(FLAGS) $(LINK_WITH) $(LDFLAGS) $^ -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
 # ---- tests -------------------------------------------------------------------------------------
 #
@@ -238,14 +235,14 @@ WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=w
 $(OBJ)/witnessed/%.o: %.c
 	$(call SAY,cc   $< (watched))
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # A program with CUDA sources is linked by the C++ compiler.
 LINKER = $(CC) $(FLAGS)
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
-	$(AT)$(LINKER) $(LINK_WITH) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
+	$(AT)$(LINKER) $(OPENMP) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
@@ -260,7 +257,7 @@ $(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c
 $(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
 # PTX for a GPU against the same tables.
 GPU_TESTS := $(OBJ)/gpu/$(CUDA_TESTS)/kernels
@@ -278,7 +275,7 @@ $(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
     $(OBJ)/common/tests/command.o $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CXX) $(CXX_FLAGS) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
 .PHONY: $(RESULTS)/cuda
 $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
@@ -328,9 +325,6 @@ ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/cuda/
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
     $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
 
-$(OBJ)/$1/%.o $(OBJ)/witnessed/$1/%.o: FLAGS += $$(THREADS_$2)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINK_WITH = $$(THREADS_$2)
-
 HAS_KERNELS_$2 := $(wildcard $1/kernels/*.cu)
 CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
 ifneq ($(wildcard $1/kernels/*.cu),)
@@ -340,7 +334,7 @@ endif
 
 $(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
-	$$(AT)$$(LINKER) $$(LINK_WITH) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
+	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
 # The tests, and what several of them need: a file in tests/ that has a header.
 TEST_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c $$(patsubst %.h,%.c,$$(wildcard $1/tests/*.h))))
@@ -366,9 +360,9 @@ $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
-	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $$(THREADS_$2)' \
+	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
-	    FLAGS='$$(FLAGS) $$(THREADS_$2) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
+	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
 	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
 	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
@@ -396,7 +390,7 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 # are built for this machine, and need no library to be built.
 PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
 PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
-$(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS) $(OPENMP)
+$(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
@@ -423,10 +417,10 @@ test-aarch64:
 # Kernels under the course's own race detector, and in several orders of their threads.
 $(BUILD)/racecheck-07: $(OBJ)/07_backward/tests/race_cuda.o $(ALGORITHM_OBJ_07) $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CHAPTER_LINKER_07) $(THREADS_07) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+	$(AT)$(CHAPTER_LINKER_07) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
 $(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_06) $(COMMON)
 	$(call SAY,link $@)
-	$(AT)$(CHAPTER_LINKER_06) $(THREADS_06) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+	$(AT)$(CHAPTER_LINKER_06) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
 .PHONY: racecheck-06
 racecheck-06: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
@@ -505,7 +499,6 @@ $(OBJ)/doors/$1.o: $(OBJ)/$1/python/door.o $(OBJ)/common/python/door.o $$(ALGORI
 endef
 $(foreach d,$(DOORS),$(eval $(call door,$(basename $(notdir $d)))))
 
-$(OBJ)/common/python/door.o: FLAGS += $(OPENMP)
 $(BUILD)/libflash.so: $(DOORS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
@@ -518,10 +511,9 @@ library:
 	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
-python-check: python
-	@sh common/python/check.sh
-minilm: python
-	@sh common/python/minilm.sh $(STEP)
+# The scripts have the library made when it is certain that there is somebody to call it.
+python-check minilm: setup-run
+	+@MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')

@@ -1,6 +1,6 @@
 /*
  * The program where its CUDA kernels are not linked in: they are not listed, and refused. All of this is weak, so
- * that the functions in cuda/program.c take its place where they are there.
+ * that the functions in cuda/ take its place where they are there.
  */
 #include "cuda/program.h"
 

@@ -3,6 +3,7 @@
 #include "memory.h"
 #include "plain.h"
 #include "reference.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,23 +111,26 @@ static void check_all(struct gradient_check *c, const struct attention_input *in
     plain_backward(&in->p, in->Q, in->K, in->V, dO, c->plain[DQ], c->plain[DK], c->plain[DV]);
 }
 
-/* Rows of dQ one by one; those of dK and dV, which lie in one head, in one pass over its queries. */
+/* Rows of dQ each by itself; those of dK and dV, which lie in one head, in one pass over its queries. */
 static void check_some(struct gradient_check *c, const struct attention_input *in, const float *dO)
 {
     const struct attention *p = &in->p;
+    report_progress("reference", 0, 3);
+    PARALLEL(omp parallel for schedule(dynamic))
     for (size_t k = 0; k < c->count[DQ]; k++) {
         const size_t row = c->rows[DQ][k], h = row / p->Nq % p->H, b = row / p->Nq / p->H;
-        report_progress("reference", k, 2 * c->count[DQ]);
         reference_backward_query(p, in->Q, in->K, in->V, dO, b, h, row % p->Nq,
                                  c->right[DQ] + k * p->d);
         plain_backward_query(p, in->Q, in->K, in->V, dO, b, h, row % p->Nq,
                              c->plain[DQ] + k * p->d);
     }
+    report_progress("reference", 1, 3);
     reference_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->right[DK],
                             c->right[DV]);
+    report_progress("reference", 2, 3);
     plain_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->plain[DK],
                         c->plain[DV]);
-    report_progress("reference", 1, 1);
+    report_progress("reference", 3, 3);
 }
 
 struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,

@@ -1,6 +1,7 @@
 #include "plain.h"
 
 #include "memory.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,12 +66,10 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     return m + logf(l);
 }
 
-static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+/* The row of O that belongs to a row of P. */
+static void output_row(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
+                       const float *P, float *O_i)
 {
-    const float L = probabilities(p, Q, K, b, h, i, P);
-    if (lse_i)
-        *lse_i = L;
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = 0.0f;
     for (size_t j = 0; j < p->Nk; j++) {
@@ -81,6 +80,15 @@ static void forward_row(const struct attention *p, const float *Q, const float *
             O_i[c] += weight * V[key_row(p, b, h, j) + c];
     }
     dtype_round_all(p->dtype, O_i, p->d);
+}
+
+static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+{
+    const float L = probabilities(p, Q, K, b, h, i, P);
+    if (lse_i)
+        *lse_i = L;
+    output_row(p, V, b, h, i, P, O_i);
 }
 
 void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
@@ -104,12 +112,12 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
-/* D of query (b, h, i) as the sum of dO O, for an O that has come in 16 bits. */
-static float D_of_rounded_output(const struct attention *p, const float *Q, const float *K,
-                                 const float *V, const float *dO_i, size_t b, size_t h, size_t i)
+/* D of query (b, h, i), whose row of P is there, as the sum of dO O, for an O that has come in 16 bits. */
+static float D_of_rounded_output(const struct attention *p, const float *V, const float *dO_i,
+                                 size_t b, size_t h, size_t i, const float *P)
 {
     float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
-    plain_forward_row(p, Q, K, V, b, h, i, O_i, NULL);
+    output_row(p, V, b, h, i, P, O_i);
     const float D = dot(dO_i, O_i, p->d);
     free(O_i);
     return D;
@@ -129,7 +137,7 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
         dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
     }
-    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, Q, K, V, dO + row, b, h, i);
+    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
 }
 
 /* scale dS of a pair, and its weight in dV: each rounded to the type in which it meets the next product. */
@@ -199,29 +207,49 @@ void plain_backward_query(const struct attention *p, const float *Q, const float
     free(P);
 }
 
-void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV)
+/* As in reference.c: how much of a query is in the gradients of a key. */
+struct share {
+    float of_Q, of_dO;
+};
+
+static void shares_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i,
+                            const size_t *rows, size_t count, struct share *shares)
 {
     float *P = allocate(p->Nk, sizeof *P, "a row of P"),
           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const size_t group = p->H / p->Hkv, g = rows[0] / p->Nk % p->Hkv, b = rows[0] / p->Nk / p->Hkv;
-    for (size_t n = 0; n < count * p->d; n++)
-        dK[n] = dV[n] = 0.0f;
-    for (size_t q = 0; q < group * p->Nq; q++) {
-        const size_t h = g * group + q / p->Nq, i = q % p->Nq, row = query_row(p, b, h, i);
-        const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
-        for (size_t k = 0; k < count; k++) {
-            const size_t j = rows[k] % p->Nk;
-            if (!visible(p, b, h, i, j))
-                continue;
-            const float dS = scaled_dS(p, P[j], dP[j], D);
-            const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
-            for (size_t c = 0; c < p->d; c++) {
-                dK[k * p->d + c] += dS * Q[row + c];
-                dV[k * p->d + c] += weight * dO[row + c];
-            }
-        }
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t k = 0; k < count; k++) {
+        const size_t j = rows[k] % p->Nk;
+        if (visible(p, b, h, i, j))
+            shares[k] = (struct share){ scaled_dS(p, P[j], dP[j], D),
+                                        weight_of(p, P[j], dropout_factor(p, b, h, i, j)) };
     }
     free(dP);
     free(P);
+}
+
+void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV)
+{
+    const size_t group = p->H / p->Hkv, queries = group * p->Nq;
+    const size_t b = rows[0] / p->Nk / p->Hkv, first = rows[0] / p->Nk % p->Hkv * group;
+    struct share *shares = allocate(queries * count, sizeof *shares, "the shares of queries");
+    PARALLEL(omp parallel for schedule(dynamic))
+    for (size_t q = 0; q < queries; q++)
+        shares_of_query(p, Q, K, V, dO, b, first + q / p->Nq, q % p->Nq, rows, count,
+                        shares + q * count);
+    for (size_t n = 0; n < count * p->d; n++)
+        dK[n] = dV[n] = 0.0f;
+    for (size_t n = 0; n < queries * count; n++) {
+        const size_t q = n / count, k = n % count, h = first + q / p->Nq, i = q % p->Nq;
+        const size_t row = query_row(p, b, h, i);
+        if (!visible(p, b, h, i, rows[k] % p->Nk))
+            continue;
+        for (size_t c = 0; c < p->d; c++) {
+            dK[k * p->d + c] += shares[n].of_Q * Q[row + c];
+            dV[k * p->d + c] += shares[n].of_dO * dO[row + c];
+        }
+    }
+    free(shares);
 }

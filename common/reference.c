@@ -1,6 +1,7 @@
 #include "reference.h"
 
 #include "memory.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -180,31 +181,52 @@ void reference_backward_query(const struct attention *p, const float *Q, const f
     free(P);
 }
 
+/* How much of a query is in the gradients of a key: `of_Q` of its row of Q in dK, `of_dO` of its row of dO in dV. */
+struct share {
+    double of_Q, of_dO;
+};
+
+/* The shares of query (b, h, i) in each of `count` keys; in one that it does not see it has none. */
+static void shares_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i,
+                            const size_t *rows, size_t count, struct share *shares)
+{
+    double *P = allocate(p->Nk, sizeof *P, "a row of P"),
+           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t k = 0; k < count; k++) {
+        const size_t j = rows[k] % p->Nk;
+        if (visible(p, b, h, i, j))
+            shares[k] = (struct share){ (double)p->scale * P[j] * (dP[j] - D),
+                                        P[j] * dropout_factor(p, b, h, i, j) };
+    }
+    free(dP);
+    free(P);
+}
+
+/* Queries share nothing until they are added up, and that is done in order: any number of threads gives the same bits. */
 void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, const size_t *rows, size_t count,
                              double *dK, double *dV)
 {
-    double *P = allocate(p->Nk, sizeof *P, "a row of P"),
-           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const size_t group = p->H / p->Hkv, g = rows[0] / p->Nk % p->Hkv, b = rows[0] / p->Nk / p->Hkv;
+    const size_t group = p->H / p->Hkv, queries = group * p->Nq;
+    const size_t b = rows[0] / p->Nk / p->Hkv, first = rows[0] / p->Nk % p->Hkv * group;
+    struct share *shares = allocate(queries * count, sizeof *shares, "the shares of queries");
+    PARALLEL(omp parallel for schedule(dynamic))
+    for (size_t q = 0; q < queries; q++)
+        shares_of_query(p, Q, K, V, dO, b, first + q / p->Nq, q % p->Nq, rows, count,
+                        shares + q * count);
     for (size_t n = 0; n < count * p->d; n++)
         dK[n] = dV[n] = 0.0;
-    for (size_t q = 0; q < group * p->Nq; q++) {
-        const size_t h = g * group + q / p->Nq, i = q % p->Nq,
-                     row = ((b * p->H + h) * p->Nq + i) * p->d;
-        const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
-        for (size_t k = 0; k < count; k++) {
-            const size_t j = rows[k] % p->Nk;
-            if (!visible(p, b, h, i, j))
-                continue;
-            const double dS = (double)p->scale * P[j] * (dP[j] - D),
-                         Z = dropout_factor(p, b, h, i, j);
-            for (size_t c = 0; c < p->d; c++) {
-                dK[k * p->d + c] += dS * (double)Q[row + c];
-                dV[k * p->d + c] += P[j] * Z * (double)dO[row + c];
-            }
+    for (size_t n = 0; n < queries * count; n++) {
+        const size_t q = n / count, k = n % count, h = first + q / p->Nq, i = q % p->Nq;
+        const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
+        if (!visible(p, b, h, i, rows[k] % p->Nk))
+            continue;
+        for (size_t c = 0; c < p->d; c++) {
+            dK[k * p->d + c] += shares[n].of_Q * (double)Q[row + c];
+            dV[k * p->d + c] += shares[n].of_dO * (double)dO[row + c];
         }
     }
-    free(dP);
-    free(P);
+    free(shares);
 }

@@ -106,6 +106,9 @@ template <class SHAPE> __device__ static inline void begin(fragments<SHAPE> *me)
  * S = Q K^T, 16 elements of the rows at a time. As mma's A, a warp needs 16 rows of Q by 16 elements: four
  * matrices of 8 x 8, in the order of A's registers. As its B it needs K^T, whose columns are the rows of K
  * as they lie: two matrices for 8 keys, so that four do for 16.
+ *
+ * Pieces lie in the same order 8 rows on, so one address does for all rows of a column of matrices: the others are at
+ * distances that the compiler knows, and an instruction has room for those.
  */
 template <class T, class ROWS, class SHAPE>
 __device__ static inline void tensor_scores(fragments<SHAPE> *me, const uint4 *Q, const uint4 *K)
@@ -116,19 +119,22 @@ __device__ static inline void tensor_scores(fragments<SHAPE> *me, const uint4 *Q
         for (int c = 0; c < SHAPE::BC / 8; c++)
             for (int e = 0; e < 4; e++)
                 me->S[x][c][e] = 0.0f;
-#pragma unroll 2  // all of it would keep the addresses of all rounds in registers
+#pragma unroll SHAPE::D / 32  // all of it would keep the addresses of all rounds in registers
     for (int k = 0; k < SHAPE::D / 16; k++) {
         // BEGIN SOLUTION
-        unsigned q[SHAPE::BANDS][4], key[4];
+        unsigned q[SHAPE::BANDS][4], key[SHAPE::BC / 16][4];
+        const uint4 *const row_of_Q = &Q[ROWS::piece(first + lane % 16, 2 * k + lane / 16)];
+        const uint4 *const row_of_K =
+            &K[ROWS::piece(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2)];
         for (int x = 0; x < SHAPE::BANDS; x++)
-            ldmatrix(q[x], &Q[ROWS::piece(first + 16 * x + lane % 16, 2 * k + lane / 16)]);
-        for (int c = 0; c < SHAPE::BC / 8; c += 2) {
-            ldmatrix(key, &K[ROWS::piece(8 * c + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2)]);
+            ldmatrix(q[x], row_of_Q + 16 * x * SHAPE::ROW);
+        for (int c = 0; c < SHAPE::BC / 16; c++)
+            ldmatrix(key[c], row_of_K + 16 * c * SHAPE::ROW);
+        for (int c = 0; c < SHAPE::BC / 16; c++)
             for (int x = 0; x < SHAPE::BANDS; x++) {
-                mma<T>(me->S[x][c], q[x], key);
-                mma<T>(me->S[x][c + 1], q[x], key + 2);
+                mma<T>(me->S[x][2 * c], q[x], key[c]);
+                mma<T>(me->S[x][2 * c + 1], q[x], key[c] + 2);
             }
-        }
         // END SOLUTION
         // STUB: (void)me, (void)Q, (void)K, (void)lane, (void)first, (void)k;
     }
@@ -210,7 +216,7 @@ __device__ static inline void tensor_product(fragments<SHAPE> *me, const uint4 *
         // END SOLUTION
         // STUB: P[0][0] = P[0][1] = P[0][2] = P[0][3] = 0;
         for (int c = 0; c < SHAPE::D / 8; c += 2) {
-            ldmatrix_trans(value, &V[ROWS::piece(16 * k + lane % 16, c + lane / 16)]);
+            ldmatrix_trans(value, &V[ROWS::piece(lane % 16, c + lane / 16) + 16 * k * SHAPE::ROW]);
             for (int x = 0; x < SHAPE::BANDS; x++) {
                 mma<T>(me->O[x][c], P[x], value);
                 mma<T>(me->O[x][c + 1], P[x], value + 2);

@@ -6,7 +6,8 @@
  * If row r has its piece c in place c xor (r mod 8), the eight lie in 8 different places. xor with one number is
  * its own inverse and loses none, so every piece still has a place of its own in its row.
  *
- * Rows of 32 or 96 elements begin in bank 0 and 16 in turn, and have 4 or 12 pieces: there it is r / 2 mod 4.
+ * Rows of 32 or 96 elements begin in bank 0 and 16 in turn, and have 4 or 12 pieces: there it is r / 2 mod 4. Rows of 16,
+ * which chapter 07 has, fill a quarter of the banks and have 2 pieces: r / 4 mod 2.
  */
 #ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
 #define FLASH_TILED_CUDA_SWIZZLE_CUH
@@ -17,7 +18,7 @@ template <class SHAPE> struct swizzled_rows {
     __device__ static inline int piece(int r, int c)
     {
         // BEGIN SOLUTION
-        const int turn = SHAPE::D % 64 == 0 ? r % 8 : r / 2 % 4;
+        const int turn = SHAPE::D % 64 == 0 ? r % 8 : SHAPE::D % 32 == 0 ? r / 2 % 4 : r / 4 % 2;
         return r * SHAPE::ROW + (c ^ turn);
         // END SOLUTION
         // STUB: return r * SHAPE::ROW + c;

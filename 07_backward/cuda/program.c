@@ -3,97 +3,12 @@
  */
 #include "program.h"
 
-#include "../kernels/tiles.h"
 #include "attention_files.h"
 #include "cuda/cpu.h"
 #include "run.h"
 #include "speed.h"
 
 #include <stdio.h>
-
-// ---- the command line ---------------------------------------------------------------------------
-
-void cuda_list(bool only_names)
-{
-    for (size_t k = 0; k < CUDA_KERNELS; k++)
-        if (only_names)
-            printf("%s\n", cuda_kernels[k].name);
-        else
-            printf("    %-18s %s\n", cuda_kernels[k].name, cuda_kernels[k].idea);
-}
-
-static const char *kernel_name_of(size_t k)
-{
-    return cuda_kernels[k].name;
-}
-
-/* The kernel that is asked for, or NULL if there is no such. */
-static const struct cuda_kernel *kernel_of(const struct options *o)
-{
-    const char *const name = o->kernel ? o->kernel : cuda_kernels[CUDA_COMPLETE].name;
-    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++)
-        if (strcmp(k->name, name) == 0)
-            return k;
-    return NULL;
-}
-
-/* What the steps in C know and a kernel does not. */
-static void check_tiles(const struct options *o)
-{
-    const char *const option = o->br      ? "--br"
-                               : o->bc    ? "--bc"
-                               : o->sram  ? "--sram"
-                               : o->trace ? "--trace"
-                                          : NULL;
-    if (option)
-        options_fail(option, "expected a step in C with it, and not a CUDA kernel, whose tiles are "
-                             "its own");
-}
-
-/* The kernel that is asked for, which must be able to do problem p. */
-static void check_kernel(const struct options *o, const struct attention *p)
-{
-    const struct cuda_kernel *kernel = kernel_of(o);
-    if (!kernel)
-        options_fail("--kernel",
-                     "expected list, all or one of the steps that list names, found '%s'",
-                     o->kernel);
-    const char *const lacks = cuda_kernel_lacks(kernel, p);
-    if (lacks)
-        options_fail(
-            "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
-            o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
-            kernel->name);
-}
-
-void cuda_check_wishes(const struct options *o, const struct attention *p)
-{
-    const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
-    if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32 || o->timeline))
-        options_fail(o->device               ? "--device"
-                     : o->dtype != DTYPE_F32 ? "--dtype"
-                                             : "--timeline",
-                     "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
-    if (o->timeline && (all || !cuda_can_be_counted(p)))
-        options_fail("--timeline", all ? "expected one --kernel with it, not all"
-                                       : "expected a smaller problem, of at most 10 million rows x "
-                                         "keys x d: all accesses are watched");
-    options_check_left_out(kernel_name_of, CUDA_KERNELS);
-    if (!cuda_is_wanted(o) && !all)
-        return;
-    const struct backward_device *device = backward_device_choose(o);
-    if (o->threads)
-        cuda_cpu_threads(o->threads);
-    if (all)
-        return;
-    check_kernel(o, p);
-    device = backward_device_for(kernel_of(o), device, o);
-    check_tiles(o);
-    if (o->bench && device == &backward_cpu)
-        options_fail("--bench",
-                     "expected a GPU with a CUDA kernel: how long a CPU takes that stands "
-                     "in for one says nothing");
-}
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
@@ -137,38 +52,6 @@ static void tell_again(const struct cuda_kernel *kernel, const struct backward_d
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
-static void launch(void *loaded)
-{
-    cuda_launch(loaded);
-}
-
-/* Seconds that the kernel takes, the best of some runs, on a GPU. */
-static double seconds_of(const struct cuda_kernel *kernel, const struct backward_device *device,
-                         const struct layer *layer)
-{
-    enum { RUNS = 20 };
-    struct cuda_loaded l = cuda_load(kernel, device, layer);
-    double best = device->machine->seconds(launch, &l);
-    for (int run = 1; run < RUNS; run++) {
-        const double time = device->machine->seconds(launch, &l);
-        best = time < best ? time : best;
-    }
-    cuda_unload(&l);
-    return best;
-}
-
-/* The field counts 10 operations for each pair that is seen and each element of a row. */
-static void tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
-                       const struct layer *layer)
-{
-    const struct attention *p = &layer->input.p;
-    const double seconds = seconds_of(kernel, device, layer);
-    const double operations = 10.0 * (double)attention_pairs(p) * (double)p->d;
-    report_part("Speed");
-    report_line("%s: %.3f ms, %.2f TFLOP/s, the best of 20 runs", kernel->name, 1e3 * seconds,
-                1e-12 * operations / seconds);
-}
-
 /* A CPU's time with a kernel says nothing, so there is none. */
 static void write_csv(const char *csv, const char *formula, const struct count *count,
                       struct cuda_verdict v)
@@ -195,27 +78,10 @@ static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *
     cuda_cpu_tell_timeline(kernel->name, path);
 }
 
-bool cuda_bench(const struct options *o)
-{
-    options_check_left_out(kernel_name_of, CUDA_KERNELS);
-    const struct backward_device *device = backward_device_choose(o);
-    if (device == &backward_cpu)
-        return false;
-    report_start("07", "Backward", "its kernels on a GPU, checked, then timed", o->quiet);
-    cuda_bench_ladder(device, o);
-    return true;
-}
-
 void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
-    const struct cuda_kernel *kernel = kernel_of(o);
-    const char *const lacks = cuda_kernel_lacks(kernel, &input->p);
-    if (lacks)
-        options_fail(
-            "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
-            o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
-            kernel->name);
+    const struct cuda_kernel *kernel = cuda_kernel_named(o->kernel);
     const struct backward_device *device =
         backward_device_for(kernel, backward_device_choose(o), o);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
@@ -231,7 +97,7 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->bench)
-        tell_speed(kernel, device, layer);
+        cuda_tell_speed(kernel, device, layer);
     if (o->csv)
         write_csv(o->csv, cuda_kernel_formula(kernel, &input->p), &count, v);
     result_free(&r);

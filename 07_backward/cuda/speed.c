@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 21, LEAST_RUNS = 3, BATCH = 4 };
+enum { RUNS = 21, LEAST_RUNS = 3, BATCH = 4, BEST_OF = 20 };
 static const double SECONDS =
     20.0;  // about so long the runs of a problem take, if 3 do not take longer
 
@@ -69,6 +69,12 @@ static struct layer all_heads(const struct ladder_shape *s, const struct layer *
     all.kept.O = repeated(one->kept.O, n, times, "O");
     all.kept.lse = repeated(one->kept.lse, s->N, times, "lse");
     return all;
+}
+
+/* The field counts 10 for each pair that is seen and each element of a row. */
+static double operations(const struct attention *p)
+{
+    return 10.0 * (double)attention_pairs(p) * (double)p->d;
 }
 
 // ---- times --------------------------------------------------------------------------------------
@@ -140,11 +146,10 @@ static void time_rungs(struct rung *rungs, size_t n, const struct backward_devic
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* The field counts 10 operations for each pair that is seen and each element of a row. */
 static void tell(const struct rung *rung, double before, const struct attention *p, double peak,
                  char *csv)
 {
-    const double flops = 10.0 * (double)attention_pairs(p) * (double)p->d / rung->seconds;
+    const double flops = operations(p) / rung->seconds;
     char ratio[24] = "-", ratio_csv[24] = "", line[300];
     if (before > 0.0) {
         snprintf(ratio, sizeof ratio, "%.2f", before / rung->seconds);
@@ -211,4 +216,29 @@ void cuda_bench_ladder(const struct backward_device *device, const struct option
             free_repeated(&all);
             layer_free(&one);
         }
+}
+
+// ---- one kernel ---------------------------------------------------------------------------------
+
+/* Seconds that the kernel takes, the best of some runs, on a GPU. */
+static double seconds_of(const struct cuda_kernel *kernel, const struct backward_device *device,
+                         const struct layer *layer)
+{
+    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    double best = device->machine->seconds(launch, &l);
+    for (int run = 1; run < BEST_OF; run++) {
+        const double time = device->machine->seconds(launch, &l);
+        best = time < best ? time : best;
+    }
+    cuda_unload(&l);
+    return best;
+}
+
+void cuda_tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
+                     const struct layer *layer)
+{
+    const double seconds = seconds_of(kernel, device, layer);
+    report_part("Speed");
+    report_line("%s: %.3f ms, %.2f TFLOP/s, the best of %d runs", kernel->name, 1e3 * seconds,
+                1e-12 * operations(&layer->input.p) / seconds, BEST_OF);
 }

@@ -12,4 +12,8 @@
  */
 void cuda_bench_ladder(const struct backward_device *device, const struct options *options);
 
+/* The part "Speed" about one kernel with this layer: the best of some runs. */
+void cuda_tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
+                     const struct layer *layer);
+
 #endif

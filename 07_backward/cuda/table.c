@@ -1,6 +1,8 @@
 /* The table of the chapter's kernels. */
 #include "table.h"
 
+#include <string.h>
+
 const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
     [CUDA_STANDARD] = {
         .name = "cuda_standard",
@@ -72,6 +74,16 @@ const struct cuda_kernel cuda_kernels[CUDA_KERNELS] = {
         .options = true,
     },
 };
+
+const struct cuda_kernel *cuda_kernel_named(const char *name)
+{
+    if (!name)
+        return &cuda_kernels[CUDA_COMPLETE];
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
 
 enum { MOST_D = 128 };  // for larger ones complete in 16 bits is another kernel
 

@@ -34,6 +34,9 @@ struct cuda_kernel {
 };
 extern const struct cuda_kernel cuda_kernels[CUDA_KERNELS];
 
+/* The kernel of this name, cuda_complete where nobody has named one; or NULL if there is no such. */
+const struct cuda_kernel *cuda_kernel_named(const char *name);
+
 /* The formula of its accesses, short, for a problem's type and d. */
 const char *cuda_kernel_formula(const struct cuda_kernel *kernel, const struct attention *p);
 

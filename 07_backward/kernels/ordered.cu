@@ -88,9 +88,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         ask_scores<T>(&dV, K, Q);                                            // 10
         ask_scores<T>(&dK, V, dO);                                           // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
-        weights_of_all(&dV, p.scale, L);                                     // 11
-        if (keys_seen(p, i0) < j0 + Bc || i0 + Br > Nq)
-            drop_unseen(&dV, p, j0, i0);
+        weights_of_keys(&dV, p, L, j0, i0);                                  // 11
         pack_weights<T>(&dV, P);
         ask_product<T>(&dV, P, dO);                                          // 12
         wgmma_wait<1>(flat<Br / 2>(dK.S));

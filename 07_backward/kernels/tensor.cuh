@@ -76,23 +76,48 @@ __device__ static inline float dS_of(float P, float dP, float D)
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* S becomes P, where rows are keys from j0 on and columns queries from i0 on; 0 where a key is not seen: line 11. */
+/* S becomes P, where columns are queries: line 11. It is of all pairs, also of those that do not count. */
+template <class SHAPE>
+__device__ static inline void weights_of_all(fragments<SHAPE> *me, float scale, const float *L)
+{
+    const float k = scale * LOG2E;
+#pragma unroll
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        for (int e = 0; e < 2; e++) {
+            const float L_i = L[8 * c + tensor_column() + e];
+            for (int x = 0; x < SHAPE::BANDS; x++)
+                for (int s = e; s < 4; s += 2)
+                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+        }
+}
+
+/* P becomes 0 where a key is not seen: query i sees key j from i = j - high on. Keys from j0 on, queries from i0 on. */
+template <class SHAPE>
+__device__ static inline void drop_unseen(fragments<SHAPE> *me, const struct attention &p, int j0,
+                                          int i0)
+{
+    const int end = (int)p.Nq - i0 - tensor_column();
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int j = j0 + tensor_row<SHAPE>(x, h);
+            const ptrdiff_t seen_from = j - attention_band(&p).high - i0 - tensor_column();
+            const int first = j >= (int)p.Nk ? end : seen_from > 0 ? (int)seen_from : 0;
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e < first || 8 * c + e >= end)
+                        me->S[x][c][2 * h + e] = 0.0f;
+        }
+}
+
+/* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles every query sees every key. */
 template <class SHAPE>
 __device__ static inline void weights_of_keys(fragments<SHAPE> *me, const struct attention &p,
                                               const float *L, int j0, int i0)
 {
-    const float k = p.scale * LOG2E;
-#pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++)
-        for (int e = 0; e < 2; e++) {
-            const int column = 8 * c + tensor_column() + e, i = i0 + column;
-            const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 : 0;
-            for (int x = 0; x < SHAPE::BANDS; x++)
-                for (int h = 0; h < 2; h++) {
-                    float *const s = &me->S[x][c][2 * h + e];
-                    *s = tensor_row<SHAPE>(x, h) < seen ? weight_of(*s, k, L[column]) : 0.0f;
-                }
-        }
+    weights_of_all(me, p.scale, L);
+    if (keys_seen(p, i0) < j0 + SHAPE::BR || i0 + SHAPE::BC > (int)p.Nq)
+        drop_unseen(me, p, j0, i0);
 }
 
 /* dP becomes dS, where columns are queries: line 14. */
@@ -141,6 +166,19 @@ __device__ static inline void dS_of_queries(fragments<SHAPE> *me, const fragment
                 for (int s = 2 * h; s < 2 * h + 2; s++)
                     me->S[x][c][s] = dS_of(P.S[x][c][s], me->S[x][c][s], D_i);
         }
+}
+
+/* Four neighbours are added to those at `to`, in global memory. GPUs of compute capability 9.0 and later can do it at once. */
+__device__ static inline void add_four(float *to, float4 x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    atomicAdd((float4 *)to, x);
+#else
+    atomicAdd(to, x.x);
+    atomicAdd(to + 1, x.y);
+    atomicAdd(to + 2, x.z);
+    atomicAdd(to + 3, x.w);
+#endif
 }
 
 /* factor O goes to global memory, where the block's rows of ROW pieces begin at `to`; there are `count` of them. */

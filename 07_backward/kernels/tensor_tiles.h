@@ -14,6 +14,13 @@
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
 #define KEYS_BANDS(d) ((d) <= 64 ? 2 : 1)
 
+/*
+ * Queries in a tile of mma, which has room for two of Q, two of dO and two of dS. With d = 128 they are 64 where a block may
+ * have 161 kB of shared memory, as on GPUs of compute capability 8.0 and 9.0, and else 16, for which 89 kB do.
+ */
+#define MMA_BR(d) ((d) <= 64 ? 32 : 64)
+#define MMA_SMALL_BR(d) ((d) <= 64 ? 32 : 16)
+
 /* And half of dK and dV: so many blocks share the elements of their rows. */
 #define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
 

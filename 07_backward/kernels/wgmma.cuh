@@ -36,38 +36,6 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* S becomes P: line 11. It is of all pairs, also of those that do not count. */
-template <class SHAPE>
-__device__ static inline void weights_of_all(fragments<SHAPE> *me, float scale, const float *L)
-{
-    const float k = scale * LOG2E;
-#pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++)
-        for (int e = 0; e < 2; e++) {
-            const float L_i = L[8 * c + tensor_column() + e];
-            for (int h = 0; h < 2; h++)
-                me->S[0][c][2 * h + e] = weight_of(me->S[0][c][2 * h + e], k, L_i);
-        }
-}
-
-/* P becomes 0 where a key is not seen: query i sees key j from i = j - high on. Keys from j0 on, queries from i0 on. */
-template <class SHAPE>
-__device__ static inline void drop_unseen(fragments<SHAPE> *me, const struct attention &p, int j0,
-                                          int i0)
-{
-    const int end = (int)p.Nq - i0 - tensor_column();
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const int j = j0 + tensor_row<SHAPE>(0, h);
-        const ptrdiff_t seen_from = j - attention_band(&p).high - i0 - tensor_column();
-        const int first = j >= (int)p.Nk ? end : seen_from > 0 ? (int)seen_from : 0;
-        for (int c = 0; c < SHAPE::BC / 8; c++)
-            for (int e = 0; e < 2; e++)
-                if (8 * c + e < first || 8 * c + e >= end)
-                    me->S[0][c][2 * h + e] = 0.0f;
-    }
-}
-
 /* dS^T, packed as wgmma takes it from registers, goes to shared memory as well: a row is a key's, in boxes of 64 queries. */
 template <class SHAPE>
 __device__ static inline void share_dS(unsigned char *dS,

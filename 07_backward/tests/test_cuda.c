@@ -3,6 +3,8 @@
  */
 #include "cuda.h"
 
+#include "cuda/cpu.h"
+
 #include "test.h"
 
 /* Random problems of every d, with each option alone and then with some together. */
@@ -45,6 +47,20 @@ TEST(cuda_mma_split, agrees_with_the_reference)
 TEST(cuda_mma, agrees_with_the_reference)
 {
     assert_options(CUDA_MMA, 24);
+}
+
+/* Then its tiles are smaller with d = 128. */
+TEST(cuda_mma, agrees_with_the_reference_where_a_block_has_99_kb)
+{
+    cuda_cpu_shared(99 * 1024);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct attention p = attention_of(1, 2, 2, 30 + 47 * seed, 300 - 61 * seed, 128);
+        p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F16;
+        p.causal = seed > 2;
+        struct test_problem t = problem_of(p, 0, seed);
+        assert_backward(on_cuda(CUDA_MMA), &t);
+        problem_free(&t);
+    }
 }
 
 static void assert_in_16_bits(size_t Nq, size_t Nk, enum dtype type)

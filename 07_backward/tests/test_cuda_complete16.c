@@ -115,28 +115,6 @@ TEST(cuda_complete, keeps_nan_in_16_bits_from_keys_that_a_query_does_not_see)
     problem_free(&t);
 }
 
-/* With dO of ones, dV of a key is the sum of its weights that stay: with one query, an element of Z. */
-TEST(cuda_complete, drops_in_16_bits_the_weights_that_the_cpu_drops)
-{
-    enum { N = 300, D = 32 };
-    for (size_t i = 0; i < 12; i++) {
-        struct attention p = attention_of(2, 2, 2, 1, N, D);
-        p.dtype = i % 2 ? DTYPE_BF16 : DTYPE_F16;
-        attention_set_dropout(&p, 0.4, 11 + i);
-        struct test_problem t = problem_of(p, 0, 3);
-        for (size_t n = 0; n < attention_query_elements(&p); n++)
-            t.dO[n] = 1.0f;
-        struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
-        for (size_t n = 0; n < attention_key_elements(&p); n++) {
-            const size_t b = n / D / N / 2, h = n / D / N % 2, j = n / D % N;
-            cr_assert((r.of[DV][n] != 0.0f) == dropout_keeps(&p, b, h, 0, j),
-                      "b %zu, h %zu, j %zu: dV is %g", b, h, j, (double)r.of[DV][n]);
-        }
-        result_free(&r);
-        problem_free(&t);
-    }
-}
-
 TEST(cuda_complete, gives_zeros_in_16_bits_where_no_query_sees_a_key)
 {
     struct attention p = attention_of(2, 2, 1, 70, 90, 32);

@@ -112,26 +112,34 @@ TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
     }
 }
 
-/*
- * With V the unit matrix dP is dO, and with dO of ones dV_jc is the sum of the weights of key j that dropout keeps:
- * an element of Z is seen where a single query looks.
- */
+/* With dO of ones, dV of a key is the sum of its weights that dropout keeps: with one query, an element of Z. */
+static void assert_drops_what_the_cpu_drops(enum dtype type, size_t N, size_t d, uint64_t seed)
+{
+    struct attention p = attention_of(2, 2, 2, 1, N, d);
+    p.dtype = type;
+    attention_set_dropout(&p, 0.4, seed);
+    struct test_problem t = problem_of(p, 0, 3);
+    for (size_t n = 0; n < attention_query_elements(&p); n++)
+        t.dO[n] = 1.0f;
+    struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+    for (size_t n = 0; n < attention_key_elements(&p); n++) {
+        const size_t b = n / d / N / 2, h = n / d / N % 2, j = n / d % N;
+        cr_assert((r.of[DV][n] != 0.0f) == dropout_keeps(&p, b, h, 0, j),
+                  "%s, b %zu, h %zu, j %zu: dV is %g", dtype_name(type), b, h, j,
+                  (double)r.of[DV][n]);
+    }
+    result_free(&r);
+    problem_free(&t);
+}
+
 TEST(cuda_complete, drops_the_weights_that_the_cpu_drops)
 {
-    enum { N = 100, D = 8 };
-    for (size_t i = 0; i < 30; i++) {
-        struct attention p = attention_of(2, 2, 2, 1, N, D);
-        attention_set_dropout(&p, 0.4, 11 + i);
-        struct test_problem t = problem_of(p, 0, 3);
-        for (size_t n = 0; n < attention_query_elements(&p); n++)
-            t.dO[n] = 1.0f;
-        struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
-        for (size_t n = 0; n < attention_key_elements(&p); n++) {
-            const size_t b = n / D / N / 2, h = n / D / N % 2, j = n / D % N;
-            cr_assert((r.of[DV][n] != 0.0f) == dropout_keeps(&p, b, h, 0, j),
-                      "b %zu, h %zu, j %zu: dV is %g", b, h, j, (double)r.of[DV][n]);
-        }
-        result_free(&r);
-        problem_free(&t);
-    }
+    for (uint64_t seed = 11; seed < 41; seed++)
+        assert_drops_what_the_cpu_drops(DTYPE_F32, 100, 8, seed);
+}
+
+TEST(cuda_complete, drops_in_16_bits_the_weights_that_the_cpu_drops)
+{
+    for (uint64_t seed = 11; seed < 23; seed++)
+        assert_drops_what_the_cpu_drops(seed % 2 ? DTYPE_F16 : DTYPE_BF16, 300, 32, seed);
 }

@@ -71,7 +71,7 @@ $(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/confine.o
 PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files judge
 $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
 # What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
 BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
@@ -98,7 +98,7 @@ GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off 
 # Anybody's outputs against a stage.
 $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/against.o $(COMMON)
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: check-against
 check-against: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
@@ -113,7 +113,7 @@ $(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) PARTS_OF_GRADE='$(PARTS_OF_GRADE)' sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
+	$(AT)$(GRADE_ENVIRONMENT) OPENMP='$(OPENMP)' PARTS_OF_GRADE='$(PARTS_OF_GRADE)' sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 test-grading: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
 

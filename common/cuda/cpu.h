@@ -39,6 +39,12 @@ void cuda_cpu_threads(size_t count);
 void cuda_cpu_patience(unsigned seconds);
 
 /*
+ * How many bytes of shared memory a block may ask for, from 48 kB on: 227 kB if this is not called, as on GPUs of compute
+ * capability 9.0. Others give less: 163 kB on 8.0, 99 kB on 8.6, 8.9 and 12.0.
+ */
+void cuda_cpu_shared(size_t bytes);
+
+/*
  * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
  * data races are reported; global accesses are counted in common/traffic.h, which must watch the
  * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which

@@ -39,7 +39,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     cudaMemGetInfo(&free, &p->totalGlobalMem);
     snprintf(p->name, sizeof p->name, "CPU in place of a GPU");
     p->sharedMemPerBlock = SHARED_USUAL;
-    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = SHARED_MOST;
+    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = engine.shared;
     p->warpSize = WARP;
     p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
     p->maxThreadsDim[0] = p->maxThreadsDim[1] = MOST_THREADS;

@@ -1,8 +1,9 @@
 #include "engine.h"
+#include "shared.h"
 
 namespace cpu
 {
-engine_settings engine = { CUDA_ASCENDING, 0, false, 0, 0, 20 };
+engine_settings engine = { CUDA_ASCENDING, 0, false, 0, 0, 20, SHARED_MOST };
 }
 
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed)
@@ -29,4 +30,9 @@ void cuda_cpu_watch(unsigned what)
 void cuda_cpu_patience(unsigned seconds)
 {
     cpu::engine.patience = seconds;
+}
+
+void cuda_cpu_shared(size_t bytes)
+{
+    cpu::engine.shared = bytes;
 }

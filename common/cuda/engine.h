@@ -19,6 +19,7 @@ struct engine_settings {
     size_t threads;      // OS threads; 0: as many as there are cores
     unsigned watch;      // what is done with watched accesses: enum cuda_watch
     unsigned patience;   // seconds that a thread may run
+    size_t shared;       // bytes of shared memory that a block may ask for
 };
 extern engine_settings engine;
 

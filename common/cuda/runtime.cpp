@@ -1,5 +1,6 @@
 #include "runtime.h"
 
+#include "engine.h"
 #include "errors.h"
 #include "memory.h"
 #include "shared.h"
@@ -25,7 +26,7 @@ cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, 
 {
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return cudaSuccess;  // advice, which changes no result
-    if (value < 0 || value > SHARED_MOST)
+    if (value < 0 || size_t(value) > engine.shared)
         return result(cudaErrorInvalidValue);
     shared_limits()[kernel] = value;
     return cudaSuccess;

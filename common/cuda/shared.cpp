@@ -2,6 +2,7 @@
 
 #include "block.h"
 #include "diagnose.h"
+#include "engine.h"
 #include "launch.h"
 #include "sanitizer.h"
 
@@ -81,7 +82,7 @@ static void pack(shared_site *declared, size_t bytes, size_t alignment)
         return;  // another block has just been here
     p->bytes = up(p->bytes, alignment) + bytes;
     // What cudaFuncSetAttribute allows is for the dynamic part alone; together they have what there is.
-    const size_t most = l->shared_limit > SHARED_USUAL ? size_t{ SHARED_MOST } : l->shared_limit;
+    const size_t most = l->shared_limit > SHARED_USUAL ? engine.shared : l->shared_limit;
     if (p->bytes + l->shared > most || p->bytes > SHARED_USUAL)
         refuse_at(declared->at,
                   "too much shared memory: with %s the kernel's variables take %zu bytes, and the\n"

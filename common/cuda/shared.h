@@ -21,7 +21,7 @@ struct launch;
 
 enum {
     SHARED_USUAL = 48 * 1024,  // bytes that a kernel may have …
-    SHARED_MOST = 227 * 1024,  // … and that it may ask for (cudaFuncSetAttribute)
+    SHARED_MOST = 227 * 1024,  // … and that it may ask for (cudaFuncSetAttribute, cuda_cpu_shared)
     SHARED_VARIABLES = 64,     // that a kernel may declare
     SHARED_GAP = 1024,         // before each of them, and after; keeps its bank and alignment
     SHARED_ALIGNMENT = 1024,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +128,20 @@ void command_file(const char *name, const void *content, unsigned bytes)
         fail(path);
 }
 
+void command_text(const char *name, const char *text)
+{
+    command_file(name, text, (unsigned)strlen(text));
+}
+
+void command_script(const char *name, const char *text)
+{
+    char path[300];
+    path_of(name, path, sizeof path);
+    command_text(name, text);
+    if (chmod(path, 0755) != 0)
+        fail(path);
+}
+
 void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
                    const void *data)
 {
@@ -148,6 +163,22 @@ void command_zeros(const char *name, enum npy_type type, int dims, const size_t 
     cr_assert(x, "out of memory");
     command_array(name, type, dims, shape, x);
     free(x);
+}
+
+void script_prints(const char *words, int status, const char *const parts[])
+{
+    const struct command c = command_run(words);
+    const char *const missing = missing_part(c.out, parts);
+    cr_assert(c.status == status && !missing,
+              "%s: status %d, expected %d and %s in its place in: %s%s", words, c.status, status,
+              missing ? missing : "all", c.out, c.err);
+}
+
+void script_refuses(const char *words, const char *part)
+{
+    const struct command c = command_run(words);
+    cr_assert(c.status == 2 && is_one_line_with(c.err, part),
+              "%s: status %d, expected 2 and \"%s\": %s", words, c.status, part, c.err);
 }
 
 void command_refused(const char *program, const char *arguments, const char *part)

@@ -1,5 +1,5 @@
 /*
- * Running a chapter's program as a reader would, and looking at what it says.
+ * Running a chapter's program or a script as a reader would, and looking at what it says.
  */
 #ifndef COMMON_TESTS_COMMAND_H
 #define COMMON_TESTS_COMMAND_H
@@ -35,12 +35,22 @@ const char *missing_part(const char *text, const char *const parts[]);
 /* Writes `bytes` bytes to `name` in the fresh folder. */
 void command_file(const char *name, const void *content, unsigned bytes);
 
+/* A text; and a program for the shell, which can be run. */
+void command_text(const char *name, const char *text);
+void command_script(const char *name, const char *text);
+
 /* Writes an array there, as a .npy file. */
 void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
                    const void *data);
 
 /* Writes a .npy file of zeros in this shape there. */
 void command_zeros(const char *name, enum npy_type type, int dims, const size_t *shape);
+
+/* What `words` run ends with `status`, and prints the parts, in this order; they end with NULL. */
+void script_prints(const char *words, int status, const char *const parts[]);
+
+/* What `words` run ends with status 2 and one line on standard error that holds `part`. */
+void script_refuses(const char *words, const char *part);
 
 /*
  * Bad arguments: `program`, a name like "03_online_softmax", ends with status 2 and one line of its

@@ -40,9 +40,9 @@ static void set_up(void)
     command_array("y.npy", NPY_F4, 2, scores.shape, y);
     y[7] += 0.125f;
     command_array("spoilt.npy", NPY_F4, 2, scores.shape, y);
-    command_file("pretender", PRETENDER, sizeof PRETENDER - 1);
+    command_script("pretender", PRETENDER);
     const struct command c = command_run(
-        "chmod +x @/pretender && mkdir @/build && cp ${BUILD:-build}/compare @/y.npy @/build && "
+        "mkdir @/build && cp ${BUILD:-build}/compare @/y.npy @/build && "
         "cp common/data/o.npy @/build && for n in " ALL "; do cp @/pretender @/build/$n; done");
     cr_assert(c.status == 0, "%s", c.err);
     scores_free(&scores);

@@ -12,22 +12,6 @@
     "chapter,kernel,dtype,batch,heads,n,d,causal,direction,device," \
     "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\\n"
 
-static void script(const char *name, const char *text)
-{
-    char path[300];
-    command_file(name, text, (unsigned)strlen(text));
-    snprintf(path, sizeof path, "chmod +x @/%s", name);
-    cr_assert(command_run(path).status == 0, "%s", path);
-}
-
-static void prints(const char *words, int status, const char *const parts[])
-{
-    const struct command c = command_run(words);
-    const char *const missing = missing_part(c.out, parts);
-    cr_assert(c.status == status && !missing, "status %d, expected %d and %s in its place in: %s%s",
-              c.status, status, missing ? missing : "all", c.out, c.err);
-}
-
 /*
  * A chapter 06 of three kernels: fa2 is wrong, and mma is for other GPUs. Whatever is asked of it is added to @/asked. In
  * bfloat16 its ladder fails when it has measured one problem.
@@ -35,25 +19,25 @@ static void prints(const char *words, int status, const char *const parts[])
 static void chapter(void)
 {
     cr_assert(command_run("mkdir -p @/b/tests").status == 0, "no folder");
-    script("b/06_flash_tiled_cuda",
-           "#!/bin/sh\n"
-           "echo \"$*\" >>\"${0%/*}/../asked\"\n"
-           "case \"$*\" in\n"
-           "*list*f32*) printf 'naive\\nfa2\\ncomplete\\n' ;;\n"
-           "*list*) printf 'mma\\ncomplete\\n' ;;\n"
-           "*bench*) all=$*; while [ $# -gt 1 ]; do shift; done; type=f32\n"
-           "    case $all in *bf16*) type=bf16 ;; esac\n"
-           "    printf '" TITLE
-           "06,complete,%s,4,16,4096,64,0,forward,gpu,2.0,1,1,,1\\n' $type >$1\n"
-           "    [ $type = f32 ] || { echo 'memory.cu:9: lost' >&2; exit 2; } ;;\n"
-           "*'--kernel fa2'*) exit 1 ;;\n"
-           "*'--kernel mma'*) exit 77 ;;\n"
-           "esac\n");
-    script("b/tests/06_flash_tiled_cuda",
-           "#!/bin/sh\ncase \"$2\" in dropout*) echo '0 passed, 1 failed'; exit 1 ;; esac\n"
-           "echo '1 passed, 0 failed, 0 skipped'\n");
-    script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA T4, 550.1'\n");
-    script("python", "#!/bin/sh\nexit 1\n");
+    command_script("b/06_flash_tiled_cuda",
+                   "#!/bin/sh\n"
+                   "echo \"$*\" >>\"${0%/*}/../asked\"\n"
+                   "case \"$*\" in\n"
+                   "*list*f32*) printf 'naive\\nfa2\\ncomplete\\n' ;;\n"
+                   "*list*) printf 'mma\\ncomplete\\n' ;;\n"
+                   "*bench*) all=$*; while [ $# -gt 1 ]; do shift; done; type=f32\n"
+                   "    case $all in *bf16*) type=bf16 ;; esac\n"
+                   "    printf '" TITLE
+                   "06,complete,%s,4,16,4096,64,0,forward,gpu,2.0,1,1,,1\\n' $type >$1\n"
+                   "    [ $type = f32 ] || { echo 'memory.cu:9: lost' >&2; exit 2; } ;;\n"
+                   "*'--kernel fa2'*) exit 1 ;;\n"
+                   "*'--kernel mma'*) exit 77 ;;\n"
+                   "esac\n");
+    command_script("b/tests/06_flash_tiled_cuda",
+                   "#!/bin/sh\ncase \"$2\" in dropout*) echo '0 passed, 1 failed'; exit 1 ;; esac\n"
+                   "echo '1 passed, 0 failed, 0 skipped'\n");
+    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA T4, 550.1'\n");
+    command_script("python", "#!/bin/sh\nexit 1\n");
 }
 
 #define GPU                                                                         \
@@ -63,47 +47,49 @@ static void chapter(void)
 TEST(gpu, tries_each_kernel_and_goes_on_after_one_that_is_wrong)
 {
     chapter();
-    prints(GPU "kernels", 1,
-           (const char *const[]){ "06_flash_tiled_cuda naive f32", "right", "fa2 f32", "WRONG",
-                                  "complete f32", "right", "complete bf16", "right", "complete f16",
-                                  "right", "kernels of 06", "FAILED", NULL });
-    prints("cat @/asked", 0,
-           (const char *const[]){ "--kernel fa2 --dtype f32",
-                                  "--kernel complete --dtype f32 --n-q 300 --n-k 330 --d 64 "
-                                  "--heads 2 --causal --leave-out fa2\n",
-                                  NULL });
+    script_prints(GPU "kernels", 1,
+                  (const char *const[]){ "06_flash_tiled_cuda naive f32", "right", "fa2 f32",
+                                         "WRONG", "complete f32", "right", "complete bf16", "right",
+                                         "complete f16", "right", "kernels of 06", "FAILED",
+                                         NULL });
+    script_prints("cat @/asked", 0,
+                  (const char *const[]){ "--kernel fa2 --dtype f32",
+                                         "--kernel complete --dtype f32 --n-q 300 --n-k 330 --d 64 "
+                                         "--heads 2 --causal --leave-out fa2\n",
+                                         NULL });
 }
 
 TEST(gpu, tries_the_instructions_once_for_all_chapters)
 {
     chapter();
-    script("b/tests/instructions", "#!/bin/sh\necho FAILED gpu::one\nexit 1\n");
-    prints(GPU "instructions", 1,
-           (const char *const[]){ "    FAILED gpu::one", "instructions of all", "FAILED: ", NULL });
+    command_script("b/tests/instructions", "#!/bin/sh\necho FAILED gpu::one\nexit 1\n");
+    script_prints(
+        GPU "instructions", 1,
+        (const char *const[]){ "    FAILED gpu::one", "instructions of all", "FAILED: ", NULL });
 }
 
 TEST(gpu, goes_on_after_a_suite_that_fails)
 {
     chapter();
-    prints(
+    script_prints(
         GPU "tests", 1,
         (const char *const[]){ "1 passed", "0 passed, 1 failed", "tests of 06", "FAILED", NULL });
-    prints("cat @/b/log/*.tests", 0,
-           (const char *const[]){ "dropout:\n0 passed", "polynomial:\n1 passed", NULL });
+    script_prints("cat @/b/log/*.tests", 0,
+                  (const char *const[]){ "dropout:\n0 passed", "polynomial:\n1 passed", NULL });
 }
 
 /* The wrong one has no place in it, and of the ladder that broke off there is what it had. */
 TEST(gpu, measures_what_is_right_and_keeps_what_there_is)
 {
     chapter();
-    prints(GPU "kernels bench", 1,
-           (const char *const[]){ "skipped: PyTorch", "the ladder in bf16: status 2", "written to ",
-                                  "bench of 06", "FAILED", NULL });
-    prints("cat @/r.csv", 0,
-           (const char *const[]){ "# machine: NVIDIA T4, 550.1", "# left out: fa2\n",
-                                  "\nchapter,kernel,", "\n06,complete,f32,", "\n06,complete,bf16,",
-                                  NULL });
-    prints(
+    script_prints(GPU "kernels bench", 1,
+                  (const char *const[]){ "skipped: PyTorch", "the ladder in bf16: status 2",
+                                         "written to ", "bench of 06", "FAILED", NULL });
+    script_prints("cat @/r.csv", 0,
+                  (const char *const[]){ "# machine: NVIDIA T4, 550.1", "# left out: fa2\n",
+                                         "\nchapter,kernel,", "\n06,complete,f32,",
+                                         "\n06,complete,bf16,", NULL });
+    script_prints(
         "cat @/asked", 0,
         (const char *const[]){ "--bench --device gpu --dtype f32 --leave-out fa2 --csv ", NULL });
 }
@@ -111,8 +97,9 @@ TEST(gpu, measures_what_is_right_and_keeps_what_there_is)
 TEST(gpu, is_not_there_where_the_program_says_so)
 {
     chapter();
-    script("b/06_flash_tiled_cuda", "#!/bin/sh\necho 'SKIPPED: no GPU (none)' >&2\nexit 77\n");
-    prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
+    command_script("b/06_flash_tiled_cuda",
+                   "#!/bin/sh\necho 'SKIPPED: no GPU (none)' >&2\nexit 77\n");
+    script_prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
     const struct command c = command_run("sh common/tools/gpu.sh @/b naps");
     cr_assert(c.status == 2 &&
                   is_one_line_with(c.err, "naps: expected instructions, kernels, tests"),
@@ -126,9 +113,10 @@ TEST(gpu, says_unknown_of_a_commit_that_nobody_names)
 #define BENCH                                                                     \
     "PATH=@:$PATH PYTHON=@/python RESULTS=@/r.csv sh common/tools/bench_cuda.sh " \
     "@/b/06_flash_tiled_cuda 06_flash_tiled_cuda >@/said 2>&1; cat @/r.csv"
-    prints("GIT_DIR=/nowhere " BENCH, 0, (const char *const[]){ ", at commit unknown\n", NULL });
-    prints("GIT_DIR=/nowhere COMMIT=abc123 " BENCH, 0,
-           (const char *const[]){ ", at commit abc123\n", NULL });
+    script_prints("GIT_DIR=/nowhere " BENCH, 0,
+                  (const char *const[]){ ", at commit unknown\n", NULL });
+    script_prints("GIT_DIR=/nowhere COMMIT=abc123 " BENCH, 0,
+                  (const char *const[]){ ", at commit abc123\n", NULL });
 }
 
 /* What nvcc would be told of a kernel's object. */
@@ -156,7 +144,7 @@ TEST(gpu, gets_kernels_for_itself_and_hoppers_are_for_hopper_whatever_is_asked_f
                     (const char *const[]){ "arch=compute_90a,code=sm_90a ", NULL }, "compute_90,");
     assert_made_for("GPU_ARCH=75", "06_flash_tiled_cuda/kernels/mma",
                     (const char *const[]){ "arch=compute_80,code=sm_80 ", NULL }, "compute_75");
-    script("nvidia-smi", "#!/bin/sh\necho 8.9\n");
+    command_script("nvidia-smi", "#!/bin/sh\necho 8.9\n");
     assert_made_for("GPU_ARCH=native", "06_flash_tiled_cuda/kernels/mma",
                     (const char *const[]){ "arch=compute_80,code=sm_89 ", NULL }, "compute_89");
 }

@@ -8,6 +8,7 @@
 #include "problems.h"
 #include "reference.h"
 #include "test.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +198,6 @@ TEST(gradient_check, knows_how_large_weights_are)
     problem_free(&far_up);
 }
 
-/* Row by row, and key by key, what reference_backward gives whole. */
 /* What the size of the scores allows hangs on it. Terms of a score need not cancel out: here they have a mean. */
 TEST(gradient_check, knows_a_bound_of_every_lse)
 {
@@ -225,6 +225,7 @@ TEST(gradient_check, knows_a_bound_of_every_lse)
     cr_assert(finite > 30, "only %zu queries see keys: this tests nothing", finite);
 }
 
+/* Row by row, and key by key, what reference_backward gives whole. */
 TEST(gradient_check, has_samples_that_are_the_reference)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -254,6 +255,39 @@ TEST(gradient_check, has_samples_that_are_the_reference)
             }
         }
         reference_results_free(&r);
+        problem_free(&t);
+    }
+}
+
+/* What the samples of keys are, in bits, with so many threads. */
+struct samples {
+    double dK[2 * 9], dV[2 * 9];
+    float plain_dK[2 * 9], plain_dV[2 * 9];
+};
+
+static void sample(struct samples *s, const struct test_problem *t, size_t threads)
+{
+    const size_t usual = threads_in_use(), rows[2] = { t->p.Nk, 2 * t->p.Nk - 1 };
+    threads_use(threads);
+    reference_backward_keys(&t->p, t->Q, t->K, t->V, t->dO, rows, 2, s->dK, s->dV);
+    plain_backward_keys(&t->p, t->Q, t->K, t->V, t->dO, rows, 2, s->plain_dK, s->plain_dV);
+    threads_use(usual);
+}
+
+TEST(gradient_check, has_the_same_samples_with_any_number_of_threads)
+{
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct attention p = attention_of(1, 4, 2, 150, 60, 9);
+        p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F32;
+        p.causal = seed >= 2;
+        struct test_problem t = problem_of(p, seed >= 4 ? WITH_KEY_MASK : 0, seed);
+        struct samples one, many;
+        sample(&one, &t, 1);
+        for (size_t threads = 2; threads < 8; threads++) {
+            sample(&many, &t, threads);
+            cr_assert(memcmp(&one, &many, sizeof one) == 0, "%s: %zu threads give other bits",
+                      problem_text(&t), threads);
+        }
         problem_free(&t);
     }
 }

@@ -22,7 +22,7 @@ static struct command look(const char *page, const char *text)
     snprintf(words, sizeof words,
              "mkdir -p @/03_x @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
              page, page);
-    command_file("text", text, (unsigned)strlen(text));
+    command_text("text", text);
     return command_run(words);
 }
 
@@ -91,8 +91,8 @@ TEST(pages, a_picture_says_what_it_shows)
 /* What chain.sh says of a chapter whose README.md and more.md end with `first` and `second`. */
 static struct command follow(const char *first, const char *second)
 {
-    command_file("first", first, (unsigned)strlen(first));
-    command_file("second", second, (unsigned)strlen(second));
+    command_text("first", first);
+    command_text("second", second);
     return command_run("rm -rf @/03_x && mkdir @/03_x && cp @/first @/03_x/README.md && "
                        "cp @/second @/03_x/more.md && : >@/03_x/exercise.md && "
                        "sh common/tools/chain.sh @/03_x");
@@ -139,7 +139,7 @@ static struct command look_at_two(const char *line)
              "echo '%s' >>@/03_x/README.md && "
              "sh common/tools/pages.sh @/03_x/README.md @/03_x/other.md",
              line);
-    command_file("text", LESSON, (unsigned)strlen(LESSON));
+    command_text("text", LESSON);
     return command_run(words);
 }
 

@@ -1,6 +1,7 @@
 /*
  * setup.sh where Criterion is missing and nobody may install it: on a machine that only pretends to be one of
  * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages, one of them in its cache.
+ * And what is for Python, where there is none.
  */
 #include "command.h"
 #include "test.h"
@@ -103,4 +104,16 @@ TEST(makefile, has_scripts_write_numbers_with_a_point_in_any_language)
         "env -u MAKEFLAGS LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 make -s -f @/say say");
     cr_assert(c.status == 0 && strcmp(c.out, "C\n") == 0, "status %d: %s%s", c.status, c.out,
               c.err);
+}
+
+TEST(setup, builds_nothing_for_a_python_that_is_not_there)
+{
+    command_script("python3", "#!/bin/sh\nexit 1\n");
+    const char *const parts[] = { "no python3 with its module venv here", "skipped: python-check",
+                                  "no python3 with its module venv here", "skipped: minilm", NULL };
+    script_prints(
+        "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PYTHON PATH=@:$PATH make python-check "
+        "minilm BUILD=@/b",
+        0, parts);
+    cr_assert(!command_made("b/library"), "the library was built");
 }

@@ -54,12 +54,8 @@ page)
         else printf "%s | %s | %.2f |\n", $9, tera($10), $11
     }'
     for file; do  # the page lies two folders deep
-        awk -v file="$file" '
-            /^# machine: / { split(substr($0, 12), part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
-            /^# toolkit: / { toolkit = substr($0, 12) }
-            /^# command: make bench-/ { split(substr($0, 12), part, ", "); command = "`" part[1] "`, " part[2] ", " part[3] }
-            /^# (bf16|PyTorch|N = [0-9]+.*): / { notes = notes " " substr($0, 3) "." }
-            END { if (command) printf "\n%s, %s; %s: [`%s`](../../%s).%s\n", machine, toolkit, command, file, file, notes }' "$file"
+        from=$(sh common/tools/gpu_source.sh "$file" "../../$file" 'bf16|PyTorch|N = [0-9]+.*')
+        [ -z "$from" ] || printf '\n%s\n' "$from"
     done
     ;;
 summary)

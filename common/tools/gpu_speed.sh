@@ -5,21 +5,14 @@
 # CHAPTER: 06 or 07, whose results/GPU.csv is read (GPU: nvidia_h200). PROBLEMS: with spaces between them, d,N and perhaps
 # ,causal. A kernel is named as in the file, "pytorch cudnn" among them. What is not in the file is not measured yet.
 chapter=$1 what=$2 problems=$3
+if [ $# -lt 4 ] && [ "$#,$what" != 2,machine ]; then
+    echo "gpu_speed.sh: expected a chapter, a type, problems and kernels, or a chapter and machine" >&2
+    exit 2
+fi
 file=$(ls "$chapter"_*/results/"${GPU:-nvidia_h200}".csv 2>/dev/null)
-[ $# -ge 2 ] || { echo "gpu_speed.sh: expected a chapter, a type, problems and kernels" >&2; exit 2; }
 if [ "$what" = machine ]; then
     [ -n "$file" ] || { echo 'Not measured yet.'; exit; }
-    awk -v file="${file##*/}" '
-        { text = substr($0, 12) }
-        /^# machine: / { split(text, part, ": "); machine = part[1]; sub(/, /, ", driver ", machine) }
-        /^# toolkit: / { toolkit = text }
-        /^# command: / { split(text, part, ", "); command = part[1]; day = part[2]; commit = part[3] }
-        /^# (bf16|PyTorch): / { notes = notes " " substr($0, 3) "." }
-        END {
-            printf "%s, %s; `%s`, %s, %s. ", machine, toolkit, command, day, commit
-            printf "All figures: [`%s`](results/%s).%s\n", file, file, notes
-        }
-    ' "$file"
+    sh common/tools/gpu_source.sh "$file" "results/${file##*/}" 'bf16|PyTorch'
     exit
 fi
 shift 3
@@ -47,7 +40,7 @@ shift 3
             for (k = 1; k <= n; k++) {
                 at = name[i] "," problem[k]
                 known = at in speed
-                figure = sprintf(speed[at] < 1e5 ? "%.1f" : "%.0f", speed[at] / 1000)
+                figure = sprintf(speed[at] < 99950 ? "%.1f" : "%.0f", speed[at] / 1000)
                 line = line " " (known ? figure : "not measured yet") " |"
             }
             print line

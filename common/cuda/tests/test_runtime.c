@@ -1,12 +1,15 @@
 /*
  * The part of the runtime that there is does what CUDA's does.
  */
+#include "cuda/cpu.h"
+
 #include "test.h"
 
 int copies_cpu(void);
 int errors_cpu(void);
 int device_cpu(void);
 int fresh_memory_cpu(void);
+int shared_memory_cpu(int most);
 
 static void assert_right(int line)
 {
@@ -31,4 +34,11 @@ TEST(runtime, has_a_device_streams_and_events)
 TEST(runtime, gives_memory_that_begins_as_nan)
 {
     assert_right(fresh_memory_cpu());
+}
+
+TEST(runtime, gives_a_block_the_shared_memory_that_it_is_told_to)
+{
+    assert_right(shared_memory_cpu(227 * 1024));
+    cuda_cpu_shared(99 * 1024);
+    assert_right(shared_memory_cpu(99 * 1024));
 }

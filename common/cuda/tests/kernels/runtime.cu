@@ -92,6 +92,19 @@ extern "C" int LAUNCHER(device)(void)
     return 0;
 }
 
+/* On a GPU that gives a block so much shared memory. */
+extern "C" int LAUNCHER(shared_memory)(int most)
+{
+    int value = 0;
+    EXPECT(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) ==
+           cudaSuccess);
+    EXPECT(value == most);
+    const cudaFuncAttribute asked = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    EXPECT(cudaFuncSetAttribute(add_one, asked, most) == cudaSuccess);
+    EXPECT(cudaFuncSetAttribute(add_one, asked, most + 1) == cudaErrorInvalidValue);
+    return 0;
+}
+
 /* What a block finds in shared memory, before and after it has written there. */
 __global__ void find_shared(float *found)
 {
