@@ -14,6 +14,8 @@ starter-%:
 
 # The students' tests, linked as the course's own are, with wrong versions in the place of the right one. GRADING is
 # where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
+# A script that asks make for work again has its + and so its jobs, and is started by exec: make waits for it, and not
+# only for a shell around it, when it is interrupted and has something to say.
 CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom)
 define grade_tests
 .PHONY: grade-tests-$2
