@@ -537,8 +537,8 @@ build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS
     $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
 
 # What a class needs; a starter, which is handed out to one, has a copy of this file and none of these.
-CLASSROOM := $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
-include $(CLASSROOM)
+CLASSROOM_MK := $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
+include $(CLASSROOM_MK)
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
@@ -642,7 +642,7 @@ setup-run setup-test:
 	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 
 help:
-	@sed -n 's/^#? //p' Makefile $(CLASSROOM)
+	@sed -n 's/^#? //p' Makefile $(CLASSROOM_MK)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 
