@@ -43,7 +43,7 @@ fi
 if is_wanted kernels_that_cheat; then
     mkdir -p "$work/in/06_flash_tiled_cuda/kernels"
     echo "#include \"$course/06_flash_tiled_cuda/kernels/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/fa1.cu"
-    sed 's/return r \* SHAPE::ROW + (c ^ turn);/return (void)turn, c;/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
+    sed 's/(c ^ turn);/(c ^ turn ^ (r >= 16));/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
     PART=fa1,swizzle grade "$work/in" 06
     if [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
         report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi
