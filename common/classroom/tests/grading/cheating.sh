@@ -110,7 +110,7 @@ m__(".incbin \"@COURSE@/build/01_standard_softmax\"");
 END
 fi
 if is_wanted huge_allocation; then
-    cheat_source 'crashed' <<END
+    cheat_source '0 of 7 right WRONG standard_softmax, 3 rows of 7: crashed' <<END  # a sanitizer has a limit of its own
 $head_of
 void standard_softmax(const float *x, float *y, size_t n)
 {
