@@ -124,7 +124,7 @@ count_hopper() {  # kernel, file
 
 # "kernel d keys bands warps blocks HMMA LDSM LDGSTS MUFU float32 others local", from nvdisasm's text of a kernel's
 # bfloat16 variants: of the loop over tiles, for each warp and tile. The loop is the one with the most HMMA between
-# a label and the branch back to it. A loop within it with HMMA is that over a row's elements, 32 of them a round.
+# a label and the branch back to it. A loop within it with HMMA is that over a row's elements, half of them a round.
 count_instructions() {  # kernel, file
     awk -v kernel="$1" "$read_shape"'
         function close_function(    k, i, best, loop, n, w, name) {
@@ -140,7 +140,7 @@ count_instructions() {  # kernel, file
                 if (k == loop || from[k] <= from[loop] || to[k] >= to[loop]) continue
                 n = 0
                 for (i = from[k]; i <= to[k]; i++) n += op[i] ~ /^HMMA/
-                for (i = from[k]; i <= to[k] && n > 0; i++) weight[i] = shape[1] / 32
+                for (i = from[k]; i <= to[k] && n > 0; i++) weight[i] = 2
             }
             hmma = ldsm = ldgsts = mufu = real = other = local = 0
             for (i = 1; i <= count; i++) {

@@ -26,7 +26,8 @@ trap 'rm -rf "$work"' EXIT
 
 # What ptxas said of a file's kernels, as "kernel d arch registers shared-bytes". A spill was an error. Of a kernel for
 # several types float32 or bfloat16 is looked at: float16 takes as much. On tensor cores shared memory is dynamic, and
-# follows from the shape in the kernel's name: d, columns, bands, warps.
+# follows from the shape in the kernel's name: d, columns, bands, warps. mma_tile/16 is the one of 16 queries, for GPUs with
+# less of it.
 said() {  # kernel, arch
     awk -v arch="$2" '
         /Compiling entry function/ {
@@ -55,7 +56,10 @@ said() {  # kernel, arch
             rows = 16 * n[3] * n[4]
             if (name ~ /^(split|complete16)_keys$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 4 * n[2] * 4
             if (name ~ /^(split|complete16)_queries$/) shared = (2 * rows + 4 * n[2]) * n[1] * 2 + 2 * rows * 4
-            if (name == "mma_tile") shared = ((2 * rows + 3 * n[2]) * n[1] + rows * n[2]) * 2 + 4 * n[2] * 4
+            if (name == "mma_tile") {
+                shared = ((2 * rows + 4 * n[2]) * n[1] + 2 * rows * n[2]) * 2 + 4 * n[2] * 4
+                if (n[2] == 16) name = "mma_tile/16"
+            }
             # Bc keys and Br queries: K and V, two stages of Q and dO, dS, two of L and D, and dQ with 8 floats behind each row
             stages = name == "bulk_tile" ? 2 : name == "ordered_tile" ? 1 : 0
             if (arch == "90a")

@@ -22,12 +22,12 @@ begin_table "$mode" $table
 find_nvdisasm
 
 # "kernel d columns bands warps HMMA LDSM EX2 RED LDGSTS local" of each bfloat16 kernel in nvdisasm's text. The loop over
-# tiles is the one with the most HMMA. A loop within it with HMMA is over the elements of two factors' rows, 32 of them a
-# round, of which d = 256 has two in a row; or, where ldmatrix transposes, it is over the block's keys, 32 a round too,
-# and what follows is for an odd number of 16 keys, which a whole tile does not have.
+# tiles is the one with the most HMMA. A loop within it with HMMA is over the elements of two factors' rows, half of them a
+# round; or, where ldmatrix transposes, it is over the block's keys, 64 a round, and what follows up to the additions is for
+# a number of keys that 64 does not divide, which a whole tile does not have.
 count_all() {
     awk "$read_shape"'
-        function close_function(    k, i, best, loop, n, rows, transposes, elements, behind, w) {
+        function close_function(    k, i, best, most, loop, n, rows, transposes, behind, added, w) {
             if (name == "") return
             for (k = 1; k <= loops; k++) {
                 n = 0
@@ -36,25 +36,27 @@ count_all() {
             }
             for (i = 1; i <= count; i++) weight[i] = i >= from[loop] && i <= to[loop]
             rows = 16 * shape[3] * shape[4]
-            elements = name ~ /_keys/ && shape[1] > 128 ? shape[1] / 2 : shape[1]
-            behind = to[loop]
+            most = 0
+            behind = added = to[loop]
             for (k = 1; k <= loops; k++) {
                 if (k == loop || from[k] <= from[loop] || to[k] >= to[loop]) continue
                 n = transposes = 0
                 for (i = from[k]; i <= to[k]; i++) { n += op[i] ~ /^HMMA/; transposes += op[i] ~ /^LDSM.*\.MT/ }
-                for (i = from[k]; i <= to[k] && n > 0; i++) weight[i] = (transposes ? rows : elements) / 32
-                if (n > 0 && transposes) behind = to[k]
+                for (i = from[k]; i <= to[k] && n > 0; i++) weight[i] = transposes ? rows / 64 : 2
+                if (transposes && n > most) { most = n; behind = to[k] }
             }
+            for (i = to[loop]; i > behind; i--) if (op[i] ~ /^RED/) added = i
             hmma = ldsm = ex2 = red = ldgsts = local = 0
             for (i = 1; i <= count; i++) {
                 local += op[i] ~ /^(LDL|STL)/
                 if (op[i] ~ /^LDGSTS/) ldgsts++
-                w = i > behind && op[i] ~ /^(HMMA|LDSM)/ ? 0 : weight[i]
+                w = i > behind && i < added && op[i] ~ /^(HMMA|LDSM)/ ? 0 : weight[i]
                 hmma += w * (op[i] ~ /^HMMA/)
                 ldsm += w * (op[i] ~ /^LDSM/)
                 ex2 += w * (op[i] ~ /^MUFU\.EX2/)
-                red += op[i] ~ /^(RED|REDG|ATOMG|ATOM)[. ]/
+                red += (w > 0) * (op[i] ~ /^(RED|REDG|ATOMG|ATOM)[. ]/)
             }
+            if (name == "mma_tile" && shape[2] == 16) name = "mma_tile/16"
             print name, shape[1], shape[2], shape[3], shape[4], hmma, ldsm, ex2, red, ldgsts, local
         }
         /^\.text\./ {
@@ -83,7 +85,8 @@ count_all() {
 }
 
 # What a kernel should have. A tile has `columns` of scores for each of a warp's rows: S and dP are 16 x 8 x 16 in one
-# HMMA each, and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all keys.
+# HMMA each, and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all keys;
+# from 9.0 on it adds four of them at once. mma_tile/16 is the one of 16 queries, for GPUs with less shared memory.
 hold() {  # arch
     awk -v arch="$1" '
         function expect(what, is, right) {
@@ -96,10 +99,10 @@ hold() {  # arch
             hmma = bands * (2 * (columns / 8) * (d / 16) + products * (columns / 16) * (part / 8))
             ldsm = 2 * (d / 16) * (bands + columns / 16) + products * (columns / 16) * (part / 16)
             red = 0
-            if ($1 == "mma_tile") {
+            if ($1 ~ /^mma_tile/) {
                 hmma += rows / 16 * (columns / 16) * 2
                 ldsm += rows / 16 * (columns / 16 + 1)
-                red = columns / 16 * 2 * 4
+                red = columns / 16 * 2 * (arch >= 90 ? 1 : 4)
             }
             expect("HMMA", $6, hmma)
             expect("LDSM", $7, ldsm)
@@ -125,5 +128,5 @@ if [ -s "$work/wrong" ]; then
     cat "$work/wrong" >&2
     exit 1
 fi
-[ "$(grep -vc '^#' "$work/table")" -eq 32 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
+[ "$(grep -vc '^#' "$work/table")" -eq 34 ] || { echo "$0: not all kernels were found" >&2; exit 2; }
 end_table "$mode" $table "$work/table"
