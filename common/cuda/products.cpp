@@ -5,6 +5,7 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "sums.h"
 #include "timeline.h"
 #include "units.h"
 
@@ -121,11 +122,18 @@ void product_over(const float *d, unsigned pending, site at)
 
 // ---- done ---------------------------------------------------------------------------------------
 
+/* Where the threads have the element of D: each row has four of them, with two of every eight columns. */
+static float *value_at(accumulators *h, unsigned row, unsigned column)
+{
+    const unsigned t = row / 16 * 32 + row % 8 * 4 + column % 8 / 2;
+    return &h->values[t * h->count + column / 8 * 4 + row % 16 / 8 * 2 + column % 2];
+}
+
 /* Every product is exact, and sixteen are summed at once, rounded once. */
 static void multiply(const product *p, accumulators *h)
 {
     static thread_local float A[PRODUCT_M][PRODUCT_K], B[PRODUCT_N][PRODUCT_K];
-    const size_t N = 2 * p->call.count;
+    const unsigned N = 2 * p->call.count;
     if (own->launch->watched)
         matrices_watched(p);
     if (p->call.a)
@@ -133,15 +141,21 @@ static void multiply(const product *p, accumulators *h)
     else
         matrix_read(p, p->call.a_matrix, p->call.a_columns, PRODUCT_M, A);
     matrix_read(p, p->call.b_matrix, p->call.b_columns, N, B);
-    for (unsigned t = 0; t < GROUP; t++)
-        for (unsigned e = 0; e < p->call.count; e++) {
-            const float *a = A[t / 32 * 16 + t % 32 / 4 + 8 * (e / 2 % 2)];
-            const float *b = B[8 * (e / 4) + 2 * (t % 4) + e % 2];
-            double sum = p->call.add ? double(h->values[t * h->count + e]) : 0.0;
+    for (unsigned column = 0; column < N; column += 8) {
+        eight columns[PRODUCT_K];
+        for (unsigned k = 0; k < PRODUCT_K; k++)
+            for (unsigned c = 0; c < 8; c++)
+                columns[k].set(c, double(B[column + c][k]));
+        for (unsigned row = 0; row < PRODUCT_M; row++) {
+            eight sum = {};
+            for (unsigned c = 0; c < 8 && p->call.add; c++)
+                sum.set(c, double(*value_at(h, row, column + c)));
             for (unsigned k = 0; k < PRODUCT_K; k++)
-                sum += double(a[k] * b[k]);
-            h->values[t * h->count + e] = float(sum);
+                sum.add(double(A[row][k]), columns[k]);
+            for (unsigned c = 0; c < 8; c++)
+                *value_at(h, row, column + c) = float(sum.get(c));
         }
+    }
 }
 
 static void check_untouched(const product *p)

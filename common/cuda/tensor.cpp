@@ -2,6 +2,7 @@
 
 #include "diagnose.h"
 #include "launch.h"
+#include "sums.h"
 #include "timeline.h"
 #include "warp.h"
 #include "watch.h"
@@ -40,7 +41,8 @@ static void multiply(void *operands[], unsigned)
 {
     if (timeline_runs)
         time_product(self->number - self->lane, self->at);
-    float A[M][K], B[K][N];
+    float A[M][K];
+    eight B[K];
     for (int lane = 0; lane < WARP; lane++) {
         const product *of = static_cast<product *>(operands[lane]);
         const int g = lane / 4, t = lane % 4;
@@ -49,18 +51,22 @@ static void multiply(void *operands[], unsigned)
                 A[g + 8 * (r % 2)][2 * t + 8 * (r / 2) + which] =
                     element_of(of->a[r], which, of->type);
             for (int r = 0; r < 2; r++)
-                B[2 * t + 8 * r + which][g] = element_of(of->b[r], which, of->type);
+                B[2 * t + 8 * r + which].set(unsigned(g),
+                                             double(element_of(of->b[r], which, of->type)));
         }
     }
-    double sums[M][N] = {};
-    for (int row = 0; row < M; row++)
+    eight sums[M];
+    for (int row = 0; row < M; row++) {
+        eight sum = {};
         for (int k = 0; k < K; k++)
-            for (int col = 0; col < N; col++)
-                sums[row][col] += double(A[row][k] * B[k][col]);
+            sum.add(double(A[row][k]), B[k]);
+        sums[row] = sum;
+    }
     for (int lane = 0; lane < WARP; lane++)
         for (int e = 0; e < 4; e++) {
             float *d = &static_cast<product *>(operands[lane])->d[e];
-            *d = float(double(*d) + sums[lane / 4 + 8 * (e / 2)][lane % 4 * 2 + e % 2]);
+            *d = float(double(*d) +
+                       sums[lane / 4 + 8 * (e / 2)].get(unsigned(lane % 4 * 2 + e % 2)));
         }
 }
 

@@ -1,5 +1,5 @@
 /*
- * tensor.h for a CPU. Products of two 16-bit numbers are exact in float, their sums are made in double
+ * tensor.h for a CPU. Products of two 16-bit numbers are exact in double, and so their sums are made there
  * and rounded once: a GPU's last digits are others, and differ from one generation to the next.
  */
 #ifndef COMMON_CUDA_TENSOR_CPU_H
