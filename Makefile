@@ -155,9 +155,8 @@ ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error 
 NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
               $(foreach a,$(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
-# 8.6, 8.9 and, but for what the files in HOPPER_06 and HOPPER_07 ask of it, 9.0 do what 8.0 does: their machine code
-# is made from its PTX, and that is made once.
-PTX_OF      = $(if $(filter 86 89 90,$1),80,$1)
+# 8.6 and 8.9 do what 8.0 does: their machine code is made from its PTX, and that is made once.
+PTX_OF      = $(if $(filter 86 89,$1),80,$1)
 # The runtime becomes part of a program, which then finds it wherever it runs.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
