@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     extern __shared__ uint4 fast[];
     uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;                   // behind V the stages
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * SHAPE::ROW;
-    float *const two_L = (float *)(two_dS + 2 * DS);                         // behind a tile's L its D
+    float *const statistics = (float *)(two_dS + 2 * DS);                    // behind a tile's L its D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
@@ -115,19 +115,19 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     fragments<SHAPE> dK, dV;
     copy_tile<SHAPE, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);            // 6
     copy_tile<SHAPE, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-    copy_statistics<SHAPE>(two_L + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
+    copy_statistics<SHAPE>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
     copy_keys<SHAPE, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                  // 9, with the first group
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();           // what this thread copied of tile n is there …
         __syncthreads();              // … and all of it, and dS of tile n - 1; and nobody reads what is older
-        copy_statistics<SHAPE>(two_L + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
+        copy_statistics<SHAPE>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<SHAPE, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);      // 9
         if (n > first)
             add_dQ_of(n - 1);                                                // 15
         const uint4 *const Q = stage_of<SHAPE, STAGES>(V, n), *const dO = Q + Br * SHAPE::ROW;
-        const float *const L = two_L + n % STAGES * 2 * Br, *const D_i = L + Br;
+        const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
         tensor_scores<T, rows>(&dV, K, Q);                                   // 10
         weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
         tensor_product<T, rows>(&dV, dO);                                    // 12
@@ -136,8 +136,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();               // where no query sees a key, K and V are still on their way
-    __syncthreads();                  // dS of the last tile is there
+    cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
+    __syncthreads();     // dS of the last tile is there
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15
     store_gradient(&dK, t.dK + (size_t)j0 * D, (int)p.Nk - j0, p.scale);     // 18
