@@ -663,7 +663,8 @@ help:
 #?                   fetches into build/; make cuda-check holds the committed tables to it
 #? make test-cuda    the tests of the kernels on a GPU
 #? make gpu          a machine with a GPU, put to use: its kernels built in build/gpu, each tried, tested, measured,
-#?                   and looked at by NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of it
+#?                   and looked at by NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
+#?                   it; ONLY=07_backward: of one chapter
 #? make bench-03     how fast chapter 03 is on this machine; 06 and 07 after make cuda: on its GPU
 #? make diff-03      what is new in chapter 03's lesson, against the chapter before
 #?                   STEP=fa2: in a step of chapter 05, 06 or 07, against the step before

@@ -40,8 +40,8 @@ static void chapter(void)
     command_script("python", "#!/bin/sh\nexit 1\n");
 }
 
-#define GPU                                                                         \
-    "PATH=@:$PATH PYTHON=@/python CHAPTERS=06_flash_tiled_cuda RESULTS=@/r.csv sh " \
+#define GPU                                                                     \
+    "PATH=@:$PATH PYTHON=@/python ONLY=06_flash_tiled_cuda RESULTS=@/r.csv sh " \
     "common/tools/gpu.sh @/b "
 
 TEST(gpu, tries_each_kernel_and_goes_on_after_one_that_is_wrong)
@@ -76,6 +76,14 @@ TEST(gpu, goes_on_after_a_suite_that_fails)
         (const char *const[]){ "1 passed", "0 passed, 1 failed", "tests of 06", "FAILED", NULL });
     script_prints("cat @/b/log/*.tests", 0,
                   (const char *const[]){ "dropout:\n0 passed", "polynomial:\n1 passed", NULL });
+}
+
+TEST(gpu, says_which_step_had_no_time_left)
+{
+    chapter();
+    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\nsleep 9\n");
+    script_prints("STEP_SECONDS=1 " GPU "tests", 1,
+                  (const char *const[]){ "tests of 06", "its time was over", NULL });
 }
 
 /* The wrong one has no place in it, and of the ladder that broke off there is what it had. */
