@@ -104,9 +104,10 @@ struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
 };
 
-static struct tensor_counts tensor_counts_of(const struct attention *p)
+/* Br: the queries of a tile that comes by. */
+static struct tensor_counts tensor_counts_of(const struct attention *p, size_t Br)
 {
-    const struct tile_size keys = { KEYS_BR(p->d), KEYS_BC(p->d) };
+    const struct tile_size keys = { Br, KEYS_BC(p->d) };
     const struct tile_size all_queries = { p->Nq, KEYS_BC(p->d) };
     const struct tile_size queries = { QUERIES_BR(p->d), QUERIES_BC(p->d) };
     return (struct tensor_counts){
@@ -158,12 +159,12 @@ static void predict_split_16(const struct attention *p, struct tensor_counts t, 
 
 void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
 {
-    predict_split_16(p, tensor_counts_of(p), a);
+    predict_split_16(p, tensor_counts_of(p, KEYS_BR(p->d)), a);
 }
 
 void predict_cuda_mma(const struct attention *p, struct accesses *a)
 {
-    const struct tensor_counts t = tensor_counts_of(p);
+    const struct tensor_counts t = tensor_counts_of(p, MMA_BR(p->d));
     const size_t two = p->d / 2;
     predict_D_16(p, a);
     accesses_add(a, "Q loads", t.queries * two, "Tc Nq d / 2");

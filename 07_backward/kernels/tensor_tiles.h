@@ -1,14 +1,14 @@
 /*
- * How large the tiles of the kernels on tensor cores are, such that 99 kB of shared memory hold them: that much every
- * GPU with these instructions gives. Host code that foretells accesses knows it too.
+ * How large the tiles of the kernels on tensor cores are, such that 99 kB of shared memory hold them, where nothing else is
+ * said: that much every GPU with these instructions gives. Host code that foretells accesses knows it too.
  */
 #ifndef BACKWARD_TENSOR_TILES_H
 #define BACKWARD_TENSOR_TILES_H
 
 /*
  * A block of keys: 128, in bands of 16, one or two a warp. dK and dV take 2 d / 2 registers of a lane for each band;
- * the larger d is, the fewer bands. Queries come by 32 at a time. With d = 256, which complete16 alone knows, half of
- * each is room for.
+ * the larger d is, the fewer bands. Queries come by 32 at a time, in mma as said below. With d = 256, which complete16 alone
+ * knows, half of each is room for.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)

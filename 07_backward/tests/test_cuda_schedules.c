@@ -134,6 +134,18 @@ TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
                             narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING)));
 }
 
+/* Causal, and more keys than queries: then it matters how many queries a tile has. */
+TEST(cuda_count, is_by_the_tiles_of_each_kernel)
+{
+    for (enum cuda_kernel_name name = CUDA_MMA_SPLIT; name < CUDA_KERNELS; name++)
+        for (size_t d = 64; d <= 128; d += 64) {
+            struct attention p = attention_of(1, 1, 1, 140, 140 + 16, d);
+            p.dtype = DTYPE_BF16;
+            p.causal = true;
+            assert_as_predicted(name, problem_of(p, 0, d));
+        }
+}
+
 /* The closed forms in the kernels' headings, one head without a mask. */
 TEST(cuda_count, is_that_of_the_headings)
 {
