@@ -60,6 +60,8 @@ HASH   := \#
 AT     := $(if $(VERBOSE),,@)#   VERBOSE=1 shows the commands; Q and V belong to `make compare`
 SAY    = $(if $(or $(VERBOSE),$(QUIET)),,@echo "  $(1)")
 SUBMAKE = +@$(MAKE) -s --no-print-directory
+# A recipe with a + has make's jobs to give away, and make -n runs it all the same: behind this word it does not.
+UNLESS_DRY = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )
 # As many jobs as there are cores, unless -j says otherwise.
 CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 JOBS    = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
@@ -514,7 +516,7 @@ python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # The scripts have the library made when it is certain that there is somebody to call it.
 python-check minilm: setup-run
-	+@MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')

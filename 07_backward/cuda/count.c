@@ -104,10 +104,10 @@ struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
 };
 
-/* Br: the queries of a tile that comes by. */
-static struct tensor_counts tensor_counts_of(const struct attention *p, size_t Br)
+/* For kernels whose tiles of queries have so many. */
+static struct tensor_counts tensor_counts_of(const struct attention *p, size_t tile)
 {
-    const struct tile_size keys = { Br, KEYS_BC(p->d) };
+    const struct tile_size keys = { tile, KEYS_BC(p->d) };
     const struct tile_size all_queries = { p->Nq, KEYS_BC(p->d) };
     const struct tile_size queries = { QUERIES_BR(p->d), QUERIES_BC(p->d) };
     return (struct tensor_counts){

@@ -20,7 +20,7 @@ CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom)
 define grade_tests
 .PHONY: grade-tests-$2
 grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
-	+@exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	+@$$(UNLESS_DRY)exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
@@ -29,9 +29,9 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
 grade-tests: setup-test
-	+@exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
+	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
 grade-tests-all: setup-test
-	+@exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
+	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

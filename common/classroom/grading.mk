@@ -120,10 +120,10 @@ test-grading: setup-run
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50
