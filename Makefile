@@ -156,9 +156,12 @@ GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(sh
 ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
 NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
-              $(foreach a,$(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
-# 8.6 and 8.9 do what 8.0 does: their machine code is made from its PTX, and that is made once.
-PTX_OF      = $(if $(filter 86 89,$1),80,$1)
+              $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
+MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
+# From the PTX of an older kind ptxas makes the same instructions for these kinds as from that of their own: it is made
+# once, for the oldest. Not so for 12.0, and for kernels that ask for what 9.0 has and 8.9 has not.
+SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
+PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # The runtime becomes part of a program, which then finds it wherever it runs.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
@@ -169,11 +172,14 @@ $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/g
 # register counts, fences that it had to add.
 HOPPER_06  := wgmma roles overlap pingpong persistent polynomial
 HOPPER_07  := wgmma bulk ordered
+# Additions of four numbers, and a word for the number that a bfloat16 is.
+$(OBJ)/gpu/07_backward/kernels/mma.o $(OBJ)/gpu/07_backward/kernels/D.o: HAS_MORE_ON_90 = yes
 $(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): ONLY_FOR = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
+	@rm -rf $(@:.o=.nvcc)
 	@mkdir -p $(@:.o=.nvcc)
 	$(AT)$(NVCC) $(NVCC_FLAGS) -Xptxas -v -keep -keep-dir $(@:.o=.nvcc) -I$(dir $*) -MMD -MP -c $< -o $@ \
 	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }

@@ -104,8 +104,6 @@ extern "C" void LAUNCHER(backward_deterministic)(const struct attention *p,
         launch<32>(*p, *a);
     else if (p->d <= 64)
         launch<64>(*p, *a);
-    else if (p->d <= 96)
-        launch<96>(*p, *a);
     else
         launch<128>(*p, *a);
 }

@@ -84,8 +84,6 @@ extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
         recompute_tile<32><<<grid, THREADS>>>(*p, *a);
     else if (p->d <= 64)
         recompute_tile<64><<<grid, THREADS>>>(*p, *a);
-    else if (p->d <= 96)
-        recompute_tile<96><<<grid, THREADS>>>(*p, *a);
     else
         recompute_tile<128><<<grid, THREADS>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());

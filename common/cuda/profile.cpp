@@ -139,6 +139,10 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
     static std::vector<cuda_line> found;
     profile_close();
     found.clear();
+    std::vector<const void *> instructions;
+    for (const auto &line : totals)
+        instructions.push_back(std::get<0>(line.first));
+    sites_look_up(instructions);
     for (const auto &[key, t] : totals) {
         const site at = site_of(std::get<0>(key));
         const cuda_line line = { at.file,    at.line,    std::get<1>(key), std::get<2>(key),

@@ -5,6 +5,7 @@
 #define COMMON_CUDA_SITE_H
 
 #include <cstring>
+#include <vector>
 
 namespace cpu
 {
@@ -30,6 +31,9 @@ static inline bool same_site(site a, site b)
  * inlined into the other; line 0 if it cannot be found. Slow the first time, known afterwards.
  */
 site site_of(const void *instruction);
+
+/* For many instructions of which site_of is to be asked: then it is slow once, and not for each. */
+void sites_look_up(const std::vector<const void *> &instructions);
 
 /* For functions that access memory for a kernel: inlined, so that the place is where they are called. */
 #define CUDA_IN_LINE inline __attribute__((always_inline))

@@ -1,5 +1,7 @@
 #include "site.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,9 +10,12 @@
 #include <mutex>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace cpu
 {
+
+static const site nowhere = { "?", 0 };
 
 /* A path below the folder that we are in is shown from there on. */
 static const char *without_folder(const char *path)
@@ -30,21 +35,16 @@ static bool is_no_kernels(const char *path)
     return strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/");
 }
 
-/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)", innermost first: the first that is a kernel's. */
-static site parse(FILE *lines)
+/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)" */
+static site parse(char *text)
 {
-    char text[600];
-    site found = { "?", 0 };
-    while (fgets(text, sizeof text, lines)) {
-        char *colon = strrchr(text, ':');
-        if (!colon || is_no_kernels(text))
-            continue;
-        *colon = '\0';
-        const int line = int(strtol(colon + 1, nullptr, 10));
-        if (line > 0 && found.line == 0)
-            found = { strdup(without_folder(text)), line };  // kept as long as the program runs
-    }
-    return found;
+    char *colon = strrchr(text, ':');
+    if (!colon || is_no_kernels(text))
+        return nowhere;
+    *colon = '\0';
+    const int line = int(strtol(colon + 1, nullptr, 10));
+    // kept as long as the program runs
+    return line > 0 ? site{ strdup(without_folder(text)), line } : nowhere;
 }
 
 /* The file that the program is in. */
@@ -55,38 +55,90 @@ static const char *program(const char *named)
     return *path || length > 0 ? path : named;  // where there is no /proc, as it was called
 }
 
-static site ask(const void *instruction)
-{
-    Dl_info info;
-    if (!dladdr(instruction, &info))
-        return { "?", 0 };
-    char command[1200];
-    const char *const at =
-        static_cast<const char *>(instruction) - 1;  // in the call, not behind it
+/* How many instructions are asked for at once, as the first one takes most of the time. atos has one answer only. */
 #ifdef __APPLE__
-    snprintf(command, sizeof command, "atos -i -fullPath -o '%s' -l %p %p 2>/dev/null",
-             info.dli_fname, info.dli_fbase, static_cast<const void *>(at));
+enum { AT_ONCE = 1 };
 #else
-    snprintf(command, sizeof command, "addr2line -i -e '%s' %#zx 2>/dev/null",
-             program(info.dli_fname), size_t(at - static_cast<const char *>(info.dli_fbase)));
+enum { AT_ONCE = 500 };
 #endif
-    FILE *lines = popen(command, "r");
-    if (!lines)
-        return { "?", 0 };
-    const site found = parse(lines);
-    pclose(lines);
-    return found;
+
+/* What asks for instructions that are in one file. */
+static std::string question(const Dl_info &file, const std::vector<const void *> &instructions)
+{
+    char words[1200];
+#ifdef __APPLE__
+    snprintf(words, sizeof words, "atos -i -fullPath -o '%s' -l %p", file.dli_fname,
+             file.dli_fbase);
+#else
+    snprintf(words, sizeof words, "addr2line -a -i -e '%s'", program(file.dli_fname));
+#endif
+    std::string question = words;
+    for (const void *instruction : instructions) {
+        const char *const at = static_cast<const char *>(instruction) - 1;  // in the call
+#ifdef __APPLE__
+        snprintf(words, sizeof words, " %p", static_cast<const void *>(at));
+#else
+        snprintf(words, sizeof words, " %#zx",
+                 size_t(at - static_cast<const char *>(file.dli_fbase)));
+#endif
+        question += words;
+    }
+    return question + " 2>/dev/null";
+}
+
+/* What is known, by instruction. It stays until the program ends: a mistake may be told at any time. */
+static std::map<const void *, site> &known()
+{
+    static auto *sites = new std::map<const void *, site>;
+    return *sites;
+}
+
+/*
+ * An answer has a line for each function that has been inlined into another, innermost first: the first that is a
+ * kernel's. Before it addr2line says the address.
+ */
+static void ask(const Dl_info &file, const std::vector<const void *> &instructions)
+{
+    FILE *answers = popen(question(file, instructions).c_str(), "r");
+    if (!answers)
+        return;
+    char text[600];
+    size_t begun = AT_ONCE == 1 ? 1 : 0;
+    while (fgets(text, sizeof text, answers)) {
+        if (AT_ONCE > 1 && strncmp(text, "0x", 2) == 0)
+            begun++;
+        else if (begun > 0 && begun <= instructions.size()) {
+            site *found = &known()[instructions[begun - 1]];
+            if (found->line == 0)
+                *found = parse(text);
+        }
+    }
+    pclose(answers);
+}
+
+static std::mutex asking;
+
+void sites_look_up(const std::vector<const void *> &instructions)
+{
+    const std::lock_guard<std::mutex> lock(asking);
+    std::map<void *, std::vector<const void *>> unknown;  // by the file that they are in
+    Dl_info file;
+    for (const void *instruction : instructions)
+        if (known().try_emplace(instruction, nowhere).second && dladdr(instruction, &file))
+            unknown[file.dli_fbase].push_back(instruction);
+    for (const auto &[begins, of_file] : unknown)
+        for (size_t n = 0; n < of_file.size() && dladdr(of_file[n], &file); n += AT_ONCE) {
+            const auto first = of_file.begin() + ptrdiff_t(n);
+            const size_t count = std::min(of_file.size() - n, size_t(AT_ONCE));
+            ask(file, { first, first + ptrdiff_t(count) });
+        }
 }
 
 site site_of(const void *instruction)
 {
-    static auto *known = new std::map<const void *, site>;
-    static std::mutex asking;
+    sites_look_up({ instruction });
     const std::lock_guard<std::mutex> lock(asking);
-    const auto [place, is_new] = known->try_emplace(instruction, site{ "?", 0 });
-    if (is_new)
-        place->second = ask(instruction);
-    return place->second;
+    return known().at(instruction);
 }
 
 }  // namespace cpu

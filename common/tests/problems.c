@@ -130,7 +130,7 @@ static bool seen(const struct attention *p, size_t b, size_t g, size_t j)
     return false;
 }
 
-static bool tests_are_short(void)
+bool tests_are_short(void)
 {
     const char *const is_short = getenv("SHORT");
     return is_short && strcmp(is_short, "yes") == 0;

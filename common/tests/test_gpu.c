@@ -154,5 +154,23 @@ TEST(gpu, gets_kernels_for_itself_and_hoppers_are_for_hopper_whatever_is_asked_f
                     (const char *const[]){ "arch=compute_80,code=sm_80 ", NULL }, "compute_75");
     command_script("nvidia-smi", "#!/bin/sh\necho 8.9\n");
     assert_made_for("GPU_ARCH=native", "06_flash_tiled_cuda/kernels/mma",
-                    (const char *const[]){ "arch=compute_80,code=sm_89 ", NULL }, "compute_89");
+                    (const char *const[]){ "arch=compute_89,code=sm_89 ", NULL }, "compute_80");
+}
+
+/* What several kinds of GPU have the same PTX for is made for the oldest of them. */
+TEST(gpu, gets_kernels_from_the_ptx_of_an_older_one_where_that_is_the_same)
+{
+    assert_made_for("GPU_ARCH='120 90 80'", "06_flash_tiled_cuda/kernels/fa2",
+                    (const char *const[]){ "arch=compute_120,code=sm_120 ",
+                                           "arch=compute_80,code=sm_90 ",
+                                           "arch=compute_80,code=sm_80 ", NULL },
+                    "compute_90");
+    assert_made_for(
+        "GPU_ARCH='75 80 90'", "06_flash_tiled_cuda/kernels/mma",
+        (const char *const[]){ "arch=compute_80,code=sm_80 ", "arch=compute_80,code=sm_90 ", NULL },
+        "compute_75");
+    assert_made_for(
+        "GPU_ARCH='75 86 90'", "07_backward/kernels/mma",
+        (const char *const[]){ "arch=compute_86,code=sm_86 ", "arch=compute_90,code=sm_90 ", NULL },
+        "compute_75");
 }
