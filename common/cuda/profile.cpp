@@ -140,6 +140,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
     profile_close();
     found.clear();
     std::vector<const void *> instructions;
+    instructions.reserve(totals.size());
     for (const auto &line : totals)
         instructions.push_back(std::get<0>(line.first));
     sites_look_up(instructions);
