@@ -158,8 +158,9 @@ NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that no
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
-# From the PTX of an older kind ptxas makes the same instructions for these kinds as from that of their own: it is made
-# once, for the oldest. Not so for 12.0, and for kernels that ask for what 9.0 has and 8.9 has not.
+# For these kinds of GPU ptxas makes the same instructions from an older kind's PTX as from their own, so PTX is made
+# once, for the oldest that is asked for, and __CUDA_ARCH__ is that one's. A kernel that uses what came with 9.0 has to
+# say HAS_MORE_ON_90. For 12.0 the instructions would be others.
 SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # The runtime becomes part of a program, which then finds it wherever it runs.
@@ -168,12 +169,12 @@ GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ld
 TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
 TENSOR_07  := mma_split mma complete16
 $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): TOO_OLD = 75
+# On 9.0 mma adds four numbers to memory at once, and D makes a float of a bfloat16 by one instruction.
+$(OBJ)/gpu/07_backward/kernels/mma.o $(OBJ)/gpu/07_backward/kernels/D.o: HAS_MORE_ON_90 = yes
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
 HOPPER_06  := wgmma roles overlap pingpong persistent polynomial
 HOPPER_07  := wgmma bulk ordered
-# Additions of four numbers, and a word for the number that a bfloat16 is.
-$(OBJ)/gpu/07_backward/kernels/mma.o $(OBJ)/gpu/07_backward/kernels/D.o: HAS_MORE_ON_90 = yes
 $(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): ONLY_FOR = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
@@ -604,10 +605,10 @@ CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
 HAVE = @command -v $(1) >/dev/null || { echo "make $@: no $(1) here; sh common/setup.sh lint installs it" >&2; exit 2; }
 format:
 	$(call HAVE,$(CLANG_FORMAT))
-	$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
+	$(AT)$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
 format-check:
 	$(call HAVE,$(CLANG_FORMAT))
-	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
+	$(AT)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
 # A file at a time on every core; what is said of one stays together.
 TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
     { printf "%s\n" "$$said"; exit 1; }'
@@ -661,7 +662,7 @@ help:
 #? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
 #? make test-03      the tests and mutants of chapter 03
 #? make sanitize     the tests under the address and undefined-behaviour sanitizers; SHORT=yes, as in CI: without
-#?                   the large problems, and with fewer random ones. CI's tests with clang are short too:
+#?                   what takes long, and with fewer random problems. CI's tests with clang are short too:
 #?                   make tests CC=clang BUILD=build/clang is all of them
 #? make racecheck-05 the threads of chapter 05 under clang's race detector
 #? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of

@@ -59,17 +59,22 @@ static void print_help(const struct program *program)
 {
     printf("%s: %s\n\n", program->name, program->summary);
     printf("usage: build/%s [options]\n\n", program->name);
+    bool has_devices = false;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         char left[40];
         const char *const argument = row->argument ? row->argument : "";
         snprintf(left, sizeof left, *argument == '[' ? "--%s[=%s" : "--%s %s", row->name,
                  argument + (*argument == '['));
-        if (takes(program, row))
-            printf("  %-16s %s\n", left, row->help);
+        if (!takes(program, row))
+            continue;
+        printf("  %-16s %s\n", left, row->help);
+        has_devices = has_devices || row->kind == DEVICE;
     }
     printf("\nexample: build/%s %s\n", program->name, program->example);
     printf("exit status: 0 verified, 1 disagrees with the reference or the previous stage, "
            "2 unusable input\n");
+    if (has_devices)
+        printf("             %d no GPU for --device gpu\n", EXIT_SKIPPED);
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */

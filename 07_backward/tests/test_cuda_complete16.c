@@ -30,7 +30,7 @@ static struct attention narrow_shape(size_t H, size_t Hkv, size_t Nq, size_t Nk,
     return p;
 }
 
-/* Some options together, and then each alone with each d. */
+/* Some options together, and then, where tests are not short, each alone with each d. */
 TEST(cuda_complete, agrees_with_the_reference_in_16_bits)
 {
     for (uint64_t seed = 0; seed < all_or_few(70, 10); seed++) {

@@ -32,7 +32,7 @@ static inline bool same_site(site a, site b)
  */
 site site_of(const void *instruction);
 
-/* For many instructions of which site_of is to be asked: then it is slow once, and not for each. */
+/* Looks up instructions that site_of will be asked for: hundreds together take as long as one. */
 void sites_look_up(const std::vector<const void *> &instructions);
 
 /* For functions that access memory for a kernel: inlined, so that the place is where they are called. */

@@ -55,7 +55,7 @@ static const char *program(const char *named)
     return *path || length > 0 ? path : named;  // where there is no /proc, as it was called
 }
 
-/* How many instructions are asked for at once, as the first one takes most of the time. atos has one answer only. */
+/* How many instructions are asked for at once, as the first takes most of the time. atos does not say which is which. */
 #ifdef __APPLE__
 enum { AT_ONCE = 1 };
 #else

@@ -53,7 +53,7 @@ void problem_free(struct test_problem *t);
 
 /*
  * Where it is a compiler or a sanitizer that is tried, and not the code: with SHORT=yes in the environment large
- * problems are left out, and `few` random ones do instead of `all`.
+ * problems are left out, `few` random ones do instead of `all`, and a test may leave itself out.
  */
 bool tests_are_short(void);
 bool problem_is_too_long(const struct attention *p);

@@ -137,6 +137,7 @@ TEST(options, stand_in_the_help_of_chapters_05_to_07_within_100_columns)
             cr_assert(!strstr(said.text, start) == !takes, "chapter %d: %s", chapter,
                       new_options[k]);
         }
+        cr_assert(!strstr(said.text, "77 no GPU") == (chapter < 6), "chapter %d", chapter);
         size_t columns = 0;
         for (const char *c = said.text; *c; c++) {
             columns += ((unsigned char)*c & 0xC0) != 0x80;  // not inside a character of UTF-8
