@@ -61,12 +61,12 @@ static void print_help(const struct program *program)
     printf("usage: build/%s [options]\n\n", program->name);
     bool has_devices = false;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
+        if (!takes(program, row))
+            continue;
         char left[40];
         const char *const argument = row->argument ? row->argument : "";
         snprintf(left, sizeof left, *argument == '[' ? "--%s[=%s" : "--%s %s", row->name,
                  argument + (*argument == '['));
-        if (!takes(program, row))
-            continue;
         printf("  %-16s %s\n", left, row->help);
         has_devices = has_devices || row->kind == DEVICE;
     }

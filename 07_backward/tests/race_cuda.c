@@ -8,19 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Problems that need several tiles each way, with ragged ends. */
-static const size_t sizes[][3] = { { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 } };
-static const size_t narrow_dims[] = { 64, 64, 128 };
-static const size_t dims_of_complete[] = { 32, 64, 256 };
+/* Problems that need several tiles each way, with ragged ends; in 16 bits complete knows other d than the rungs. */
+static const struct {
+    size_t Nq, Nk, d, d_in_16_bits, d_of_complete_in_16_bits;
+} sizes[] = { { 130, 70, 16, 64, 32 }, { 70, 200, 64, 64, 64 }, { 140, 140, 128, 128, 256 } };
 
 static void run_in(bool narrow, const struct cuda_kernel *kernel,
                    const struct backward_device *device)
 {
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         struct attention p =
-            attention_of(1, 2, kernel->options ? 1 : 2, sizes[k][0], sizes[k][1], sizes[k][2]);
+            attention_of(1, 2, kernel->options ? 1 : 2, sizes[k].Nq, sizes[k].Nk, sizes[k].d);
         if (narrow) {
-            p.d = kernel->options ? dims_of_complete[k] : narrow_dims[k];
+            p.d = kernel->options ? sizes[k].d_of_complete_in_16_bits : sizes[k].d_in_16_bits;
             p.dtype = k % 2 ? DTYPE_F16 : DTYPE_BF16;
         }
         p.causal = k > 0;

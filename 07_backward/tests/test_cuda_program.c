@@ -211,20 +211,18 @@ TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
                 "--bench: expected a GPU with a CUDA");
 }
 
-/*
- * Forward and backward both on the device: it comes down as standard does. With SHORT=yes it is left out, and so is the
- * next test: those of the two passes try nearly all of the same code in less time.
- */
+/* Forward and backward both on the device: it comes down as standard does. */
 TEST(cuda_program, trains_with_the_passes_of_a_device)
 {
-    if (tests_are_short())
-        return;
     tells("--train --device cpu",
           (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
                                  "with steps of 1000", NULL });
 }
 
-/* In 16 bits both passes are other kernels, and it comes down all the same. */
+/*
+ * In 16 bits both passes are other kernels, and it comes down all the same. With SHORT=yes it is left out: the kernels
+ * have tests of their own, and the rest is what the test above runs.
+ */
 TEST(cuda_program, trains_in_16_bits)
 {
     if (tests_are_short())

@@ -1,7 +1,6 @@
 #include "site.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -63,7 +62,7 @@ enum { AT_ONCE = 500 };
 #endif
 
 /* What asks for instructions that are in one file. */
-static std::string question(const Dl_info &file, const std::vector<const void *> &instructions)
+static std::string question(const Dl_info &file, const void *const *instructions, size_t count)
 {
     char words[1200];
 #ifdef __APPLE__
@@ -73,8 +72,8 @@ static std::string question(const Dl_info &file, const std::vector<const void *>
     snprintf(words, sizeof words, "addr2line -a -i -e '%s'", program(file.dli_fname));
 #endif
     std::string question = words;
-    for (const void *instruction : instructions) {
-        const char *const at = static_cast<const char *>(instruction) - 1;  // in the call
+    for (size_t n = 0; n < count; n++) {
+        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // in the call
 #ifdef __APPLE__
         snprintf(words, sizeof words, " %p", static_cast<const void *>(at));
 #else
@@ -97,9 +96,9 @@ static std::map<const void *, site> &known()
  * An answer has a line for each function that has been inlined into another, innermost first: the first that is a
  * kernel's. Before it addr2line says the address.
  */
-static void ask(const Dl_info &file, const std::vector<const void *> &instructions)
+static void ask(const Dl_info &file, const void *const *instructions, size_t count)
 {
-    FILE *answers = popen(question(file, instructions).c_str(), "r");
+    FILE *answers = popen(question(file, instructions, count).c_str(), "r");
     if (!answers)
         return;
     char text[600];
@@ -107,7 +106,7 @@ static void ask(const Dl_info &file, const std::vector<const void *> &instructio
     while (fgets(text, sizeof text, answers)) {
         if (AT_ONCE > 1 && strncmp(text, "0x", 2) == 0)
             begun++;
-        else if (begun > 0 && begun <= instructions.size()) {
+        else if (begun > 0 && begun <= count) {
             site *found = &known()[instructions[begun - 1]];
             if (found->line == 0)
                 *found = parse(text);
@@ -127,11 +126,8 @@ void sites_look_up(const std::vector<const void *> &instructions)
         if (known().try_emplace(instruction, nowhere).second && dladdr(instruction, &file))
             unknown[file.dli_fbase].push_back(instruction);
     for (const auto &[begins, of_file] : unknown)
-        for (size_t n = 0; n < of_file.size() && dladdr(of_file[n], &file); n += AT_ONCE) {
-            const auto first = of_file.begin() + ptrdiff_t(n);
-            const size_t count = std::min(of_file.size() - n, size_t(AT_ONCE));
-            ask(file, { first, first + ptrdiff_t(count) });
-        }
+        for (size_t n = 0; n < of_file.size() && dladdr(of_file[n], &file); n += AT_ONCE)
+            ask(file, &of_file[n], std::min(of_file.size() - n, size_t(AT_ONCE)));
 }
 
 site site_of(const void *instruction)
