@@ -47,9 +47,6 @@ enum { SAVED_WORDS = 20, ENTRY = 11 };  // the link register, x30, is where to g
 #endif
 #include <ucontext.h>
 #endif
-#if defined(__ELF__) && !defined(CUDA_UCONTEXT)
-__asm__(".section .note.GNU-stack,\"\",%progbits\n.text\n");
-#endif
 
 namespace cpu
 {

@@ -26,7 +26,7 @@ using std::min;
         return expression;              \
     }
 CUDA_FUNCTION(cuda_exp10f, powf(10.0f, x))
-CUDA_FUNCTION(rsqrtf, float(1.0 / sqrt(double(x))))
+CUDA_FUNCTION(cuda_rsqrtf, float(1.0 / sqrt(double(x))))
 CUDA_FUNCTION(__frsqrt_rn, float(1.0 / sqrt(double(x))))
 CUDA_FUNCTION(__fsqrt_rn, sqrtf(x))
 CUDA_FUNCTION(__frcp_rn, 1.0f / x)
@@ -45,6 +45,7 @@ static inline float cuda_expf(float x)
 
 /* The C library has functions of some of these names, of its own and of no use here. */
 #define exp10f cuda_exp10f
+#define rsqrtf cuda_rsqrtf
 #define __exp10f cuda_exp10f
 #define __expf expf
 #define __logf logf
