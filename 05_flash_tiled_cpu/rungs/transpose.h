@@ -30,12 +30,19 @@
 #define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3)
 #endif
 
-#define ROUND(row, s)                                                            \
-    for (int i = 0; i < LANES; i++)                                              \
-        if (!(i & (s))) {                                                        \
-            const vec a = (row)[i], b = (row)[i + (s)];                          \
-            (row)[i] = __builtin_shufflevector(a, b, EVERY_LANE(WITHOUT, s));    \
-            (row)[i + (s)] = __builtin_shufflevector(a, b, EVERY_LANE(WITH, s)); \
+/* What clang and gcc call a shuffle; gcc before 12 has a word of its own. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
+#endif
+
+#define ROUND(row, s)                                            \
+    for (int i = 0; i < LANES; i++)                              \
+        if (!(i & (s))) {                                        \
+            const vec a = (row)[i], b = (row)[i + (s)];          \
+            (row)[i] = SHUFFLE(a, b, EVERY_LANE(WITHOUT, s));    \
+            (row)[i + (s)] = SHUFFLE(a, b, EVERY_LANE(WITH, s)); \
         }
 
 INLINE void transpose(vec row[LANES])
@@ -51,5 +58,6 @@ INLINE void transpose(vec row[LANES])
 }
 
 #undef ROUND
+#undef SHUFFLE
 
 #endif
