@@ -43,6 +43,7 @@ fi
 verdict() {  # status, text
     printf '%-48s %s\n' "$name" "$2"
     [ "$1" -eq 0 ] && echo "1 0 0" >"$result"
+    [ "$1" -eq 0 ] || echo "0 1 0" >"$result"
     [ "$1" -eq 0 ] || tail -n 20 "$log" | sed 's/^/    /'
     exit "$1"
 }

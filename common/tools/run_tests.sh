@@ -3,7 +3,8 @@
 #
 # With LEAVE_OUT, suites whose names fit that pattern are skipped, and it is said how many tests those are.
 # Leaves "passed failed skipped" in RESULT. A program that ran fewer tests than its sources define,
-# hung, or crashed has failed, whatever its exit status says.
+# hung, or crashed has failed, whatever its exit status says. The wrong versions are tried all the same, but for a
+# student (STUDENT is set), whose lesson they are not made from: then it ends with 1.
 program=$1 result=$2
 shift 2
 export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
@@ -36,4 +37,4 @@ missing=$((expected - passed - failed - skipped))
 } >"$log.shown"
 cat "$log.shown"
 echo "$passed $failed $skipped" >"$result"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] || [ -z "$STUDENT" ]

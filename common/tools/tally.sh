@@ -1,26 +1,34 @@
 #!/bin/sh
-# tally.sh RESULT... - adds up the results; one that is missing could not be built and has failed.
+# tally.sh RESULT... - adds up the results.
 #
-# With STUDENT set, wrong versions that were not tried, because the lesson has been changed or fails
-# its tests, are skipped.
-passed=0 failed=0 skipped=0 untried=0
+# A result is "passed failed skipped", and for a wrong version that was not tried the reason (mutant.sh). One that is
+# missing has failed. But where a chapter's own tests did not build, that is one failure, and its wrong versions are
+# skipped; with STUDENT set they are skipped where its tests fail, too.
+passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' untried=''
 for result; do
     name=$(basename "$result")
-    if [ -f "$result" ] && read -r p f s <"$result"; then
+    chapter=${name%%[.-]*}
+    if [ -f "$result" ] && read -r p f s why <"$result"; then
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-        case $name in *.*) untried=$((untried + s)) ;; esac
+        case $why in changed) changed=$((changed + s)) ;; failing) failing=$((failing + s)) ;; esac
         continue
     fi
-    case $STUDENT$name in
-    yes*.*) untried=$((untried + 1)) skipped=$((skipped + 1)) ;;
+    case $STUDENT,$name,$broken in
+    *,*.*,*" $chapter "*) untried="$untried $chapter:did-not-build" skipped=$((skipped + 1)) ;;
+    yes,*.*,*) untried="$untried $chapter:fail" skipped=$((skipped + 1)) ;;
     *)
         echo "$name: did not build, or left no result"
         failed=$((failed + 1))
+        case $name in *.*) ;; *) broken="$broken $chapter " ;; esac
         ;;
     esac
 done
-[ "$untried" -eq 0 ] ||
-    echo "$untried wrong versions were not tried: they are made from the lesson as it was published"
+
+echo "$untried" | tr ' ' '\n' | sed '/^$/d' | sort | uniq -c | while IFS=': ' read -r count chapter why; do
+    echo "$count wrong versions of $chapter were not tried: its tests $(echo "$why" | tr - ' ')"
+done
+[ "$changed" -eq 0 ] || echo "$changed wrong versions were not tried: they are made from the lesson as it was published"
+[ "$failing" -eq 0 ] || echo "$failing wrong versions were not tried: the tests that reject them fail without them too"
 [ "$((passed + failed))" -gt 0 ] || { echo "no test was run"; failed=1; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
