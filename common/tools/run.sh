@@ -4,6 +4,8 @@ build=$1
 shift
 mkdir -p "$build/run"
 bad=0 tables=''
+# A thread that waits soon leaves its core to what else runs here; else a busy machine's times are a hundred times too long.
+export GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 
 for chapter; do
     csv=$build/run/$chapter.csv
@@ -15,12 +17,17 @@ for chapter; do
 done
 
 echo
+# At most 80 columns. In some awks a letter that is no ASCII is as long as its bytes.
 # shellcheck disable=SC2086
 awk -F, '
-    BEGIN {
-        row = "%-28s %12s %11s %10s %13s %13s %10s\n"
-        printf row, "", "accesses", "", "extra", "error against", "against the", ""
-        printf row, "chapter", "counted", "formula", "memory", "double", "stage before", "time"
+    function right(text, width,    plain) {
+        plain = text
+        gsub(/…/, ".", plain)
+        return sprintf("%" (width > length(plain) ? width - length(plain) : 0) "s", "") text
+    }
+    function row(name, counted, formula, memory, error, previous, time) {
+        printf "%-19s %s %s %s %s %s %s\n", name, right(counted, 10), right(formula, 13), right(memory, 8),
+            right(error, 7), right(previous, 8), right(time, 9)
     }
     function grouped(n,    text) {
         for (text = ""; length(n) > 3; n = substr(n, 1, length(n) - 3))
@@ -33,13 +40,20 @@ awk -F, '
         if (n < 10000000) return sprintf("%.1f kB", n / 1000)
         return sprintf("%.1f MB", n / 1000000)
     }
+    function short(error) { return sprintf("%.1e", error) }
+    BEGIN {
+        row("", "accesses", "", "extra", "error", "against", "")
+        row("chapter", "counted", "formula", "memory", "(double)", "previous", "time")
+    }
     FNR == 2 {
         name = FILENAME
         gsub(/.*\/|\.csv$/, "", name)
         gsub(/_/, " ", name)
-        printf row, name, grouped($3), $2, bytes($4), $6, $7 == "" ? "-" : $8,
-            ($5 > 0 ? sprintf("%.3g ms", $5) : "-")  # a kernel on a CPU has no time to tell
-    }' $tables
+        # On a CPU a kernel has no time.
+        row(name, grouped($3), $2, bytes($4), short($6), $7 == "" ? "-" : short($8), $5 > 0 ? sprintf("%.3g ms", $5) : "-")
+        rows++
+    }
+    END { exit rows == 0 }' $tables || { echo "    no table: awk failed, or no chapter left its row" >&2; bad=1; }
 
 [ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
 cat <<TEXT
