@@ -22,6 +22,9 @@ if [ -n "$place" ] && ! { [ -d "$place" ] && [ -w "$place" ]; }; then
     exit 2
 fi
 
+# Says what is wrong, in one line, and ends: what somebody asked for is theirs to put right.
+refuse() { echo "$1" >&2; exit 2; }
+
 compiles() {  # program text, libraries: does it build?
     folder=$(mktemp -d) || exit 2
     printf '%s\n' "$1" >"$folder/try.c"
@@ -53,11 +56,24 @@ else manager=none
 fi
 
 case $need in run | test | unpack)
-    compiles '#include <math.h>
-int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm ||
+    cc=${CC:-cc} cxx=${CXX:-c++}
+    for compiler in "CC=$cc" "CXX=$cxx"; do
+        command=${compiler#*=}
+        command=${command%% *}  # it may have options, or be what another program is to call
+        case $command in cc | gcc | c++ | g++) continue ;; esac
+        has "$command" || refuse "$compiler: expected a compiler, but there is no command $command here"
+    done
+    if ! compiles '#include <math.h>
+int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm; then
         lacks 'gcc libc6-dev' 'gcc glibc-devel' gcc gcc 'a C17 compiler, which builds the chapters'
-    cxx=${CXX:-c++}
-    has "${cxx%% *}" ||  # it may have options, or be what another program is to call
+    elif ! compiles 'typedef float vec __attribute__((vector_size(16)));
+#if !defined(__clang__) && __GNUC__ < 10 || defined(__clang__) && __clang_major__ < 11
+#error
+#endif
+int main(void) { return (int)(((vec){ 1 } < (vec){ 2 })[0]) == 0; }'; then
+        refuse "$($cc --version 2>/dev/null | head -n 1): the course needs gcc 10 or clang 11, or later; where another is installed: make run CC=clang"
+    fi
+    has "${cxx%% *}" ||
         lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
@@ -123,6 +139,12 @@ if [ "$need" = unpack ]; then
         apt-get download $wanted >>log 2>&1 || exit
         for package in *.deb; do dpkg -x "$package" . || exit; done
         rm -f -- *.deb
+        # A library that this machine has already was not among them: what is unpacked points to it.
+        find . -type l | while IFS= read -r link; do
+            there=$(dirname "${link#.}")/$(readlink "$link")
+            [ -e "$link" ] || [ ! -e "$there" ] || ln -sf "$there" "$link"
+            [ -e "$link" ] || case $link in *.so) echo "$link points to nothing"; exit 1 ;; esac
+        done >>log
     ) || { tail -n 5 "$unpacked.part/log"; rm -rf "$unpacked.part"; echo "That failed. It takes an administrator to run: $install"; exit 2; }
     rm -rf "$unpacked"
     mv "$unpacked.part" "$unpacked"

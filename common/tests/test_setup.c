@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 static const char MACHINE[] =
-    "mkdir @/bin && cd @/bin && for tool in sh sed mktemp rm mkdir mv dirname tail printf touch; "
-    "do "
+    "mkdir @/bin && cd @/bin && for tool in sh sed mktemp rm mkdir mv dirname tail head printf "
+    "touch find readlink ln; do "
     "ln -s \"$(command -v $tool)\" $tool; done\n"
     "tool() { printf '#!/bin/sh\\n%s\\n' \"$2\" >$1; chmod +x $1; }\n"
     "tool cc 'for a; do case $a in *try.c) while read -r line; do case $line in "
@@ -47,6 +47,31 @@ TEST(setup, says_whom_to_ask_and_what_to_do_without)
     cr_assert(!command_made("build"), "something was written");
 }
 
+TEST(setup, names_a_compiler_that_is_not_there)
+{
+    static const char *const wrong[] = { "CC=nosuch", "CXX=nosuch", "CC=\"nosuch -m64\"" };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        command_run("rm -rf @/bin");
+        char change[100];
+        snprintf(change, sizeof change, "cd .. && exec env %s PATH=@/bin sh $script run", wrong[k]);
+        const struct command c = set_up(change, "run");
+        cr_assert(c.status == 2 && is_one_line_with(c.err, "no command nosuch here"),
+                  "%s: status %d: %s%s", wrong[k], c.status, c.out, c.err);
+    }
+}
+
+TEST(setup, refuses_a_compiler_that_is_too_old_before_anything_is_installed)
+{
+    const struct command c = set_up(
+        "tool cc 'case $1 in --version) echo gcc 4.2.1; exit ;; esac; for a; do case $a in "
+        "*try.c) while read -r line; do case $line in *vector*) exit 1 ;; esac; done <\"$a\" "
+        ";; esac; done'",
+        "test");
+    cr_assert(c.status == 2 && is_one_line_with(c.err, "gcc 4.2.1: the course needs gcc 10") &&
+                  !c.out[0],
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
 TEST(setup, does_not_promise_to_unpack_a_compiler)
 {
     const struct command c = set_up("rm c++", "test");
@@ -76,6 +101,21 @@ TEST(setup, unpacks_every_package_that_is_wanted)
               "status %d: %s%s", c.status, c.out, c.err);
     cr_assert(!command_made("build/packages/libone.deb") && !command_made("build/packages.part"),
               "something was left behind");
+}
+
+TEST(setup, unpacks_no_link_to_a_library_that_is_not_there)
+{
+    const char *const link = "tool dpkg 'mkdir -p .@/lib && ln -sf %s .@/lib/libone.so'";
+    char change[200];
+    snprintf(change, sizeof change, link, "libone.so.3");
+    const struct command dangling = set_up(change, "unpack");
+    cr_assert(dangling.status == 2 && strstr(dangling.out, "libone.so points to nothing"),
+              "status %d: %s%s", dangling.status, dangling.out, dangling.err);
+    command_run("rm -rf @/bin && mkdir @/lib && touch @/lib/libone.so.3");
+    const struct command c = set_up(change, "unpack");
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+    const struct command there = command_run("cd @ && test -e build/packages$PWD/lib/libone.so");
+    cr_assert(there.status == 0, "the link points to nothing");
 }
 
 TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
