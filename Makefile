@@ -558,7 +558,7 @@ include $(CLASSROOM_MK)
 
 # ---- the course as a whole ---------------------------------------------------------------------
 
-.PHONY: run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
+.PHONY: fresh run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
         clean help setup-run setup-test peers peers-05 peers-07 build-peers results
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes a minute or two the first time"
@@ -648,6 +648,10 @@ cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
 	@sh common/tools/cachegrind.sh $(BUILD)/cachegrind-05
 
+# The two commands of the README where the course has never been.
+fresh:
+	@sh common/tools/fresh.sh
+
 clean:
 	rm -rf $(BUILD) a.out
 
@@ -699,6 +703,8 @@ help:
 #?                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
 #? make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
 #?                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above
+#? make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
+#?                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
 #? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
 #? make check-docs   run every command that a page shows
 #? make plots        draw the pictures again; make plots-check says whether they are as drawn

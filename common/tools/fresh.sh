@@ -1,0 +1,73 @@
+#!/bin/sh
+# fresh.sh - the README's two commands on bare machines: new roots of Debian, made by debootstrap, in build/fresh.
+#
+# For each release, for root and for a user who may not install anything, with gcc and with clang: a copy of the root,
+# the last commit, `make run`, `make test`. Ends with a table of results and seconds; the logs stay. RELEASES="trixie sid",
+# USERS=reader and COMPILERS=gcc choose some of it. Another distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu
+# COMPONENTS=main,universe. It takes root, debootstrap, and ten minutes on two quiet cores for each of the twelve.
+place=$PWD/build/fresh
+[ "$(uname -s)$(id -u)" = Linux0 ] || { echo 'make fresh: expected Linux and root, who may make a root of another system' >&2; exit 2; }
+for tool in debootstrap unshare chroot git; do
+    command -v $tool >/dev/null || { echo "make fresh: no $tool here; apt-get install debootstrap util-linux git" >&2; exit 2; }
+done
+mkdir -p "$place"
+
+# A bare root: a shell, make, git and the package manager. With it goes the date's check of a mirror's lists, since a copy
+# of the unstable release may be older than a week.
+bare() {  # release
+    [ ! -f "$place/$1.log" ] || [ ! -d "$place/$1" ] || return 0
+    rm -rf "${place:?}/$1"
+    debootstrap --variant=minbase --include=ca-certificates,make,git ${COMPONENTS:+--components="$COMPONENTS"} \
+        "$1" "$place/$1" "${MIRROR:-http://deb.debian.org/debian}" >"$place/$1.log" 2>&1 ||
+        { tail -n 5 "$place/$1.log" >&2; rm -rf "${place:?}/$1" "$place/$1.log"; return 1; }
+    echo 'Acquire::Check-Valid-Until "false";' >"$place/$1/etc/apt/apt.conf.d/99fresh"
+    chroot "$place/$1" useradd --create-home reader
+}
+
+# Runs words in the root, whose mounts end with them.
+inside() {  # root user words
+    unshare --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+        exec env -i HOME=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec="$1" "$0" \
+            sh -c "cd /course && $2"' "$1" "$2" "$3"
+}
+
+try() {  # release user compiler
+    root=$place/$1-$2-$3 log=$place/$1-$2-$3.log
+    rm -rf "$root"
+    cp -a "$place/$1" "$root" && mkdir "$root/course" && git archive HEAD | tar x -C "$root/course" || return 1
+    chroot "$root" chown -R "$2:" /course
+    cp /etc/resolv.conf "$root/etc/" 2>/dev/null
+    : >"$log"
+    # What make does not install: clang, and for somebody who may not install anything a compiler.
+    case $2,$3 in
+    *,clang) words=CC=clang packages='clang libc6-dev' ;;
+    root,*) words='' packages='' ;;
+    *) words='' packages='gcc g++ libc6-dev' ;;
+    esac
+    [ -z "$packages" ] || inside "$root" root "apt-get update && DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends $packages" >>"$log" 2>&1
+    began=$(date +%s)
+    inside "$root" "$2" "make run $words" >>"$log" 2>&1
+    run=$?
+    ran=$(date +%s)
+    [ "$2" = root ] || inside "$root" "$2" "make test $words; sh common/setup.sh unpack" >>"$log" 2>&1
+    inside "$root" "$2" "make test $words" >>"$log" 2>&1
+    status=$?
+    row "$1" "$2" "$3" "$run, $((ran - began)) s" "$status, $(($(date +%s) - ran)) s" "$(tail -n 1 "$log")" | tee -a "$place/table"
+    rm -rf "$root"
+    [ "$run$status" = 00 ]
+}
+
+row() { printf '%-10s %-8s %-8s %-12s %-12s %s\n' "$@"; }
+: >"$place/table"
+bad=0
+row release user compiler 'make run' 'make test' ''
+for release in ${RELEASES:-bookworm trixie sid}; do
+    bare "$release" || { echo "$release: no root could be made" >&2; bad=1; continue; }
+    for user in ${USERS:-root reader}; do
+        for compiler in ${COMPILERS:-gcc clang}; do
+            try "$release" "$user" "$compiler" || bad=1
+        done
+    done
+done
+exit $bad
