@@ -37,7 +37,7 @@ awk -F, '
         name = FILENAME
         gsub(/.*\/|\.csv$/, "", name)
         gsub(/_/, " ", name)
-        printf row, name, grouped($3), $2, bytes($4), $6, $7 == "" ? "-" : $8,
+        printf row, name, grouped($3), $2, bytes($4), $6, ($7 == "" ? "-" : $8),
             ($5 > 0 ? sprintf("%.3g ms", $5) : "-")  # a kernel on a CPU has no time to tell
     }' $tables
 
