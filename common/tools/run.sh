@@ -39,7 +39,7 @@ awk -F, '
         gsub(/_/, " ", name)
         printf row, name, grouped($3), $2, bytes($4), $6, ($7 == "" ? "-" : $8),
             ($5 > 0 ? sprintf("%.3g ms", $5) : "-")  # a kernel on a CPU has no time to tell
-    }' $tables
+    }' $tables </dev/null || { echo "run.sh: $(command -v awk) could not write the table" >&2; exit 1; }
 
 [ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
 cat <<TEXT
