@@ -148,7 +148,8 @@ $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	@mkdir -p $(@D)
 	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
-NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
+# make 3.81 starts a command without a shell if nothing in it needs one, and finds no program called command: 2> does.
+NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
 GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$'))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 # GPU_ARCH=native, or for example GPU_ARCH="80 90": for these alone, which is done sooner. What needs a newer GPU
