@@ -107,16 +107,18 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
 endif
+# By its own word: on macOS c++ is clang.
+CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             -Icommon $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
 # a write to the same place follows. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED \
-                 $(if $(findstring clang,$(CXX)),-mllvm -tsan-instrument-read-before-write=1)
+                 $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 # Kernels are many templates, and most of their time on a CPU is the engine's: with -Og they are compiled three
 # times as fast as with -O2. They tell nvcc which loops to unroll; other compilers know better, or do not know the
 # word. Of DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
-KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
+KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
 $(OBJ)/%.o: %.cpp
