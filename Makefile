@@ -17,6 +17,12 @@ export PATH := $(UNPACKED)/bin:$(PATH)
 export CRITERION_CFLAGS  ?= -isystem $(UNPACKED)/include
 export CRITERION_LDFLAGS ?= -Wl,--disable-new-dtags $(foreach d,$(wildcard $(UNPACKED)/lib/*-linux-*),-L$d -Wl,-rpath,$d)
 endif
+# Homebrew's folder, which compilers do not search by themselves: common/setup.sh has the same.
+BREW := $(shell command -v brew >/dev/null 2>&1 && brew --prefix)
+ifneq ($(and $(BREW),$(wildcard $(BREW)/include/criterion)),)
+export CRITERION_CFLAGS  ?= -isystem $(BREW)/include
+export CRITERION_LDFLAGS ?= -L$(BREW)/lib -Wl,-rpath,$(BREW)/lib
+endif
 STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
             -Wstrict-prototypes -Wvla

@@ -34,6 +34,12 @@ compiles() {  # program text, libraries: does it build?
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 
+# Homebrew's folder, which compilers do not search by themselves, as in the Makefile.
+if has brew && brew=$(brew --prefix) && [ -d "$brew/include/criterion" ]; then
+    CRITERION_CFLAGS=${CRITERION_CFLAGS--isystem $brew/include}
+    CRITERION_LDFLAGS=${CRITERION_LDFLAGS--L$brew/lib -Wl,-rpath,$brew/lib}
+fi
+
 # Each missing thing: its package for apt, dnf, pacman and brew, and why.
 missing='' reasons=''
 lacks() {  # apt dnf pacman brew reason
