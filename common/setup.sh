@@ -79,9 +79,13 @@ case $need in plots)
     has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
 esac
 case $need in aarch64)
+    if [ "$(uname -s)" != Linux ]; then
+        echo "SKIPPED: it needs Linux, where qemu runs programs of another processor"
+        exit 77
+    fi
     has aarch64-linux-gnu-g++ || lacks g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu \
-        aarch64-linux-gnu-gcc aarch64-elf-gcc 'a compiler for aarch64'
-    has qemu-aarch64-static || lacks qemu-user-static qemu-user-static qemu-user-static qemu \
+        aarch64-linux-gnu-gcc '' 'a compiler for aarch64'
+    has qemu-aarch64-static || lacks qemu-user-static qemu-user-static qemu-user-static '' \
         'qemu, which runs its programs'
     ;;
 esac
