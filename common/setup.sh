@@ -91,9 +91,10 @@ case $need in aarch64)
 esac
 case $need in lint)
     has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'
-    [ "$manager" = none ] || (CC=clang compiles '#include <omp.h>
+    # Apple's clang takes no -fopenmp, whatever is installed.
+    [ "$manager" = none ] || [ "$manager" = brew ] || (CC=clang compiles '#include <omp.h>
 int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
-        lacks libomp-dev libomp-devel openmp libomp "clang's OpenMP, with which threads are checked for races"
+        lacks libomp-dev libomp-devel openmp '' "clang's OpenMP, with which threads are checked for races"
     # Version 14 where there is one: another version lays the code out a little differently.
     has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
