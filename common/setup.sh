@@ -100,8 +100,10 @@ int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
     has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
         lacks clang-tidy-14 clang-tools-extra clang llvm 'clang-tidy, the linter'
+    chromium=chromium-headless-shell
+    ! grep -qs '^ID=ubuntu' /etc/os-release || chromium=chromium-browser
     has chromium-headless-shell || has chromium || has chromium-browser || has google-chrome ||
-        lacks chromium-headless-shell chromium-headless chromium chromium 'Chromium, in which the tile stepper is tested'
+        lacks $chromium chromium chromium chromium 'Chromium, in which the tile stepper is tested'
     ;;
 esac
 [ -z "$missing" ] && exit 0
