@@ -17,6 +17,12 @@ export PATH := $(UNPACKED)/bin:$(PATH)
 export CRITERION_CFLAGS  ?= -isystem $(UNPACKED)/include
 export CRITERION_LDFLAGS ?= -Wl,--disable-new-dtags $(foreach d,$(wildcard $(UNPACKED)/lib/*-linux-*),-L$d -Wl,-rpath,$d)
 endif
+# Homebrew's folder, which compilers do not search by themselves: common/setup.sh has the same.
+BREW := $(shell command -v brew >/dev/null 2>&1 && brew --prefix)
+ifneq ($(and $(BREW),$(wildcard $(BREW)/include/criterion)),)
+export CRITERION_CFLAGS  ?= -isystem $(BREW)/include
+export CRITERION_LDFLAGS ?= -L$(BREW)/lib -Wl,-rpath,$(BREW)/lib
+endif
 STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
             -Wstrict-prototypes -Wvla
@@ -114,16 +120,18 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
 endif
+# By its own word: on macOS c++ is clang.
+CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             -Icommon $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
 # a write to the same place follows. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED \
-                 $(if $(findstring clang,$(CXX)),-mllvm -tsan-instrument-read-before-write=1)
+                 $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 # Kernels are many templates, and most of their time on a CPU is the engine's: with -Og they are compiled three
 # times as fast as with -O2. They tell nvcc which loops to unroll; other compilers know better, or do not know the
 # word. Of DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
-KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
+KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
 $(OBJ)/%.o: %.cpp
@@ -155,7 +163,8 @@ $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	@mkdir -p $(@D)
 	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
 
-NVCC       ?= $(or $(shell command -v nvcc),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
+# make 3.81 starts a command without a shell if nothing in it needs one, and finds no program called command: 2> does.
+NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
 GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$'))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
 # GPU_ARCH=native, or for example GPU_ARCH="80 90": for these alone, which is done sooner. What needs a newer GPU

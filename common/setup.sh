@@ -37,6 +37,12 @@ compiles() {  # program text, libraries: does it build?
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 
+# Homebrew's folder, which compilers do not search by themselves, as in the Makefile.
+if has brew && brew=$(brew --prefix) && [ -d "$brew/include/criterion" ]; then
+    CRITERION_CFLAGS=${CRITERION_CFLAGS--isystem $brew/include}
+    CRITERION_LDFLAGS=${CRITERION_LDFLAGS--L$brew/lib -Wl,-rpath,$brew/lib}
+fi
+
 # Each missing thing: its package for apt, dnf, pacman and brew, and why.
 missing='' reasons=''
 lacks() {  # apt dnf pacman brew reason
@@ -89,24 +95,31 @@ case $need in plots)
     has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
 esac
 case $need in aarch64)
+    if [ "$(uname -s)" != Linux ]; then
+        echo "SKIPPED: it needs Linux, where qemu runs programs of another processor"
+        exit 77
+    fi
     has aarch64-linux-gnu-g++ || lacks g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu \
-        aarch64-linux-gnu-gcc aarch64-elf-gcc 'a compiler for aarch64'
-    has qemu-aarch64-static || lacks qemu-user-static qemu-user-static qemu-user-static qemu \
+        aarch64-linux-gnu-gcc '' 'a compiler for aarch64'
+    has qemu-aarch64-static || lacks qemu-user-static qemu-user-static qemu-user-static '' \
         'qemu, which runs its programs'
     ;;
 esac
 case $need in lint)
     has clang || lacks 'clang libclang-rt-dev' 'clang compiler-rt' 'clang compiler-rt' llvm 'clang, the second compiler'
-    [ "$manager" = none ] || (CC=clang compiles '#include <omp.h>
+    # Apple's clang takes no -fopenmp, whatever is installed.
+    [ "$manager" = none ] || [ "$manager" = brew ] || (CC=clang compiles '#include <omp.h>
 int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
-        lacks libomp-dev libomp-devel openmp libomp "clang's OpenMP, with which threads are checked for races"
+        lacks libomp-dev libomp-devel openmp '' "clang's OpenMP, with which threads are checked for races"
     # Version 14 where there is one: another version lays the code out a little differently.
     has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
     has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
         lacks clang-tidy-14 clang-tools-extra clang llvm 'clang-tidy, the linter'
+    chromium=chromium-headless-shell
+    ! grep -qs '^ID=ubuntu' /etc/os-release || chromium=chromium-browser
     has chromium-headless-shell || has chromium || has chromium-browser || has google-chrome ||
-        lacks chromium-headless-shell chromium-headless chromium chromium 'Chromium, in which the tile stepper is tested'
+        lacks $chromium chromium chromium chromium 'Chromium, in which the tile stepper is tested'
     ;;
 esac
 [ -z "$missing" ] && exit 0

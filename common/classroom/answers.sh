@@ -23,7 +23,7 @@ sh common/classroom/numbers.sh "$chapter/exercise.numbers" "$seed" | awk '
             if (given == "") verdict = "missing"
             else if (number(given) && distance(given + 0, expected[k] + 0) <= allowed + 0) { verdict = "right"; right++ }
             else verdict = "wrong"
-            print verdict, name[k], given == "" ? "-" : given, expected[k]
+            print verdict, name[k], (given == "" ? "-" : given), expected[k]
         }
         print right + 0 " of " all
     }' - "$file"

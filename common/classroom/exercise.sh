@@ -28,7 +28,7 @@ exercise_refused() {
     known=$(exercise_parts | tr '\n' ' ')
     case $1 in
     *[!a-z0-9,]*) wrong=$1 ;;
-    *) wrong=$(for one in $(echo "$1" | tr ',' ' '); do case " $known" in *" $one "*) ;; *) echo "$one"; break ;; esac; done) ;;
+    *) wrong=$(for one in $(echo "$1" | tr ',' ' '); do case " $known" in (*" $one "*) ;; (*) echo "$one"; break ;; esac; done) ;;
     esac
     [ -z "$wrong" ] || echo "expected some of ${known% }, with commas between, found '$wrong'"
 }

@@ -36,7 +36,7 @@ while [ "$number" -lt "$all" ]; do
                 earned = "0.0"
                 gsub(/"/, "\"\"", last)
             }
-            printf "\"%s\",%s,%s,%s,%d,\"%s\"\n", name, rejected, versions, earned, worth, rejected == "" ? last : ""
+            printf "\"%s\",%s,%s,%s,%d,\"%s\"\n", name, rejected, versions, earned, worth, (rejected == "" ? last : "")
         }' >>"$reports/tests.csv"
 done
 [ -t 2 ] && printf '\r\033[K' >&2

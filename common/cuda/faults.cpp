@@ -59,6 +59,14 @@ static bool past_shared(const char *p)
     return p >= end && p < end + sysconf(_SC_PAGESIZE);
 }
 
+/* Where nobody may read or write: an access there is SIGSEGV on Linux and SIGBUS on macOS. */
+static bool is_guarded(const char *p)
+{
+    const allocation *a = allocation_near(p);
+    return past_shared(p) || (own && stack_overflowed(own->room, p) >= 0) ||
+           (a && (p < a->room || p >= a->room + a->room_bytes));
+}
+
 static void explain(const char *p, site at)
 {
     const long overflowed = own ? stack_overflowed(own->room, p) : -1;
@@ -77,6 +85,17 @@ static void explain(const char *p, site at)
                   size_t(p - own->shared.dynamic) - own->launch->shared, own->launch->shared);
 }
 
+/* x86-64 refuses a vector access to a wrong multiple without an address. */
+static bool is_misaligned(int number, const siginfo_t *info)
+{
+    const char *p = static_cast<const char *>(info->si_addr);
+#ifdef __x86_64__
+    if (!p && info->si_code != SEGV_MAPERR)
+        return true;
+#endif
+    return number == SIGBUS && !is_guarded(p);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const char *p = static_cast<const char *>(info->si_addr);
@@ -85,8 +104,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (instruction)
         at = site_of(static_cast<const char *>(instruction) + 1);
     if (self || allocation_near(p)) {
-        // x86-64 refuses a vector access to a wrong multiple without an address.
-        if (self && (number == SIGBUS || (!p && info->si_code != SEGV_MAPERR)))
+        if (self && is_misaligned(number, info))
             refuse_at(at, "misaligned access: a vector must lie at a multiple of its size");
         if (self && uintptr_t(p) < 4096)
             refuse_at(at, "an access through a null pointer");

@@ -9,6 +9,7 @@
  * and problem, as --bench --csv writes them, with a last column that says what the peer ran.
  */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE  // for the number of cores on macOS
 
 #include "attention_check.h"
 #include "bench.h"

@@ -43,7 +43,7 @@ printf '%s\n' "$part" | awk -F, -v table="$1" -v file="$3, part $2" '
         } else {
             printf "%d heads%21s", heads, ""
             for (t = 1; t <= kinds; t++)
-                printf "%-36s", choices[t] == 1 ? "one thread" : choices[t] " threads"
+                printf "%-36s", (choices[t] == 1 ? "one thread" : choices[t] " threads")
             printf "\n%4s %-7s%6s", "d", "", "N"
             for (t = 1; t <= kinds; t++) {
                 printf "  %9s", "of peak"
@@ -60,7 +60,7 @@ printf '%s\n' "$part" | awk -F, -v table="$1" -v file="$3, part $2" '
                 }
                 print ""
             }
-            for (k = 2; k <= count; k++) printf "%s%s", known[kernels[k]], k < count ? "; " : "\n"
+            for (k = 2; k <= count; k++) printf "%s%s", known[kernels[k]], (k < count ? "; " : "\n")
         }
         for (k = 1; k <= 2; k++) print said[k]
     }'

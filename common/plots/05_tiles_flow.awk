@@ -106,7 +106,7 @@ function furniture(step,    k, s) {
 # The accesses of one element a time, so far; each number stands for one step.
 function count(step, n, sum) {
     printf "<text x=\"236\" y=\"%d\" text-anchor=\"end\" class=\"%s\" style=\"animation-name:%s%d\">%d</text>\n", \
-        slot_y() + 84, n == tiles[step] ? "count last" : "count", n == tiles[step] ? "from" : "only", n, sum
+        slot_y() + 84, (n == tiles[step] ? "count last" : "count"), (n == tiles[step] ? "from" : "only"), n, sum
 }
 
 function draw(step,    n, k, j, i, first, last, sum, delay, stay) {

@@ -1,4 +1,5 @@
 #define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE  // for mkdtemp on macOS
 #include "command.h"
 
 #include "test.h"

@@ -3,6 +3,7 @@
  * them, and what must hold on whatever machine the tests run on. How fast it is, no test asks.
  */
 #define _XOPEN_SOURCE 700  // for mkdtemp
+#define _DARWIN_C_SOURCE   // for the same on macOS, and for the number of cores
 
 #include "bench.h"
 #include "test.h"

@@ -102,7 +102,7 @@ ask_pytorch
 write_results
 awk -F, '/,pytorch/ {
     printf "%-18s %-4s N %5s, d %3s %-7s %10.3f ms; complete is %s times as fast\n", $2, $3, $6, $7,
-        $8 == 1 ? "causal" : "", $11, $14
+        ($8 == 1 ? "causal" : ""), $11, $14
 }' "$results"
 echo "written to $results"
 exit $status

@@ -48,7 +48,7 @@ page)
     echo '| GPU | pass | type | d | N | mask | fastest kernel | TFLOP/s | PyTorch: fastest backend | TFLOP/s | times as fast |'
     echo '|---|---|---|---|---|---|---|---|---|---|---|'
     rows "$@" | awk -F, "$say"'{
-        printf "| %s | %s | %s | %d | %d | %s | `%s` | %s | ", $1, pass($2), type($3), $4, $5, $6 == 1 ? "causal" : "none",
+        printf "| %s | %s | %s | %d | %d | %s | `%s` | %s | ", $1, pass($2), type($3), $4, $5, ($6 == 1 ? "causal" : "none"),
             $7, tera($8)
         if ($9 == "") print "not measured yet | | |"
         else printf "%s | %s | %.2f |\n", $9, tera($10), $11

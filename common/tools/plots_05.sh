@@ -35,7 +35,7 @@ for step in fa1 fa2 masks; do
     awk -F, -v step=$step '
         $5 == "S" {
             if ($3 "," $4 != tile) { when++; tile = $3 "," $4 }
-            print step, when, $3 + $7, $4 + $6, $8 != "-inf"
+            print step, when, $3 + $7, $4 + $6, ($8 != "-inf")
         }' "$data/printed"
 done >"$data/tile_order"
 

@@ -42,8 +42,8 @@ awk 'BEGIN {
             }
     for (x = 0; x < 16; x++)
         for (y = 0; y < 16; y++) {
-            print x, y, of[x, y], of[x, y] == 9
-            print 20 + x, y, of[x, y], of[y, x] == 9
+            print x, y, of[x, y], (of[x, y] == 9)
+            print 20 + x, y, of[x, y], (of[y, x] == 9)
         }
 }' >"$data/dS"
 

@@ -8,9 +8,9 @@ chapter=$1 planted=$2
 shift 2
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
+archer=$(dirname "$(readlink -f "$(command -v clang)" 2>/dev/null)")/../lib/libarcher.so
 if [ ! -f "$archer" ]; then
-    echo "SKIPPED: no clang with OpenMP and archer here (on Debian: clang libclang-rt-dev libomp-dev)"
+    echo "SKIPPED: no clang with OpenMP and archer here (on Debian: clang libclang-rt-dev libomp-dev; Apple's clang has none)"
     exit 77
 fi
 export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS='ignore_noninstrumented_modules=1 exitcode=66'

@@ -50,10 +50,10 @@ awk -F, '
         gsub(/.*\/|\.csv$/, "", name)
         gsub(/_/, " ", name)
         # On a CPU a kernel has no time.
-        row(name, grouped($3), $2, bytes($4), short($6), $7 == "" ? "-" : short($8), $5 > 0 ? sprintf("%.3g ms", $5) : "-")
+        row(name, grouped($3), $2, bytes($4), short($6), ($7 == "" ? "-" : short($8)), ($5 > 0 ? sprintf("%.3g ms", $5) : "-"))
         rows++
     }
-    END { exit rows == 0 }' $tables || { echo "    no table: awk failed, or no chapter left its row" >&2; bad=1; }
+    END { exit rows == 0 }' $tables </dev/null || { echo "    no table: awk failed, or no chapter left its row" >&2; bad=1; }
 
 [ "$bad" -eq 0 ] || { echo; echo "Something is wrong: see the lines above the table."; exit 1; }
 cat <<TEXT

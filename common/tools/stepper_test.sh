@@ -60,7 +60,7 @@ frame() {
         echo '<script>'
         cat common/tests/stepper.js
         echo '</script>'
-    } | sed '1{h;d};2G' >"$work/$2.html"  # the first line goes behind <!DOCTYPE html>
+    } | sed '1{h;d;};2G' >"$work/$2.html"  # the first line goes behind <!DOCTYPE html>
     echo "<iframe name=\"$2\" src=\"$2.html\" style=\"border: 0; width: $3px; height: 900px\"></iframe>" >>"$work/all.html"
     grep -nE '(src|href)="?(https?:)?//|url\(|@import|fetch\(|XMLHttpRequest' "$1" | grep -v 'url(#' |
         sed "s/^/$2: not ok - the page reaches for something elsewhere: line /" >>"$work/verdicts"
