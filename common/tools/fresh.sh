@@ -3,7 +3,7 @@
 #
 # For each release, for root and for a user who may not install anything, with gcc and with clang: a copy of the root,
 # the last commit, `make run`, `make test`. Ends with a table of results and seconds; the logs stay. RELEASES="trixie sid",
-# USERS=reader and COMPILERS=gcc choose some of it. Another distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu
+# USERS=reader and COMPILERS=gcc choose some of it; STRICT=-Werror makes a warning an error. Another distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu
 # COMPONENTS=main,universe. It takes root, debootstrap, and ten minutes on two quiet cores for each of the twelve.
 place=$PWD/build/fresh
 [ "$(uname -s)$(id -u)" = Linux0 ] || { echo 'make fresh: expected Linux and root, who may make a root of another system' >&2; exit 2; }
@@ -44,6 +44,7 @@ try() {  # release user compiler
     root,*) words='' packages='' ;;
     *) words='' packages='gcc g++ libc6-dev' ;;
     esac
+    words="$words${STRICT:+ STRICT=$STRICT}"
     [ -z "$packages" ] || inside "$root" root "apt-get update && DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends $packages" >>"$log" 2>&1
     began=$(date +%s)
