@@ -53,7 +53,8 @@ TEST(setup, names_a_compiler_that_is_not_there)
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         command_run("rm -rf @/bin");
         char change[100];
-        snprintf(change, sizeof change, "cd .. && exec env %s PATH=@/bin sh $script run", wrong[k]);
+        snprintf(change, sizeof change,
+                 "cd .. && exec env -u CC -u CXX %s PATH=@/bin sh $script run", wrong[k]);
         const struct command c = set_up(change, "run");
         cr_assert(c.status == 2 && is_one_line_with(c.err, "no command nosuch here"),
                   "%s: status %d: %s%s", wrong[k], c.status, c.out, c.err);
