@@ -189,7 +189,7 @@ const struct kernel kernels[KERNELS] = {
     },
     [OVERLAP] = {
         .name = "overlap",
-        .idea = "weights are made while the last are multiplied",
+        .idea = "weights are made before a product is awaited",
         .shape = shape_roles,
         .predict = predict_boxes,
         .formula = "d a key + …",
@@ -198,7 +198,7 @@ const struct kernel kernels[KERNELS] = {
     },
     [PINGPONG] = {
         .name = "pingpong",
-        .idea = "one consumer's weights under the other's products",
+        .idea = "two consumers take turns at the tensor cores",
         .shape = shape_roles,
         .predict = predict_boxes,
         .formula = "d a key + …",

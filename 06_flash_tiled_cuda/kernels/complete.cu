@@ -120,7 +120,9 @@ extern "C" void LAUNCHER(complete)(const struct attention *p, const struct devic
         complete_tile<64><<<grid, THREADS>>>(*p, *a);
     else if (p->d <= 96)
         complete_tile<96><<<grid, THREADS>>>(*p, *a);
-    else
+    else if (p->d <= 128)
         complete_tile<128><<<grid, THREADS>>>(*p, *a);
+    else
+        not_compiled(__func__, "d = %zu", p->d);
     CHECK_CUDA(cudaGetLastError());
 }

@@ -70,15 +70,18 @@ template <class T> static void launch_tile(const struct attention *p, const stru
 {
 #define TILE(d_, Br_, Bc_, bands, blocks)                 \
     if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
-        launch<T, tensor_shape<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
+        return launch<T, tensor_shape<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
     COMPLETE16_TILES(TILE)
 #undef TILE
+    not_compiled("complete16", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);
 }
 
 extern "C" void LAUNCHER(complete16)(const struct attention *p, const struct device_arrays *a)
 {
     if (p->dtype == DTYPE_BF16)
         launch_tile<__nv_bfloat16>(p, a);
-    else
+    else if (p->dtype == DTYPE_F16)
         launch_tile<__half>(p, a);
+    else
+        not_compiled("complete16", "--dtype %s", dtype_name(p->dtype));
 }

@@ -110,6 +110,8 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
 
 extern "C" void LAUNCHER(fa1)(const struct attention *p, const struct device_arrays *a)
 {
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
     switch (p->d) {
     case 16:
@@ -124,8 +126,11 @@ extern "C" void LAUNCHER(fa1)(const struct attention *p, const struct device_arr
     case 96:
         fa1_head<96><<<heads, THREADS>>>(*p, *a);
         break;
-    default:
+    case 128:
         fa1_head<128><<<heads, THREADS>>>(*p, *a);
+        break;
+    default:
+        not_compiled(__func__, "d = %zu", p->d);
     }
     CHECK_CUDA(cudaGetLastError());
 }

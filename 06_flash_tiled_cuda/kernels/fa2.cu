@@ -50,6 +50,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arrays *a)
 {
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     switch (p->d) {
     case 16:
@@ -64,8 +66,11 @@ extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arr
     case 96:
         fa2_tile<96><<<grid, THREADS>>>(*p, *a);
         break;
-    default:
+    case 128:
         fa2_tile<128><<<grid, THREADS>>>(*p, *a);
+        break;
+    default:
+        not_compiled(__func__, "d = %zu", p->d);
     }
     CHECK_CUDA(cudaGetLastError());
 }

@@ -14,7 +14,7 @@
  *     budget      … and the size of a tile is one that there are registers for
  *     wgmma       rescale, and Hopper's units copy and multiply
  *     roles       … and one warpgroup asks for tiles while two compute
- *     overlap     … and weights are made while the last ones are multiplied
+ *     overlap     … and the product of the last weights is awaited after new ones
  *     pingpong    … and the two that compute take turns at the tensor cores
  *     persistent  … and blocks stay, and take one tile of queries after the other
  *     polynomial  … and some of the powers of 2 are made by multiply-adds

@@ -60,6 +60,8 @@ static __global__ void naive_output(struct attention p, struct device_arrays a)
 
 extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_arrays *a)
 {
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
     const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
     const dim3 scores(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);

@@ -1,9 +1,11 @@
 /*
- * While one tile becomes weights, the last one's are multiplied.         as many accesses as wgmma
+ * One tile becomes weights before the last one's product is awaited.     as many accesses as wgmma
  *
  * roles, and a consumer asks for the scores of tile n before it asks for the product of tile n - 1. The scores come
- * first; and while the threads make weights of them, the tensor cores are at the product. Only then O may be rescaled. A
- * K is done with long before its V, so each of the two has stages and mbarriers of its own.
+ * first; the threads make weights of them, and then wait for the product. Only then O may be rescaled. A K is done with
+ * long before its V, so each of the two has stages and mbarriers of its own.
+ *
+ * That is the order here and in PTX. ptxas (12.8, 13.0) moves the wait for the product ahead of the exponentials.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.

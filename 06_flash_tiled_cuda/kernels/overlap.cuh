@@ -1,5 +1,5 @@
 /*
- * Weights while a product still runs: what a thread makes of a tile's scores, and what it leaves for later.
+ * Weights before a product is awaited: what a thread makes of a tile's scores, and what it leaves for later.
  */
 #ifndef FLASH_TILED_CUDA_OVERLAP_CUH
 #define FLASH_TILED_CUDA_OVERLAP_CUH

@@ -20,6 +20,7 @@
 
 // 128 threads with few registers and 256 with many have no more of them than 384 with 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
+static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
 
 /* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. */
 struct tile_of_queries {

@@ -5,6 +5,7 @@
 #include "run.h"
 
 #include "../stages.h"
+#include "command.h"
 #include "test.h"
 #include "tolerance.h"
 
@@ -213,4 +214,60 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
     assert_launches_fail(&narrow, true);
     problem_free(&wide);
     problem_free(&narrow);
+}
+
+struct launch_of {
+    kernel_launcher *launch;
+    struct attention p;
+    struct device_arrays arrays;  // there are none: a launcher that looks at one does not abort
+};
+
+static void launch_without_arrays(void *of)
+{
+    const struct launch_of *const l = of;
+    l->launch(&l->p, &l->arrays);
+}
+
+/* The launcher aborts that is asked for this d, type and tile; `launcher` is the name that it says. */
+static void assert_not_compiled(enum kernel_name name, const char *launcher, size_t d,
+                                enum dtype type, size_t Br, size_t Bc, const char *what)
+{
+    char part[200];
+    struct launch_of l = { .launch = device_cpu.launch[name], .p = attention_of(1, 1, 1, 5, 5, d) };
+    l.p.dtype = type;
+    l.arrays.Br = Br;
+    l.arrays.Bc = Bc;
+    snprintf(part, sizeof part, "%s: not compiled for %s; the program", launcher, what);
+    child_aborts(launch_without_arrays, &l, part);
+}
+
+/* The program refuses such problems before. A launcher that took a kernel for another d would give a wrong O. */
+TEST(device, launches_nothing_that_is_not_compiled)
+{
+    for (enum kernel_name name = NAIVE; name < COMPLETE; name++) {
+        char launcher[40];
+        snprintf(launcher, sizeof launcher, "%s_cpu", kernels[name].name);
+        if (kernels[name].tensor && name != BUDGET) {
+            assert_not_compiled(name, launcher, 96, DTYPE_BF16, 0, 0, "d = 96 with --dtype bf16");
+            assert_not_compiled(name, launcher, 256, DTYPE_F16, 0, 0, "d = 256 with --dtype f16");
+            assert_not_compiled(name, launcher, 64, DTYPE_F32, 0, 0, "d = 64 with --dtype f32");
+        } else if (name != BUDGET) {
+            assert_not_compiled(name, launcher, 64, DTYPE_F16, 0, 0, "--dtype f16");
+        }
+    }
+    assert_not_compiled(FA1, "fa1_cpu", 40, DTYPE_F32, 0, 0, "d = 40");
+    assert_not_compiled(FA2, "fa2_cpu", 129, DTYPE_F32, 0, 0, "d = 129");
+    assert_not_compiled(COMPLETE, "complete_cpu", 129, DTYPE_F32, 0, 0, "d = 129");
+}
+
+TEST(device, launches_no_tile_that_is_not_compiled)
+{
+    assert_not_compiled(BUDGET, "budget", 64, DTYPE_BF16, 100, 64, "d = 64 in tiles of 100 x 64");
+    assert_not_compiled(BUDGET, "budget", 64, DTYPE_F16, 128, 128, "d = 64 in tiles of 128 x 128");
+    assert_not_compiled(BUDGET, "budget", 96, DTYPE_F16, 128, 32, "d = 96 in tiles of 128 x 32");
+    assert_not_compiled(BUDGET, "budget", 64, DTYPE_F32, 128, 64, "--dtype f32");
+    assert_not_compiled(COMPLETE, "complete16", 96, DTYPE_BF16, 128, 64,
+                        "d = 96 in tiles of 128 x 64");
+    assert_not_compiled(COMPLETE, "complete16", 40, DTYPE_F16, 128, 64,
+                        "d = 40 in tiles of 128 x 64");
 }

@@ -221,6 +221,8 @@ extern "C" void LAUNCHER(backward_complete)(const struct attention *p,
         LAUNCHER(backward_complete16)(p, a);
         return;
     }
+    if (p->d > 128)
+        not_compiled(__func__, "d = %zu", p->d);
     LAUNCHER(backward_D)(p, a);
     if (p->d <= 32)
         launch<32>(*p, *a);

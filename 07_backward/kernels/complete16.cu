@@ -245,8 +245,10 @@ template <class T> static void launch_d(const struct attention *p, const struct 
         launch<T, 96>(p, a);
     else if (p->d == 128)
         launch<T, 128>(p, a);
-    else
+    else if (p->d == 256)
         launch<T, 256>(p, a);
+    else
+        not_compiled("backward_complete16", "d = %zu", p->d);
 }
 
 extern "C" backward_launcher LAUNCHER(backward_complete16);

@@ -99,6 +99,8 @@ template <int D> static void launch(const struct attention &p, const struct back
 extern "C" void LAUNCHER(backward_deterministic)(const struct attention *p,
                                                  const struct backward_arrays *a)
 {
+    if (p->dtype != DTYPE_F32 || p->d > 128)
+        not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
     LAUNCHER(backward_D)(p, a);
     if (p->d <= 32)
         launch<32>(*p, *a);

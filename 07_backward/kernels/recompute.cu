@@ -77,6 +77,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
 extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
                                              const struct backward_arrays *a)
 {
+    if (p->dtype != DTYPE_F32 || p->d > 128)
+        not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
     const dim3 grid(pieces(p->Nk, Bc), (unsigned)(p->B * p->H));
     CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
     LAUNCHER(backward_D)(p, a);                                                         // 4

@@ -104,6 +104,8 @@ static __global__ void standard_queries(struct attention p, struct backward_arra
 extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
                                             const struct backward_arrays *a)
 {
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
     const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
     const dim3 pairs(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);

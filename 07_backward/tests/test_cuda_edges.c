@@ -3,10 +3,12 @@
  */
 #include "cuda.h"
 
+#include "command.h"
 #include "test.h"
 #include "tiles.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Keys that nobody sees hold NaN. */
@@ -142,4 +144,51 @@ TEST(cuda_complete, drops_in_16_bits_the_weights_that_the_cpu_drops)
 {
     for (uint64_t seed = 11; seed < 23; seed++)
         assert_drops_what_the_cpu_drops(seed % 2 ? DTYPE_F16 : DTYPE_BF16, 300, 32, seed);
+}
+
+static void launch(void *loaded)
+{
+    cuda_launch(loaded);
+}
+
+/*
+ * A launcher that is asked for a d or a type that it is not compiled for aborts. What it is compiled for was loaded, so the
+ * arrays are there, and longer than this d needs: D is made first.
+ */
+static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, size_t d,
+                                enum dtype type, const char *part)
+{
+    struct attention p = attention_of(1, 1, 1, 5, 5, loaded == DTYPE_F32 ? 128 : 64);
+    p.dtype = loaded;
+    struct test_problem t = problem_of(p, 0, 1);
+    struct layer layer = layer_with_forward(&t);
+    struct cuda_loaded l = cuda_load(&cuda_kernels[name], &backward_cpu, &layer);
+    l.p.d = d;
+    l.p.dtype = type;
+    child_aborts(launch, &l, part);
+    cuda_unload(&l);
+    kept_free(&layer.kept);
+    problem_free(&t);
+}
+
+TEST(cuda_kernels, are_not_launched_for_what_is_not_compiled)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_COMPLETE; name++) {
+        char part[100];
+        const char *const kernel = cuda_kernels[name].name + strlen("cuda_");
+        snprintf(part, sizeof part, "backward_%s_cpu: not compiled for %s", kernel,
+                 cuda_kernels[name].tensor ? "d = 32 with --dtype bf16"
+                 : name == CUDA_STANDARD   ? "--dtype bf16"
+                                           : "d = 32 with --dtype bf16");
+        assert_not_compiled(name, cuda_kernels[name].tensor ? DTYPE_BF16 : DTYPE_F32, 32,
+                            DTYPE_BF16, part);
+    }
+    assert_not_compiled(CUDA_RECOMPUTE, DTYPE_F32, 129, DTYPE_F32,
+                        "backward_recompute_cpu: not compiled for d = 129 with --dtype f32");
+    assert_not_compiled(CUDA_DETERMINISTIC, DTYPE_F32, 129, DTYPE_F32,
+                        "backward_deterministic_cpu: not compiled for d = 129 with --dtype f32");
+    assert_not_compiled(CUDA_COMPLETE, DTYPE_F32, 129, DTYPE_F32,
+                        "backward_complete_cpu: not compiled for d = 129");
+    assert_not_compiled(CUDA_COMPLETE, DTYPE_BF16, 40, DTYPE_BF16,
+                        "backward_complete16: not compiled for d = 40");
 }

@@ -5,10 +5,13 @@
  *     CHECK_CUDA(cudaMalloc(&Q, bytes));
  *     kernel<<<grid, block>>>(Q);
  *     CHECK_LAUNCH("kernel");
+ *
+ * And a launcher that is called for what it is not compiled for, which aborts the program.
  */
 #ifndef COMMON_CUDA_CHECK_H
 #define COMMON_CUDA_CHECK_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,5 +58,23 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
         cuda_check(cudaGetLastError(), "the launch of " kernel, __FILE__, __LINE__);   \
         cuda_check(cudaDeviceSynchronize(), "the kernel " kernel, __FILE__, __LINE__); \
     } while (0)
+
+/*
+ * One line with the name of the launcher, and for what there is no kernel. The program refuses such a problem before it
+ * launches, so a call of this is a mistake in the program.
+ *
+ *     not_compiled(__func__, "d = %zu", p->d);
+ */
+static inline __attribute__((noreturn, format(printf, 2, 3))) void
+not_compiled(const char *launcher, const char *format, ...)
+{
+    va_list what;
+    va_start(what, format);
+    fprintf(stderr, "%s: not compiled for ", launcher);
+    vfprintf(stderr, format, what);
+    fputs("; the program has to refuse it before\n", stderr);
+    va_end(what);
+    abort();
+}
 
 #endif

@@ -5,9 +5,11 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +98,40 @@ struct command command_run(const char *words)
     remove(out);
     remove(err);
     return result;
+}
+
+struct command command_child(void (*work)(void *with), void *with)
+{
+    struct command c = { 0 };
+    int ends[2], status = 0;
+    fflush(NULL);
+    cr_assert(pipe(ends) == 0, "no pipe");
+    const pid_t child = fork();
+    cr_assert(child >= 0, "no child");
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        work(with);
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], c.err + used, sizeof c.err - 1 - used)) > 0;)
+        used += (size_t)got;
+    close(ends[0]);
+    cr_assert(waitpid(child, &status, 0) == child, "the child is lost");
+    c.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return c;
+}
+
+void child_aborts(void (*work)(void *with), void *with, const char *part)
+{
+    const struct command c = command_child(work, with);
+    cr_assert(c.status == 128 + SIGABRT && is_one_line_with(c.err, part),
+              "expected an abort and one line with \"%s\", found status %d: %s", part, c.status,
+              c.err);
 }
 
 bool is_one_line_with(const char *text, const char *part)

@@ -26,6 +26,12 @@ const char *command_folder(void);
  */
 struct command command_run(const char *words);
 
+/* The same of a child of this process that calls work(with): its status, and its standard error. */
+struct command command_child(void (*work)(void *with), void *with);
+
+/* Such a child aborts, and its standard error is one line that holds `part`. */
+void child_aborts(void (*work)(void *with), void *with, const char *part);
+
 /* Is this one line, of printable characters, that holds `part`? */
 bool is_one_line_with(const char *text, const char *part);
 
