@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGE = 1 << 18, ORPHAN_SECONDS = 20 };  // LARGE elements are more than a pipe holds
+// LARGE elements are more than a pipe holds; on a busy disk a write of them may take half a minute.
+enum { LARGE = 1 << 18, ORPHAN_SECONDS = 120 };
 static const float zeros[LARGE];
 
 static const char *path_of(const char *name)
