@@ -118,7 +118,8 @@ $(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
 # access to memory watched, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
 
 ifeq ($(origin CXX),default)
-CXX := $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(patsubst cc,c++,$(CC))))
+cxx_of = $(if $(findstring clang,$1),$(subst clang,clang++,$1),$(subst gcc,g++,$(patsubst cc,c++,$1)))
+CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdir $w)))
 endif
 # By its own word: on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))

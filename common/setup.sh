@@ -66,8 +66,11 @@ case $need in run | test | unpack)
     for compiler in "CC=$cc" "CXX=$cxx"; do
         command=${compiler#*=}
         command=${command%% *}  # it may have options, or be what another program is to call
-        case $command in cc | gcc | c++ | g++) continue ;; esac
+        case ${compiler#*=} in cc | gcc | c++ | g++) continue ;; esac  # which can be installed
         has "$command" || refuse "$compiler: expected a compiler, but there is no command $command here"
+        case $compiler in CXX=*) language=c++ ;; *) language=c ;; esac
+        said=$(echo 'int main(void) { return 0; }' | ${compiler#*=} -std=${language}17 -x $language - -o /dev/null 2>&1) ||
+            refuse "$compiler: expected a compiler for ${language}17, but it said: $(echo "$said" | head -n 1)"
     done
     if ! compiles '#include <math.h>
 int main(int c, char **v) { (void)v; return (int)exp(c) == 0; }' -lm; then

@@ -61,6 +61,18 @@ TEST(setup, names_a_compiler_that_is_not_there)
     }
 }
 
+TEST(setup, repeats_what_a_compiler_says_that_cannot_compile)
+{
+    const struct command c =
+        set_up("tool mine 'echo no such option; exit 1'; cd .. && exec env -u CC "
+               "CXX=mine PATH=@/bin sh $script run",
+               "run");
+    cr_assert(c.status == 2 &&
+                  is_one_line_with(c.err, "CXX=mine: expected a compiler for c++17, but "
+                                          "it said: no such option"),
+              "status %d: %s%s", c.status, c.out, c.err);
+}
+
 TEST(setup, refuses_a_compiler_that_is_too_old_before_anything_is_installed)
 {
     const struct command c = set_up(

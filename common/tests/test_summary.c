@@ -61,6 +61,7 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
     command_text("05.caught", "1 0 0\n");
     command_text("05.blind", "0 0 1 failing\n");
     command_text("05.changed", "0 0 1 changed\n");
+    command_text("07.a", "1 0 0\n");  // of an earlier run
     script_prints(
         "cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05 07 05.caught 05.blind 05.changed 07.a "
         "07.b",
@@ -73,8 +74,11 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
     // A student's own tests have failed: what else is there was not tried.
     script_prints("cd @ && STUDENT=yes sh \"$OLDPWD\"/common/tools/tally.sh 05 05.caught 05.gone",
                   1,
-                  (const char *const[]){ "1 wrong versions of 05 were not tried: its tests fail",
-                                         "4 passed, 1 failed, 1 skipped\n", NULL });
+                  (const char *const[]){ "2 wrong versions of 05 were not tried: its tests fail",
+                                         "3 passed, 1 failed, 2 skipped\n", NULL });
+    command_text("05.half", "3 0\n");
+    script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.half", 1,
+                  (const char *const[]){ "05.half: did not build", "1 passed, 1 failed", NULL });
     // One that is missing though its chapter's tests are there has failed.
     script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.gone", 1,
                   (const char *const[]){ "05.gone: did not build, or left no result",

@@ -10,18 +10,25 @@ place=$PWD/build/fresh
 for tool in debootstrap unshare chroot git; do
     command -v $tool >/dev/null || { echo "make fresh: no $tool here; apt-get install debootstrap util-linux git" >&2; exit 2; }
 done
+for word in $USERS $COMPILERS; do
+    case $word in
+    root | reader | gcc | clang) ;;
+    *) echo "make fresh: expected USERS of root and reader, and COMPILERS of gcc and clang, found $word" >&2; exit 2 ;;
+    esac
+done
 mkdir -p "$place"
 
 # A bare root: a shell, make, git and the package manager. With it goes the date's check of a mirror's lists, since a copy
 # of the unstable release may be older than a week.
 bare() {  # release
-    [ ! -f "$place/$1.log" ] || [ ! -d "$place/$1" ] || return 0
-    rm -rf "${place:?}/$1"
+    [ ! -d "$place/$1" ] || return 0
+    rm -rf "${place:?}/$1.part"
     debootstrap --variant=minbase --include=ca-certificates,make,git ${COMPONENTS:+--components="$COMPONENTS"} \
-        "$1" "$place/$1" "${MIRROR:-http://deb.debian.org/debian}" >"$place/$1.log" 2>&1 ||
-        { tail -n 5 "$place/$1.log" >&2; rm -rf "${place:?}/$1" "$place/$1.log"; return 1; }
-    echo 'Acquire::Check-Valid-Until "false";' >"$place/$1/etc/apt/apt.conf.d/99fresh"
-    chroot "$place/$1" useradd --create-home reader
+        "$1" "$place/$1.part" "${MIRROR:-http://deb.debian.org/debian}" >"$place/$1.log" 2>&1 ||
+        { tail -n 5 "$place/$1.log" >&2; return 1; }
+    echo 'Acquire::Check-Valid-Until "false";' >"$place/$1.part/etc/apt/apt.conf.d/99fresh"
+    chroot "$place/$1.part" useradd --create-home reader
+    mv "$place/$1.part" "$place/$1"
 }
 
 # Runs words in the root, whose mounts end with them.

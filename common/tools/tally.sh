@@ -4,24 +4,28 @@
 # A result is "passed failed skipped", and for a wrong version that was not tried the reason (mutant.sh). One that is
 # missing has failed. But where a chapter's own tests did not build, that is one failure, and its wrong versions are
 # skipped; with STUDENT set they are skipped where its tests fail, too.
-passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' untried=''
+passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' red='' untried=''
 for result; do
-    name=$(basename "$result")
+    name=${result##*/}
     chapter=${name%%[.-]*}
-    if [ -f "$result" ] && read -r p f s why <"$result"; then
-        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-        case $why in changed) changed=$((changed + s)) ;; failing) failing=$((failing + s)) ;; esac
-        continue
-    fi
-    case $STUDENT,$name,$broken in
-    *,*.*,*" $chapter "*) untried="$untried $chapter:did-not-build" skipped=$((skipped + 1)) ;;
-    yes,*.*,*) untried="$untried $chapter:fail" skipped=$((skipped + 1)) ;;
-    *)
+    # A wrong version has a result from an earlier run, or none, where its chapter's tests keep it from being tried.
+    case $name,$STUDENT,$broken,$red in
+    *.*,*,*" $chapter "*,*) untried="$untried $chapter:did-not-build" skipped=$((skipped + 1)); continue ;;
+    *.*,yes,*,*" $chapter "*) untried="$untried $chapter:fail" skipped=$((skipped + 1)); continue ;;
+    esac
+    p='' f='' s='' why=''
+    [ ! -f "$result" ] || read -r p f s why <"$result"
+    case $p,$f,$s in
+    *[!0-9,]* | ,* | *,, | *,)
         echo "$name: did not build, or left no result"
         failed=$((failed + 1))
         case $name in *.*) ;; *) broken="$broken $chapter " ;; esac
+        continue
         ;;
     esac
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    case $why in changed) changed=$((changed + s)) ;; failing) failing=$((failing + s)) ;; esac
+    case $name,$f in *.*,* | *,0) ;; *) red="$red $chapter " ;; esac
 done
 
 echo "$untried" | tr ' ' '\n' | sed '/^$/d' | sort | uniq -c | while IFS=': ' read -r count chapter why; do
