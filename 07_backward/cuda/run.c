@@ -109,8 +109,8 @@ static struct device_arrays load_forward(const struct device *machine,
     a.V16 = device_copy_rounded(machine, in->V, keys, p->dtype, "V");
     a.O16 = machine->allocate(queries * sizeof *a.O16, "O");
     size_t k = 0;
-    while (tiles[k][0] != p->d)
-        k++;
+    while (tiles[k][0] != p->d && k + 1 < sizeof tiles / sizeof tiles[0])
+        k++;  // past the last there is none: the launcher aborts then
     a.Br = tiles[k][1];
     a.Bc = tiles[k][2];
     return a;
