@@ -202,13 +202,13 @@ static void prepare(struct player *player, const struct match *m)
         fprintf(stderr, "note: %s is off by %.2e, more than the course allows itself\n",
                 player->name, errors.reference);
     player->error = errors.reference;
-    player->seconds = INFINITY;
+    player->seconds = (double)INFINITY;
 }
 
 /* Everybody in turn, the peak first. Returns the seconds of one call of that. */
 static double take_turns(struct player *players, size_t count)
 {
-    double peak = INFINITY;
+    double peak = (double)INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         struct bench fma = { .name = "peak", .work = bench_fma_work };
         bench_run(&fma, 1, 0.01);
