@@ -61,8 +61,7 @@ KERNELS_07 := 06_flash_tiled_cuda/kernels
 # The steps of a chapter that has several, each one idea more than the one before.
 STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
               threads complete
-STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent \
-              polynomial complete16
+STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent complete16
 STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
               cuda_mma cuda_wgmma cuda_bulk cuda_ordered cuda_complete
 
@@ -190,7 +189,7 @@ $(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/g
 $(OBJ)/gpu/07_backward/kernels/mma.o $(OBJ)/gpu/07_backward/kernels/D.o: HAS_MORE_ON_90 = yes
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
-HOPPER_06  := wgmma roles overlap pingpong persistent polynomial
+HOPPER_06  := wgmma roles overlap pingpong persistent
 HOPPER_07  := wgmma bulk ordered
 $(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): ONLY_FOR = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh

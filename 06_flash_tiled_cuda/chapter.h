@@ -46,7 +46,6 @@ enum kernel_name {
     MMA,
     SWIZZLE,
     ASYNC,
-    ASYNC3,
     EXP2,
     SKIP,
     RESCALE,
@@ -56,7 +55,6 @@ enum kernel_name {
     OVERLAP,
     PINGPONG,
     PERSISTENT,
-    POLYNOMIAL,
     COMPLETE,
     KERNELS
 };

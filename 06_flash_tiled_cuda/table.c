@@ -129,14 +129,6 @@ const struct kernel kernels[KERNELS] = {
         .formula = "d a key + …",
         .tensor = true,
     },
-    [ASYNC3] = {
-        .name = "async3",
-        .idea = "three stages: two tiles are",
-        .shape = shape_tensor,
-        .predict = predict_tensor,
-        .formula = "d a key + …",
-        .tensor = true,
-    },
     [EXP2] = {
         .name = "exp2",
         .idea = "the scale folded into a power of 2",
@@ -208,16 +200,6 @@ const struct kernel kernels[KERNELS] = {
     [PERSISTENT] = {
         .name = "persistent",
         .idea = "blocks stay, and take the longest tile that is left",
-        .shape = shape_roles,
-        .predict = predict_boxes,
-        .formula = "d a key + …",
-        .tensor = true,
-        .hopper = true,
-        .stays = true,
-    },
-    [POLYNOMIAL] = {
-        .name = "polynomial",
-        .idea = "some powers of 2 by multiply-adds",
         .shape = shape_roles,
         .predict = predict_boxes,
         .formula = "d a key + …",

@@ -1,9 +1,9 @@
 /*
  * The next tile is on its way while this one is worked on.               as many accesses as mma
  *
- * swizzle, and K and V come by asynchronous copies: `async` has room for two tiles, one to work on and one that
- * comes, `async3` for three, with two on their way (pipeline.cuh). A barrier is saved too: the one that says that a tile
- * is there also says that everybody is done with the tile before, whose room the next copy takes.
+ * swizzle, and K and V come by asynchronous copies: there is room for two tiles, one to work on and one that comes
+ * (pipeline.cuh). A barrier is saved too: the one that says that a tile is there also says that everybody is done with
+ * the tile before, whose room the next copy takes.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
  */
@@ -44,8 +44,10 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 
 // clang-format on
 
-template <class T, int D, int STAGES>
-static void launch_stages(const struct attention *p, const struct device_arrays *a)
+enum { ASYNC_STAGES = 2 };  // three are right too, and gain nothing: pipeline.md
+
+template <class T, int D, int STAGES = ASYNC_STAGES>
+static void launch(const struct attention *p, const struct device_arrays *a)
 {
     typedef tensor_shape<D> shape;
     const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
@@ -56,24 +58,21 @@ static void launch_stages(const struct attention *p, const struct device_arrays 
     CHECK_CUDA(cudaGetLastError());
 }
 
-template <class T, int D>
-static void launch_2(const struct attention *p, const struct device_arrays *a)
-{
-    launch_stages<T, D, 2>(p, a);
-}
-
-template <class T, int D>
-static void launch_3(const struct attention *p, const struct device_arrays *a)
-{
-    launch_stages<T, D, 3>(p, a);
-}
-
 extern "C" void LAUNCHER(async)(const struct attention *p, const struct device_arrays *a)
 {
-    TENSOR_LAUNCH(launch_2, p, a);
+    TENSOR_LAUNCH(launch, p, a);
 }
 
-extern "C" void LAUNCHER(async3)(const struct attention *p, const struct device_arrays *a)
+#ifndef __CUDACC__
+template <class T, int D>
+static void launch_three(const struct attention *p, const struct device_arrays *a)
 {
-    TENSOR_LAUNCH(launch_3, p, a);
+    launch<T, D, 3>(p, a);
 }
+
+/* Not a kernel of the chapter: a test on the CPU, of the stages and of which group is waited for. */
+extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a)
+{
+    TENSOR_LAUNCH(launch_three, p, a);
+}
+#endif

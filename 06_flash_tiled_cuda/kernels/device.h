@@ -47,9 +47,6 @@ struct device {
 
     /* x[0 … 7], and what the shuffles of a row's maximum make of it: after[3][8]. */
     void (*row_max)(const float *x, float after[3][8]);
-
-    /* 2^x of n numbers, by its special-function unit, by polynomial.h, and as kernel 17 makes that of column k % 16. */
-    void (*powers)(const float *x, size_t n, float *special, float *polynomial, float *shared);
 };
 
 extern const struct device device_cpu, device_watched, device_gpu;

@@ -7,7 +7,6 @@
  *     mma         fa2 on tensor cores, for inputs of 16 bits
  *     swizzle     … and no bank of shared memory is waited for
  *     async       … and the next tile comes while this one is worked on
- *     async3      … and the one after it as well
  *     exp2        async, and the scale is folded into powers of 2
  *     skip        … and only the tiles that need it have a mask
  *     rescale     … and l and O move only when the maximum has moved far
@@ -17,7 +16,6 @@
  *     overlap     … and the product of the last weights is awaited after new ones
  *     pingpong    … and the two that compute take turns at the tensor cores
  *     persistent  … and blocks stay, and take one tile of queries after the other
- *     polynomial  … and some of the powers of 2 are made by multiply-adds
  *     complete    fa2 with every option, and for 16 bits budget with every option
  *
  * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
@@ -61,11 +59,10 @@ struct device_arrays {
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
 
-#define KERNEL_LAUNCHERS(build)                                                            \
-    kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build, \
-        async_##build, async3_##build, exp2_##build, skip_##build, rescale_##build,        \
-        budget_##build, wgmma_##build, roles_##build, overlap_##build, pingpong_##build,   \
-        persistent_##build, polynomial_##build, complete_##build
+#define KERNEL_LAUNCHERS(build)                                                                    \
+    kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build,         \
+        async_##build, exp2_##build, skip_##build, rescale_##build, budget_##build, wgmma_##build, \
+        roles_##build, overlap_##build, pingpong_##build, persistent_##build, complete_##build
 
 KERNEL_LAUNCHERS(cpu);
 KERNEL_LAUNCHERS(watched);

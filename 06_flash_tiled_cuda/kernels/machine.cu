@@ -1,10 +1,9 @@
 /*
  * What a device can do, measured: bytes that it copies and multiply-adds that it makes in a second.
- * The shuffles of a row's maximum, one by one, for the page; and powers of 2 in both ways, for the tests.
+ * The shuffles of a row's maximum, one by one, for the page.
  */
 #include "cuda/device.h"
 #include "device.h"
-#include "polynomial.h"
 
 #include <math.h>
 
@@ -116,37 +115,6 @@ extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8])
     row_max_steps<<<1, 8>>>(numbers, results);
     CHECK_CUDA(cudaGetLastError());
     CHECK_CUDA(cudaMemcpy(after, results, 24 * sizeof *x, cudaMemcpyDeviceToHost));
-    CHECK_CUDA(cudaFree(numbers));
-    CHECK_CUDA(cudaFree(results));
-}
-
-// ---- powers of 2 --------------------------------------------------------------------------------
-
-static __global__ void all_powers(const float *x, size_t n, float *special, float *polynomial,
-                                  float *shared)
-{
-    const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (k >= n)
-        return;
-    special[k] = ex2(x[k]);
-    polynomial[k] = polynomial_ex2(x[k]);
-    shared[k] = is_polynomials((int)(k % 16)) ? polynomial_ex2(x[k]) : ex2(x[k]);
-}
-
-extern "C" void LAUNCHER(powers)(const float *x, size_t n, float *special, float *polynomial,
-                                 float *shared)
-{
-    const size_t bytes = n * sizeof *x;
-    float *numbers, *results;
-    CHECK_CUDA(cudaMalloc(&numbers, bytes));
-    CHECK_CUDA(cudaMalloc(&results, 3 * bytes));
-    CHECK_CUDA(cudaMemcpy(numbers, x, bytes, cudaMemcpyHostToDevice));
-    const unsigned grid = (unsigned)((n + THREADS - 1) / THREADS);
-    all_powers<<<grid, THREADS>>>(numbers, n, results, results + n, results + 2 * n);
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaMemcpy(special, results, bytes, cudaMemcpyDeviceToHost));
-    CHECK_CUDA(cudaMemcpy(polynomial, results + n, bytes, cudaMemcpyDeviceToHost));
-    CHECK_CUDA(cudaMemcpy(shared, results + 2 * n, bytes, cudaMemcpyDeviceToHost));
     CHECK_CUDA(cudaFree(numbers));
     CHECK_CUDA(cudaFree(results));
 }

@@ -95,15 +95,12 @@ static double seconds(void (*work)(void *arg), void *arg)
 extern "C" double LAUNCHER(bandwidth)(void);
 extern "C" double LAUNCHER(fma_peak)(void);
 extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
-extern "C" void LAUNCHER(powers)(const float *x, size_t n, float *special, float *polynomial,
-                                 float *shared);
 
 static kernel_launcher *const kernels[] = {
-    LAUNCHER(naive),      LAUNCHER(fa1),     LAUNCHER(fa2),      LAUNCHER(mma),
-    LAUNCHER(swizzle),    LAUNCHER(async),   LAUNCHER(async3),   LAUNCHER(exp2),
-    LAUNCHER(skip),       LAUNCHER(rescale), LAUNCHER(budget),   LAUNCHER(wgmma),
-    LAUNCHER(roles),      LAUNCHER(overlap), LAUNCHER(pingpong), LAUNCHER(persistent),
-    LAUNCHER(polynomial), LAUNCHER(complete)
+    LAUNCHER(naive),   LAUNCHER(fa1),      LAUNCHER(fa2),        LAUNCHER(mma),
+    LAUNCHER(swizzle), LAUNCHER(async),    LAUNCHER(exp2),       LAUNCHER(skip),
+    LAUNCHER(rescale), LAUNCHER(budget),   LAUNCHER(wgmma),      LAUNCHER(roles),
+    LAUNCHER(overlap), LAUNCHER(pingpong), LAUNCHER(persistent), LAUNCHER(complete)
 };
 
 extern "C" const struct device LAUNCHER(device) = {
@@ -123,5 +120,4 @@ extern "C" const struct device LAUNCHER(device) = {
     LAUNCHER(bandwidth),
     LAUNCHER(fma_peak),
     LAUNCHER(row_max_steps),
-    LAUNCHER(powers),
 };

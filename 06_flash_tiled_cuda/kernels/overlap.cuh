@@ -7,7 +7,7 @@
 #include "warpgroup.cuh"
 
 /* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
-template <class POWERS = special_powers, class SHAPE>
+template <class SHAPE>
 __device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
                                            float (&later)[SHAPE::BANDS][2])
 {
@@ -28,7 +28,7 @@ __device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
                 me->l[x][h] *= later[x][h];
                 me->m[x][h] = m_new[x][h];
             }
-            me->l[x][h] += weigh<POWERS>(me, x, h, k, me->m[x][h]);
+            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
         }
     return moves;
 }

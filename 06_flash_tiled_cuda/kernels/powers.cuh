@@ -68,23 +68,15 @@ __device__ static inline float shift_of(float k, float m)
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* 2^x of a score in the eight columns number c: by the special-function unit. */
-struct special_powers {
-    __device__ static inline float of(int, float x)
-    {
-        return ex2(x);
-    }
-};
-
 /* A row's scores become weights against m; returns their sum over this lane's keys. */
-template <class POWERS = special_powers, class SHAPE>
+template <class SHAPE>
 __device__ static inline float weigh(fragments<SHAPE> *me, int x, int h, float k, float m)
 {
     const float shift = shift_of(k, m);
     float sum = 0.0f;
     for (int c = 0; c < SHAPE::BC / 8; c++)
         for (int e = 2 * h; e < 2 * h + 2; e++) {
-            me->S[x][c][e] = POWERS::of(c, fmaf(me->S[x][c][e], k, -shift));
+            me->S[x][c][e] = ex2(fmaf(me->S[x][c][e], k, -shift));
             sum += me->S[x][c][e];
         }
     return sum;

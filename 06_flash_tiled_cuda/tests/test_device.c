@@ -153,7 +153,7 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     gpu.facts = facts_of_an_A100;
     cr_assert(choose_for(BUDGET, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
-    for (enum kernel_name k = WGMMA; k <= POLYNOMIAL; k++)
+    for (enum kernel_name k = WGMMA; k <= PERSISTENT; k++)
         cr_assert(kernels[k].hopper && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
                   "%s on an A100", kernels[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
@@ -184,8 +184,7 @@ static void assert_launches_fail(const struct test_problem *t, bool tensor)
     const struct kernel *some[KERNELS];
     size_t count = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
-        if (kernels[name].tensor == tensor && name != FA1 && name != PERSISTENT &&
-            name != POLYNOMIAL)
+        if (kernels[name].tensor == tensor && name != FA1 && name != PERSISTENT)
             some[count++] = &kernels[name];
     if (count == 0)
         return;  // a GPU too old for tensor cores

@@ -1,5 +1,5 @@
 /*
- * Kernels whose blocks stay: the order of their tiles, and that neither the number of blocks nor what they did before
+ * persistent, whose blocks stay: the order of its tiles, and that neither the number of blocks nor what they did before
  * changes an answer.
  */
 #include "../kernels/tiles.h"
@@ -56,9 +56,9 @@ TEST(queue, has_some_heads_at_a_time_whose_keys_fit_into_a_cache)
 }
 
 /* Several tiles of queries a block, ragged, causal, grouped heads; in most one consumer has fewer tiles of keys. */
-static struct test_problem some_tiles(enum kernel_name name, float scale)
+static struct test_problem some_tiles(float scale)
 {
-    struct attention p = kernel_shape(name, 1, 4, 2, 300, 340);
+    struct attention p = kernel_shape(PERSISTENT, 1, 4, 2, 300, 340);
     p.causal = true;
     p.scale = scale;
     return problem_of(p, 0, 1);
@@ -67,26 +67,24 @@ static struct test_problem some_tiles(enum kernel_name name, float scale)
 TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
 {
     static const size_t processors[] = { 1, 2, 3, 12, 40 };
-    for (enum kernel_name name = PERSISTENT; name <= POLYNOMIAL; name++) {
-        struct test_problem t = some_tiles(name, -0.1f);
-        const size_t n = attention_query_elements(&t.p);
-        float *O = allocate(n, sizeof *O, "O"), *first = allocate(n, sizeof *O, "O");
-        for (size_t k = 0; k < sizeof processors / sizeof processors[0]; k++) {
-            cuda_cpu_threads(processors[k]);
-            run_on(test_device(), name, &t, k ? O : first, NULL);
-            cr_assert(k == 0 || memcmp(O, first, n * sizeof *O) == 0, "%s: %zu multiprocessors",
-                      kernels[name].name, processors[k]);
-        }
-        cuda_cpu_threads(0);
-        free(first);
-        free(O);
-        problem_free(&t);
+    struct test_problem t = some_tiles(-0.1f);
+    const size_t n = attention_query_elements(&t.p);
+    float *O = allocate(n, sizeof *O, "O"), *first = allocate(n, sizeof *O, "O");
+    for (size_t k = 0; k < sizeof processors / sizeof processors[0]; k++) {
+        cuda_cpu_threads(processors[k]);
+        run_on(test_device(), PERSISTENT, &t, k ? O : first, NULL);
+        cr_assert(k == 0 || memcmp(O, first, n * sizeof *O) == 0, "%zu multiprocessors",
+                  processors[k]);
     }
+    cuda_cpu_threads(0);
+    free(first);
+    free(O);
+    problem_free(&t);
 }
 
 TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)
 {
-    struct test_problem t = some_tiles(PERSISTENT, 0.1f);
+    struct test_problem t = some_tiles(0.1f);
     const struct attention_input input = input_of(&t);
     const struct kernel *k = &kernels[PERSISTENT];
     const struct shape shape = kernel_shape_of(k, &input);
@@ -103,7 +101,7 @@ TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)
 
 TEST(persistent, takes_all_tiles_again_at_the_next_launch)
 {
-    struct test_problem t = some_tiles(PERSISTENT, 0.1f);
+    struct test_problem t = some_tiles(0.1f);
     const struct attention_input input = input_of(&t);
     const size_t n = attention_query_elements(&t.p);
     float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");

@@ -143,7 +143,7 @@ bool kernel_is_in_question(const char *name)
         return true;
     if (strncmp(name, "cuda_", 5) == 0)
         name += 5;
-    // A file may hold two kernels, as async.cu does async and async3, and a kernel have two files.
+    // A kernel may have two files, as complete has complete.cu and complete16.cu.
     for (size_t n; *(word += strspn(word, " ")); word += n) {
         n = strcspn(word, " ");
         size_t same = 0;

@@ -54,8 +54,6 @@ said_tensor() {  # kernel, stages
             sub(/.*sm_/, "", arch)
             sub(/[^0-9].*/, "", arch)
             read_shape($0, n)
-            of_stages = kernel == "async" ? n[6] : stages
-            name = kernel == "async" && n[6] == 3 ? "async3" : kernel
         }
         /spill stores/ { spilled = $(NF - 7) + $(NF - 3) }
         /Used [0-9]* registers/ && wanted {
@@ -66,8 +64,8 @@ said_tensor() {  # kernel, stages
             declared = /bytes smem/ ? $0 : 0
             sub(/ bytes smem.*/, "", declared)
             sub(/.* /, "", declared)
-            shared = (Br + 2 * of_stages * n[2]) * n[1] * 2 + declared
-            print name "_tile", n[1], arch, Br "," n[2], 32 * n[4] + (kernel ~ /^(roles|overlap|pingpong|persistent|polynomial)$/ ? 128 : 0), registers, shared, spilled
+            shared = (Br + 2 * stages * n[2]) * n[1] * 2 + declared
+            print kernel "_tile", n[1], arch, Br "," n[2], 32 * n[4] + (kernel ~ /^(roles|overlap|pingpong|persistent)$/ ? 128 : 0), registers, shared, spilled
         }' "$made/$1.log" | sort -k3,3n -k1,1 -k2,2n -k4,4
 }
 

@@ -10,10 +10,9 @@ made=$BUILD/cuda/obj/gpu/$chapter/kernels
 tensor_kernels="mma swizzle async exp2 skip rescale budget complete16"
 
 # Those for Hopper, which are made for it alone.
-hopper_kernels="wgmma roles overlap pingpong persistent polynomial"
+hopper_kernels="wgmma roles overlap pingpong persistent"
 
-# An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks, and
-# of async its stages.
+# An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks.
 read_shape='
     function read_shape(name, shape) {
         sub(/.*tensor_shapeILi/, "", name)
@@ -127,7 +126,7 @@ count_hopper() {  # kernel, file
 # a label and the branch back to it. A loop within it with HMMA is that over a row's elements, half of them a round.
 count_instructions() {  # kernel, file
     awk -v kernel="$1" "$read_shape"'
-        function close_function(    k, i, best, loop, n, w, name) {
+        function close_function(    k, i, best, loop, n, w) {
             if (!wanted) return
             best = 0
             for (k = 1; k <= loops; k++) {
@@ -153,8 +152,7 @@ count_instructions() {  # kernel, file
                 else if (op[i] ~ /^(FFMA|FMUL|FADD|FMNMX|FSEL|FSETP)/) real += w
                 else other += w
             }
-            name = kernel == "async" && shape[6] == 3 ? "async3" : kernel
-            print name, shape[1], shape[2], shape[3], shape[4], shape[5], hmma, ldsm, ldgsts, mufu, real, other, local
+            print kernel, shape[1], shape[2], shape[3], shape[4], shape[5], hmma, ldsm, ldgsts, mufu, real, other, local
         }
         /^\.text\./ {
             close_function()

@@ -70,11 +70,9 @@ forward() {  # picture, kernel, options
 for kernel in async wgmma roles overlap; do
     forward $kernel $kernel --n-k 512 --d 128
 done
-# The second warpgroup has a tile of keys more; a block has two tiles of queries; half of d.
+# The second warpgroup has a tile of keys more; a block has two tiles of queries.
 forward pingpong pingpong --n-k 448 --d 128 --causal
 forward persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
-forward persistent_64 persistent --n-k 512 --d 64
-forward polynomial polynomial --n-k 512 --d 64
 timeline 07_backward wgmma cuda_wgmma "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
@@ -86,7 +84,9 @@ draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/percent_
 
 # Of a chapter whose ladder no GPU has climbed there is no such picture.
 for chapter in 06_flash_tiled_cuda 07_backward; do
-    sh common/tools/plots_gpu.sh $chapter/results/nvidia_h200.csv >"$data/$chapter-gpu"
+    # shellcheck disable=SC2046  # names
+    sh common/tools/plots_gpu.sh $chapter/results/nvidia_h200.csv $(sh common/tools/kernels_of.sh "$build/$chapter" bf16) \
+        >"$data/$chapter-gpu"
     ! grep -q '^[1-9]' "$data/$chapter-gpu" || draw gpu_ladder.gp "$data/$chapter-gpu" $chapter/gpu_ladder.svg
 done
 exit $stale

@@ -1,18 +1,19 @@
 #!/bin/sh
-# plots_gpu.sh RESULTS - the numbers of the picture of a ladder on a GPU, from what bench_cuda.sh has kept; nothing if
-# there is no such file.
+# plots_gpu.sh RESULTS KERNEL... - the numbers of the picture of a ladder on a GPU, from what bench_cuda.sh has kept of these
+# kernels; nothing if there is no such file.
 #
 # The kernels for bf16, without a mask: with d = 128 and the largest N up to 8192 that was measured, and so with d = 64. Prints
 # "# GPU", "#N d N", "# d backend TFLOP/s" for PyTorch's fastest backends, and a line a kernel: place, name, TFLOP/s for
 # d = 128, for d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's units, 3 for the kernel with every option.
 results=$1
-[ $# -eq 1 ] || { echo "plots_gpu.sh: expected a file of results" >&2; exit 2; }
+[ $# -gt 1 ] || { echo "plots_gpu.sh: expected a file of results, and names of kernels" >&2; exit 2; }
 [ -f "$results" ] || exit 0
-awk -F, '
+shift
+awk -F, -v kernels=" $* " '
     /^# machine: / { print "# " substr($1, 12); next }
     $3 != "bf16" || $8 != 0 || $6 > 8192 || $7 != 128 && $7 != 64 { next }
     { speed[$2, $7, $6] = $12 / 1000 }
-    $2 ~ /^pytorch/ { next }
+    !index(kernels, " " $2 " ") { next }
     !($2 in place) { place[$2] = ++n; name[n] = $2 }
     $6 + 0 > N[$7] { N[$7] = $6 + 0 }
     function of(who, d) { return (who, d, N[d]) in speed ? speed[who, d, N[d]] : "NaN" }
