@@ -3,10 +3,13 @@
  */
 #include "attention_check.h"
 #include "attention_files.h"
+#include "attention_load.h"
+#include "attention_report.h"
 #include "flash_no_tiling.h"
 #include "flash_row.h"
 #include "fusion.h"
 #include "memory.h"
+#include "progress.h"
 #include "report.h"
 #include "standard_attention.h"
 #include "story.h"
@@ -65,14 +68,14 @@ static void run(const struct attention_input *input, float *O, float *lse)
 {
     const struct attention *p = &input->p;
     const size_t rows = attention_rows(p);
-    tolerance_poison(O, rows * p->d);
-    tolerance_poison(lse, rows);
+    poison_fill(O, rows * p->d);
+    poison_fill(lse, rows);
     for (size_t row = 0; row < rows; row++) {
-        report_progress("rows", row, rows);
+        progress("rows", row, rows);
         flash_no_tiling_row(p, input->Q, input->K, input->V, row / p->Nq / p->H, row / p->Nq % p->H,
                             row % p->Nq, O + row * p->d, lse + row);
     }
-    report_progress("rows", rows, rows);
+    progress("rows", rows, rows);
 }
 
 /*
@@ -87,7 +90,7 @@ static float *standard_rows(const struct attention_input *input,
     float *O = allocate(attention_query_elements(p), sizeof *O, "standard attention's O");
     for (size_t n = 0; n < p->B * p->H; n++) {
         const size_t b = n / p->H, h = n % p->H, kv = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
-        tolerance_poison(O + n * head, head);
+        poison_fill(O + n * head, head);
         if (tile_kind(p, b, h, 0, p->Nq, 0, p->Nk) == TILE_WHOLE)
             standard_attention(input->Q + n * head, input->K + kv, input->V + kv, O + n * head,
                                p->Nq, p->Nk, p->d, p->scale);

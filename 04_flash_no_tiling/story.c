@@ -1,5 +1,6 @@
 #include "story.h"
 
+#include "attention_load.h"
 #include "bench.h"
 #include "flash_no_tiling.h"
 #include "flash_row.h"
@@ -122,7 +123,7 @@ static void too_large(void)
     struct attention_input input = attention_input_random(p, 1);
     struct attention_check check = attention_check_begin(&input, false);
     float *O = allocate(check.count * D, sizeof *O, "O");
-    tolerance_poison(O, check.count * D);
+    poison_fill(O, check.count * D);
     for (size_t k = 0; k < check.count; k++)
         flash_no_tiling_row(&p, input.Q, input.K, input.V, 0, 0, check.rows[k], O + k * D, NULL);
     const size_t n = check.count * D;

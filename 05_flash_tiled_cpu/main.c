@@ -2,6 +2,8 @@
  * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
  */
 #include "attention_files.h"
+#include "attention_load.h"
+#include "attention_report.h"
 #include "ladder.h"
 #include "memory.h"
 #include "speed.h"

@@ -1,5 +1,6 @@
 #include "story.h"
 
+#include "attention_load.h"
 #include "block_mask.h"
 #include "ladder.h"
 #include "memory.h"

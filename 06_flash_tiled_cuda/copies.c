@@ -1,7 +1,6 @@
 #include "copies.h"
 
 #include "memory.h"
-#include "tolerance.h"
 
 #include <stdlib.h>
 
@@ -31,7 +30,7 @@ uint16_t *device_copy_rounded(const struct device *device, const float *host, si
 float *device_poisoned(const struct device *device, size_t n, const char *name)
 {
     float *poison = allocate(n, sizeof *poison, name);
-    tolerance_poison(poison, n);
+    poison_fill(poison, n);
     float *array = device_copy(device, poison, n * sizeof *poison, name);
     free(poison);
     return array;
@@ -54,7 +53,7 @@ void device_download_16(const struct device *device, float *host, const uint16_t
     device->download(numbers, array, n * sizeof *numbers);
     for (size_t k = 0; k < n; k++)
         if (numbers[k] == POISON_16)
-            tolerance_poison(&host[k], 1);
+            poison_fill(&host[k], 1);
         else
             host[k] = dtype_number(type, numbers[k]);
     free(numbers);

@@ -2,6 +2,8 @@
  * Chapter 06 as a program: every kernel, what it reads and writes, and whether it is right.
  */
 #include "attention_files.h"
+#include "attention_load.h"
+#include "attention_report.h"
 #include "cuda/cpu.h"
 #include "ladder.h"
 #include "speed.h"

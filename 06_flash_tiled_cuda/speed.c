@@ -1,5 +1,6 @@
 #include "speed.h"
 
+#include "attention_report.h"
 #include "bench.h"
 #include "ladder.h"
 #include "memory.h"

@@ -1,6 +1,7 @@
 #include "stages.h"
 
 #include "../05_flash_tiled_cpu/steps/steps.h"
+#include "attention_report.h"
 #include "memory.h"
 
 #include <stdlib.h>

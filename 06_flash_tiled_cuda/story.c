@@ -1,5 +1,6 @@
 #include "story.h"
 
+#include "attention_load.h"
 #include "bench.h"
 #include "ladder.h"
 #include "stages.h"

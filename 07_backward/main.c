@@ -2,6 +2,7 @@
  * Chapter 07 as a program: every step, what it reads and writes, and whether its gradients are right.
  */
 #include "attention_files.h"
+#include "attention_report.h"
 #include "cuda/program.h"
 #include "ladder.h"
 #include "memory.h"

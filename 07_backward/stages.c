@@ -1,5 +1,7 @@
 #include "stages.h"
 
+#include "attention_load.h"
+#include "attention_report.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -57,9 +59,9 @@ struct result result_new(const struct attention *p)
     struct result r = { { allocate(queries, sizeof(float), "dQ"),
                           allocate(keys, sizeof(float), "dK"),
                           allocate(keys, sizeof(float), "dV") } };
-    tolerance_poison(r.of[DQ], queries);
-    tolerance_poison(r.of[DK], keys);
-    tolerance_poison(r.of[DV], keys);
+    poison_fill(r.of[DQ], queries);
+    poison_fill(r.of[DK], keys);
+    poison_fill(r.of[DV], keys);
     return r;
 }
 
@@ -98,11 +100,14 @@ struct verdict step_check(const struct step *step, const struct layer *layer,
 {
     const struct attention *p = &layer->input.p;
     const struct step *earlier = step_before(step, p);
-    if (!earlier)
-        return (struct verdict){ gradient_check_errors(check, r->of, NULL, NULL, tell), NULL };
-    struct result before = step_run(earlier, layer, step_size(earlier, options, p->d));
-    const struct verdict v = { gradient_check_errors(check, r->of, earlier->name, before.of, tell),
-                               earlier->name };
+    const char *const name = earlier ? earlier->name : NULL;
+    struct result before = { 0 };
+    if (earlier)
+        before = step_run(earlier, layer, step_size(earlier, options, p->d));
+    float *const *others = earlier ? before.of : NULL;
+    const struct verdict v = { tell ? gradient_check_report(check, r->of, name, others)
+                                    : gradient_check_errors(check, r->of, others),
+                               name };
     result_free(&before);
     return v;
 }

@@ -1,7 +1,9 @@
 #include "train.h"
 
+#include "attention_load.h"
 #include "cuda/program.h"
 #include "memory.h"
+#include "progress.h"
 #include "stages.h"
 #include "threads.h"
 
@@ -143,10 +145,10 @@ static void train_by(enum guide guide, float rate, const float *target, size_t d
     struct layer layer = layer_random(attention_of(1, 1, 1, N, N, d), 5);
     kept_free(&layer.kept);
     for (size_t k = 0; k < DESCENTS; k++) {
-        report_progress("descending", k, DESCENTS);
+        progress("descending", k, DESCENTS);
         losses[k] = descend(&layer, target, guide, rate);
     }
-    report_progress("descending", 1, 1);
+    progress("descending", 1, 1);
     layer_free(&layer);
 }
 

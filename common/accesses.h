@@ -5,10 +5,17 @@
 #ifndef COMMON_ACCESSES_H
 #define COMMON_ACCESSES_H
 
-#include "report.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+/* One line of a table of accesses: what the counter saw, and what the formula gives. */
+struct counted {
+    const char *what;  // "x loads"
+    size_t count;
+    size_t predicted;
+    const char *formula;  // "2 N"
+    const char *note;     // more for this line, or ""
+};
 
 enum { ACCESS_LINES = 20 };
 

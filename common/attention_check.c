@@ -2,6 +2,7 @@
 
 #include "memory.h"
 #include "plain.h"
+#include "progress.h"
 #include "reference.h"
 
 #include <math.h>
@@ -61,13 +62,13 @@ struct attention_check attention_check_begin(const struct attention_input *input
     for (size_t k = 0; k < c.count; k++) {
         const size_t i = c.rows[k] % p->Nq, h = c.rows[k] / p->Nq % p->H,
                      b = c.rows[k] / p->Nq / p->H;
-        report_progress("reference", k, c.count);
+        progress("reference", k, c.count);
         reference_forward_row(p, input->Q, input->K, input->V, b, h, i, c.right + k * p->d,
                               c.lse + k);
         plain_forward_row(p, input->Q, input->K, input->V, b, h, i, c.plain + k * p->d,
                           c.plain_lse + k);
     }
-    report_progress("reference", c.count, c.count);
+    progress("reference", c.count, c.count);
     return c;
 }
 
@@ -159,20 +160,12 @@ struct comparison attention_check_output(const struct attention_check *check,
 static bool widen_head(double *wide, const float *before, struct head head, size_t d)
 {
     for (size_t k = head.first * d; k < (head.first + head.count) * d; k++) {
-        if (tolerance_is_poison(before[k]))
+        if (poison_is(before[k]))
             return false;
         wide[k] = (double)before[k];
     }
     return true;
 }
-
-/* Of each comparison the worst head: with the reference, of lse, and with two stages. */
-struct verdict {
-    struct comparison reference, lse, other, previous;
-    size_t left_out;  // rows that the stage before cannot do
-    bool right;
-    double *wide, *wide_other;  // the stages in double; free() them
-};
 
 /*
  * Keeps in *worst what a head of O differs by from that of a stage. False if that stage cannot do it,
@@ -195,12 +188,14 @@ static bool compare_with_stage(struct comparison *worst, const struct attention_
     return true;
 }
 
-static struct verdict verdict_of(const struct attention_check *check, const struct attention *p,
-                                 const float *O, const float *lse, const char *name,
-                                 const float *before)
+struct attention_verdict attention_verdict_of(const struct attention_check *check,
+                                              const struct attention *p, const float *O,
+                                              const float *lse, const char *name,
+                                              const float *before)
 {
     const struct axes of_lse = { 3, check->shape, "b, h, i", NULL, 1 };
-    struct verdict v = { .reference = attention_check_output(check, p, O), .right = true };
+    struct attention_verdict v = { .reference = attention_check_output(check, p, O),
+                                   .right = true };
     if (before)
         v.wide = allocate(check->count * p->d, sizeof *v.wide, "the stage before");
     if (check->other)
@@ -230,8 +225,7 @@ static double largest_error(const struct comparison *c)
     return c->difference.mismatched ? (double)NAN : c->difference.max_abs;
 }
 
-/* What the caller wants of a verdict, which ends here. */
-static struct attention_errors errors_of(struct verdict *v)
+struct attention_errors attention_verdict_end(struct attention_verdict *v)
 {
     free(v->wide);
     free(v->wide_other);
@@ -248,32 +242,6 @@ struct attention_errors attention_check_errors(const struct attention_check *che
                                                const struct attention *p, const float *O,
                                                const float *lse, const float *before)
 {
-    struct verdict v = verdict_of(check, p, O, lse, "the stage before", before);
-    return errors_of(&v);
-}
-
-struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const struct attention *p, const float *O,
-                                               const float *lse, const char *name,
-                                               const float *before)
-{
-    struct verdict v = verdict_of(check, p, O, lse, name, before);
-    struct comparison lines[4] = { v.reference };
-    size_t n = 1;
-    if (v.lse.with)
-        lines[n++] = v.lse;
-    if (v.other.with)
-        lines[n++] = v.other;
-    if (v.previous.with)
-        lines[n++] = v.previous;
-    report_compared(lines, n);
-    if (check->count < attention_rows(p))
-        report_line("  checked at %zu of %zu rows, drawn by seed; --verify=all checks every row",
-                    check->count, attention_rows(p));
-    if (name && v.left_out == check->count)
-        report_line("  %s cannot do this problem: the reference alone is the judge", name);
-    else if (name && v.left_out)
-        report_line("  %s cannot do %zu of %zu rows: they go by the reference alone", name,
-                    v.left_out, check->count);
-    return errors_of(&v);
+    struct attention_verdict v = attention_verdict_of(check, p, O, lse, "the stage before", before);
+    return attention_verdict_end(&v);
 }

@@ -6,7 +6,10 @@
 #define COMMON_ATTENTION_CHECK_H
 
 #include "attention_input.h"
-#include "report.h"
+#include "tolerance.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Some rows of a result: which, and what the reference and the textbook have for them. */
 struct attention_check {
@@ -44,18 +47,28 @@ struct attention_errors {
     bool right;
 };
 
-/*
- * The part "Compared with": of each comparison the worst head, each head by its own allowance. O
- * and lse are the checked rows, in their order: (count, d), (count); lse may be NULL. `before`, unless
- * it is NULL, has O from the stage called `name`; a head that still holds the poison, or is wrong,
- * is one that this stage cannot do. Where `name` is NULL nothing is said of a stage before.
- */
-struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const struct attention *p, const float *O,
-                                               const float *lse, const char *name,
-                                               const float *before);
+/* Of each comparison the worst head, each head by its own allowance. */
+struct attention_verdict {
+    struct comparison reference, lse, other, previous;  // `with` is NULL where there is none
+    size_t left_out;                                    // rows that the stage before cannot do
+    bool right;
+    double *wide, *wide_other;  // the stages in double
+};
 
-/* The same, and nothing is printed: for tables with a line for each of several stages. */
+/*
+ * O and lse are the checked rows, in their order: (count, d), (count); lse may be NULL. `before`, unless it is
+ * NULL, has O from the stage called `name`; a head that still holds the poison, or is wrong, is one that this
+ * stage cannot do.
+ */
+struct attention_verdict attention_verdict_of(const struct attention_check *check,
+                                              const struct attention *p, const float *O,
+                                              const float *lse, const char *name,
+                                              const float *before);
+
+/* Frees what belongs to the verdict; what remains of it are the errors. */
+struct attention_errors attention_verdict_end(struct attention_verdict *v);
+
+/* Both at once, where nothing is printed: for tables with a line for each of several stages. */
 struct attention_errors attention_check_errors(const struct attention_check *check,
                                                const struct attention *p, const float *O,
                                                const float *lse, const float *before);

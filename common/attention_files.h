@@ -5,6 +5,7 @@
 #define COMMON_ATTENTION_FILES_H
 
 #include "attention_input.h"
+#include "options.h"
 
 /* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
 struct attention_array {

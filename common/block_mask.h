@@ -1,5 +1,5 @@
 /*
- * Block masks: which blocks of queries and keys attention looks at, and those with a name.
+ * Block masks: which blocks of queries and keys attention looks at, and those that a rule makes.
  *
  * A block is p->mask_rows queries by p->mask_cols keys, fewer at the ends. A mask has one element
  * for each, row-major, 0 where no query of the block sees any of its keys: its shape is
@@ -12,18 +12,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* What --block-mask says: "band:W", "random:DENSITY:SEED", or else a file's name. */
-enum block_mask_kind { BLOCK_MASK_FILE, BLOCK_MASK_BAND, BLOCK_MASK_RANDOM };
-struct block_mask_source {
-    enum block_mask_kind kind;
-    size_t width;    // of a band
-    double density;  // of a random mask
-    uint64_t seed;
-};
-
-/* Reads `text`, the value of `option`. Ends the program if it is none of the three. */
-struct block_mask_source block_mask_source(const char *option, const char *text);
 
 /* The shape of a block mask for p. */
 size_t block_mask_rows(const struct attention *p);

@@ -2,6 +2,7 @@
 
 #include "memory.h"
 #include "plain.h"
+#include "progress.h"
 #include "reference.h"
 #include "threads.h"
 
@@ -115,7 +116,7 @@ static void check_all(struct gradient_check *c, const struct attention_input *in
 static void check_some(struct gradient_check *c, const struct attention_input *in, const float *dO)
 {
     const struct attention *p = &in->p;
-    report_progress("reference", 0, 3);
+    progress("reference", 0, 3);
     PARALLEL(omp parallel for schedule(dynamic))
     for (size_t k = 0; k < c->count[DQ]; k++) {
         const size_t row = c->rows[DQ][k], h = row / p->Nq % p->H, b = row / p->Nq / p->H;
@@ -124,13 +125,13 @@ static void check_some(struct gradient_check *c, const struct attention_input *i
         plain_backward_query(p, in->Q, in->K, in->V, dO, b, h, row % p->Nq,
                              c->plain[DQ] + k * p->d);
     }
-    report_progress("reference", 1, 3);
+    progress("reference", 1, 3);
     reference_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->right[DK],
                             c->right[DV]);
-    report_progress("reference", 2, 3);
+    progress("reference", 2, 3);
     plain_backward_keys(p, in->Q, in->K, in->V, dO, c->rows[DK], c->count[DK], c->plain[DK],
                         c->plain[DV]);
-    report_progress("reference", 3, 3);
+    progress("reference", 3, 3);
 }
 
 struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,
@@ -184,14 +185,6 @@ static float *checked_rows(const struct gradient_check *check, size_t g, const f
     return some;
 }
 
-/* Gradient g, of the worst head: against the reference, and against the stage before if there is one. */
-struct pair {
-    struct comparison reference, previous;
-    double *wide;         // the stage before in double
-    float *got, *before;  // the checked rows
-    char with[2][40];
-};
-
 /*
  * A row of a gradient hangs on one D, and with a single key on one dS: its elements are off together. So where there
  * are few queries or keys the rms is that of few throws of the dice, with one as large as the largest error.
@@ -207,12 +200,14 @@ static struct allowance with_few_throws(struct allowance allowance,
 }
 
 static void compare_head(const struct gradient_check *check, size_t g, size_t first, size_t count,
-                         struct pair *pair)
+                         struct gradient_pair *pair)
 {
+    static const char *const names[] = { "dQ", "dK", "dV" };
     const size_t d = check->shape[g][3], from = first * d, n = count * d;
     const struct axes axes = { 4, check->shape[g], "b, h, row, c", check->rows[g] + first, d };
     struct comparison c = {
-        .with = pair->with[0],
+        .of = names[g],
+        .with = "reference",
         .got = pair->got + from,
         .expected = check->right[g] + from,
         .difference = difference_between(pair->got + from, check->right[g] + from, n),
@@ -227,7 +222,7 @@ static void compare_head(const struct gradient_check *check, size_t g, size_t fi
         return;
     const struct difference other =
         difference_between(pair->before + from, check->right[g] + from, n);
-    c.with = pair->with[1];
+    c.with = pair->name;
     c.expected = pair->wide + from;
     c.difference = difference_between(pair->got + from, pair->wide + from, n);
     c.allowance = allowance_between(c.allowance, other);
@@ -236,13 +231,10 @@ static void compare_head(const struct gradient_check *check, size_t g, size_t fi
 }
 
 static void compare(const struct gradient_check *check, size_t g, const float *got,
-                    const char *name, const float *before, struct pair *pair)
+                    const char *name, const float *before, struct gradient_pair *pair)
 {
-    static const char *const names[] = { "dQ", "dK", "dV" };
     const size_t N = check->shape[g][2], d = check->shape[g][3], n = check->count[g] * d;
-    *pair = (struct pair){ .got = checked_rows(check, g, got) };
-    snprintf(pair->with[0], sizeof pair->with[0], "%s, reference", names[g]);
-    snprintf(pair->with[1], sizeof pair->with[1], "%s, %.20s", names[g], name ? name : "");
+    *pair = (struct gradient_pair){ .name = name, .got = checked_rows(check, g, got) };
     if (before) {
         pair->before = checked_rows(check, g, before);
         pair->wide = allocate(n, sizeof *pair->wide, "the stage before");
@@ -259,43 +251,45 @@ static void compare(const struct gradient_check *check, size_t g, const float *g
     }
 }
 
-/* Takes note of a comparison in the errors, and puts it into the list. */
-static void take(const struct comparison *c, double *error, struct attention_errors *errors,
-                 struct comparison *list, size_t *n)
+struct gradient_verdict gradient_verdict_of(const struct gradient_check *check,
+                                            float *const got[GRADIENTS], const char *name,
+                                            float *const before[GRADIENTS])
+{
+    struct gradient_verdict v;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        compare(check, g, got[g], name, before ? before[g] : NULL, &v.pairs[g]);
+    return v;
+}
+
+/* Takes note of a comparison, if there is one. */
+static void take(const struct comparison *c, double *error, struct attention_errors *errors)
 {
     const double off = c->difference.mismatched ? (double)NAN : c->difference.max_abs;
     if (!c->with)
         return;
     *error = isnan(off) || off > *error ? off : *error;
     errors->right &= within(c->difference, c->allowance);
-    list[(*n)++] = *c;
+}
+
+struct attention_errors gradient_verdict_end(struct gradient_verdict *v)
+{
+    struct attention_errors errors = { .right = true };
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        struct gradient_pair *const pair = &v->pairs[g];
+        take(&pair->reference, &errors.reference, &errors);
+        take(&pair->previous, &errors.previous, &errors);
+        errors.has_previous |= pair->previous.with != NULL;
+        free(pair->wide);
+        free(pair->got);
+        free(pair->before);
+    }
+    return errors;
 }
 
 struct attention_errors gradient_check_errors(const struct gradient_check *check,
-                                              float *const got[GRADIENTS], const char *name,
-                                              float *const before[GRADIENTS], bool tell)
+                                              float *const got[GRADIENTS],
+                                              float *const before[GRADIENTS])
 {
-    struct attention_errors errors = { .right = true };
-    struct pair pairs[GRADIENTS];
-    struct comparison list[2 * GRADIENTS];
-    size_t n = 0;
-    for (size_t g = 0; g < GRADIENTS; g++)
-        compare(check, g, got[g], name, before ? before[g] : NULL, &pairs[g]);
-    for (size_t g = 0; g < GRADIENTS; g++)
-        take(&pairs[g].reference, &errors.reference, &errors, list, &n);
-    for (size_t g = 0; g < GRADIENTS; g++)
-        take(&pairs[g].previous, &errors.previous, &errors, list, &n);
-    errors.has_previous = n > GRADIENTS;
-    if (tell) {
-        report_compared(list, n);
-        if (check->count[DQ] < check->shape[DQ][0] * check->shape[DQ][1] * check->shape[DQ][2])
-            report_line("  checked at %zu rows of dQ and %zu of dK and dV; --verify=all checks all",
-                        check->count[DQ], check->count[DK]);
-    }
-    for (size_t g = 0; g < GRADIENTS; g++) {
-        free(pairs[g].wide);
-        free(pairs[g].got);
-        free(pairs[g].before);
-    }
-    return errors;
+    struct gradient_verdict v = gradient_verdict_of(check, got, "the stage before", before);
+    return gradient_verdict_end(&v);
 }

@@ -38,12 +38,28 @@ struct gradient_check gradient_check_begin(const struct attention_input *input, 
                                            bool all);
 void gradient_check_end(struct gradient_check *check);
 
-/*
- * Compares whole gradients; `before`, unless it is NULL, has those of the stage called `name`. With `tell`
- * the part "Compared with" is printed. The errors are the largest of the three.
- */
+/* Gradient g, of the worst head: against the reference, and against the stage before if there is one. */
+struct gradient_pair {
+    struct comparison reference, previous;  // `with` is NULL where there is none
+    const char *name;                       // of the stage before
+    double *wide;                           // that stage in double
+    float *got, *before;                    // the checked rows
+};
+struct gradient_verdict {
+    struct gradient_pair pairs[GRADIENTS];
+};
+
+/* Compares whole gradients; `before`, unless it is NULL, has those of the stage called `name`. */
+struct gradient_verdict gradient_verdict_of(const struct gradient_check *check,
+                                            float *const got[GRADIENTS], const char *name,
+                                            float *const before[GRADIENTS]);
+
+/* Frees what belongs to the verdict; what remains of it are the errors, the largest of the three gradients. */
+struct attention_errors gradient_verdict_end(struct gradient_verdict *v);
+
+/* Both at once, where nothing is printed. */
 struct attention_errors gradient_check_errors(const struct gradient_check *check,
-                                              float *const got[GRADIENTS], const char *name,
-                                              float *const before[GRADIENTS], bool tell);
+                                              float *const got[GRADIENTS],
+                                              float *const before[GRADIENTS]);
 
 #endif

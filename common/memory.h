@@ -1,9 +1,10 @@
 /*
- * Memory that is there, or the program says why not.
+ * Memory that is there, or the program says why not; and memory in which one sees what was never written.
  */
 #ifndef COMMON_MEMORY_H
 #define COMMON_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,15 @@ void memory_program(const char *name);
 
 /* Says that there is no room for `count` elements of `size` bytes for `what`, and exits with 2. */
 void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));
+
+/*
+ * Fills x with a NaN that no computation makes, so that an element which is never written shows.
+ * Do it before every run that is checked.
+ */
+void poison_fill(float *x, size_t n);
+
+/* Is x that NaN? */
+bool poison_is(float x);
 
 #ifdef __cplusplus
 }

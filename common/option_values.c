@@ -1,7 +1,5 @@
 #include "option_values.h"
 
-#include "block_mask.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -53,6 +51,27 @@ bool option_pair(const char *text, char separator, struct option_pair *pair)
     snprintf(pair->left, sizeof pair->left, "%.*s", (int)left, text);
     snprintf(pair->right, sizeof pair->right, "%s", gap + 1);
     return true;
+}
+
+struct block_mask_source block_mask_source(const char *option, const char *text)
+{
+    static const char band[] = "band:", random[] = "random:";
+    struct block_mask_source source = { .kind = BLOCK_MASK_FILE };
+    if (strncmp(text, band, sizeof band - 1) == 0) {
+        source.kind = BLOCK_MASK_BAND;
+        source.width = (size_t)option_whole_number(option, text + sizeof band - 1, 0, OPTION_MOST);
+    } else if (strncmp(text, random, sizeof random - 1) == 0) {
+        struct option_pair pair;
+        source.kind = BLOCK_MASK_RANDOM;
+        if (!option_pair(text + sizeof random - 1, ':', &pair))
+            options_fail(option, "expected random:DENSITY:SEED, found '%s'", text);
+        source.density = option_fraction(option, pair.left, false);
+        source.seed = option_whole_number(option, pair.right, 0, UINT64_MAX);
+    } else if (!*text || strncmp(text, "--", 2) == 0) {
+        options_fail(option, "expected a file's name, band:W or random:DENSITY:SEED, found '%s'",
+                     text);
+    }
+    return source;
 }
 
 static bool is_width(const char *text)

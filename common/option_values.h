@@ -10,6 +10,7 @@
 #include "options.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Takes the value `text`, NULL if there is none, of the option in this row. */
@@ -28,5 +29,17 @@ struct option_pair {
 
 /* Takes `text` apart at its first `separator`. False if there is none, or a side is too long. */
 bool option_pair(const char *text, char separator, struct option_pair *pair);
+
+/* What --block-mask says: "band:W", "random:DENSITY:SEED", or else a file's name. */
+enum block_mask_kind { BLOCK_MASK_FILE, BLOCK_MASK_BAND, BLOCK_MASK_RANDOM };
+struct block_mask_source {
+    enum block_mask_kind kind;
+    size_t width;    // of a band
+    double density;  // of a random mask
+    uint64_t seed;
+};
+
+/* Reads `text`, the value of `option`. Ends the program if it is none of the three. */
+struct block_mask_source block_mask_source(const char *option, const char *text);
 
 #endif

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
-#include "block_mask.h"
 #include "memory.h"
 #include "option_table.h"
 #include "option_values.h"

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report.h"
 
-#include "bench.h"
 #include "options.h"
 #include "whole_file.h"
 
@@ -118,27 +117,6 @@ void report_verified(const char *with, const char *error)
             with += strlen(details[k]);
     snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
              used ? ", " : "", with, error);
-}
-
-void report_progress(const char *what, size_t done, size_t total)
-{
-    static double last;
-    static bool shown;
-    if (!isatty(STDERR_FILENO))
-        return;
-    const double now = bench_now();
-    if (done == total) {
-        if (shown)
-            fputs("\r\033[K", stderr);
-        shown = false;
-        last = 0.0;
-    } else if (last == 0.0) {
-        last = now;
-    } else if (now - last > 0.2) {
-        fprintf(stderr, "\r%s: %.0f %%", what, 100.0 * (double)done / (double)total);
-        last = now;
-        shown = true;
-    }
 }
 
 void report_next(const char *text)

@@ -9,6 +9,7 @@
 #ifndef COMMON_REPORT_H
 #define COMMON_REPORT_H
 
+#include "accesses.h"
 #include "tolerance.h"
 
 #include <stdbool.h>
@@ -38,15 +39,6 @@ char *report_milliseconds(double seconds, char text[24]);
 /* "[0.0900 0.6652 0.2447]": n numbers, each printed by `format`; returns `text`. */
 char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
 
-/* One line of the table of counted accesses: what the counter saw, and what the formula gives. */
-struct counted {
-    const char *what;  // "x loads"
-    size_t count;
-    size_t predicted;
-    const char *formula;  // "2 N"
-    const char *note;     // more for this line, or ""
-};
-
 /*
  * A part with counted accesses. The third column has the counts divided by `unit`, a number called `per` ("row
  * of N"), in units of `suffix` (" N"). A count that the formula does not give makes the verdict
@@ -56,31 +48,6 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
                     size_t unit, const char *suffix);
 
 /*
- * The shape of a result, and what its axes are called: "row, column". Where only some rows of it
- * are at hand, one after the other, `rows` has their numbers and `row_length` their elements.
- */
-struct axes {
-    int dims;
-    const size_t *shape;
-    const char *names;
-    const size_t *rows;  // or NULL: all of it is there
-    size_t row_length;
-};
-
-/* A result and what it should be. */
-struct comparison {
-    const char *with;  // "double reference"
-    const float *got;
-    const double *expected;
-    struct difference difference;
-    struct allowance allowance;
-    struct axes axes;
-};
-
-/* Keeps in *worst the first comparison that is wrong, else the one with the largest error. */
-void comparison_keep_worse(struct comparison *worst, struct comparison c);
-
-/*
  * The part "Compared with". Where a comparison fails, the neighbourhood of the worst element is
  * shown, got and expected side by side, and the verdict is wrong.
  */
@@ -88,12 +55,6 @@ void report_compared(const struct comparison *comparisons, size_t n);
 
 /* One more thing that the line printed with --quiet names: what the error is from, and how large. */
 void report_verified(const char *with, const char *error);
-
-/*
- * How far a long run is: so many of `total` `what`s. Shown on standard error if that is a terminal,
- * now and then, and wiped out when all are done.
- */
-void report_progress(const char *what, size_t done, size_t total);
 
 /* "ok", or "WRONG", and then the verdict is wrong; in colour where there is some. Returns `text`. */
 char *report_mark(bool right, char text[32]);

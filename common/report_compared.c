@@ -85,34 +85,14 @@ static void show_neighbourhood(const struct comparison *c)
     report_line("    %-10s%s", "expected", right);
 }
 
-void comparison_keep_worse(struct comparison *worst, struct comparison c)
-{
-    if (!worst->with) {  // the first there is
-        *worst = c;
-        return;
-    }
-    const bool right = within(c.difference, c.allowance);
-    if (within(worst->difference, worst->allowance) &&
-        (!right || c.difference.max_abs > worst->difference.max_abs))
-        *worst = c;
-}
-
-/* What stands after the comma: "dQ, reference" is a comparison with the reference. */
-static const char *compared_with(const struct comparison *c)
-{
-    const char *const comma = strstr(c->with, ", ");
-    return comma ? comma + 2 : c->with;
-}
-
 /* The line of --quiet has room for the worst comparison with each stage: "reference 7.69e-06 (dV)". */
 static void remember(const struct comparison *all, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
-        const char *const with = compared_with(&all[k]);
         struct comparison worst = all[k];
         bool told = false;
         for (size_t other = 0; other < n; other++)
-            if (strcmp(compared_with(&all[other]), with) == 0) {
+            if (strcmp(all[other].with, all[k].with) == 0) {
                 told |= other < k;
                 comparison_keep_worse(&worst, all[other]);
             }
@@ -120,21 +100,21 @@ static void remember(const struct comparison *all, size_t n)
             continue;
         char error[32], text[80];
         error_text(&worst.difference, error, sizeof error);
-        const int array = (int)(compared_with(&worst) - worst.with);  // its name, comma and space
-        snprintf(text, sizeof text, array ? "%s (%.*s)" : "%s", error, array - 2, worst.with);
-        report_verified(with, text);
+        snprintf(text, sizeof text, worst.of ? "%s (%s)" : "%s", error, worst.of);
+        report_verified(worst.with, text);
     }
 }
 
 void report_compared(const struct comparison *comparisons, size_t n)
 {
-    char place[100], heading[60], error[32], mark[32];
+    char place[100], heading[60], with[60], error[32], mark[32];
     snprintf(heading, sizeof heading, "at %s", comparisons->axes.names);
     report_part("Compared with");
     report_line("%-20s %13s %12s     %s", "", "largest error", "allowed", heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = within(c->difference, c->allowance);
-        report_line("%-20s %13s %12.2e     %-16s %s", c->with,
+        snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
+        report_line("%-20s %13s %12.2e     %-16s %s", with,
                     error_text(&c->difference, error, sizeof error), c->allowance.max_abs,
                     place_in(c->axes, c->difference.worst, place, sizeof place),
                     report_mark(right, mark));

@@ -2,9 +2,9 @@
 
 #include "memory.h"
 #include "npy.h"
+#include "progress.h"
 #include "random.h"
 #include "report.h"
-#include "tolerance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,12 +76,12 @@ void scores_free(struct scores *scores)
 
 void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y)
 {
-    tolerance_poison(y, scores->rows * scores->cols);
+    poison_fill(y, scores->rows * scores->cols);
     for (size_t i = 0; i < scores->rows; i++) {
-        report_progress("rows", i, scores->rows);
+        progress("rows", i, scores->rows);
         softmax(scores->x + i * scores->cols, y + i * scores->cols, scores->cols);
     }
-    report_progress("rows", scores->rows, scores->rows);
+    progress("rows", scores->rows, scores->rows);
 }
 
 void scores_write(const struct options *options, const struct scores *scores, const float *y)

@@ -2,6 +2,7 @@
 
 #include "memory.h"
 #include "plain.h"
+#include "progress.h"
 #include "reference.h"
 #include "report.h"
 #include "traffic.h"
@@ -54,11 +55,11 @@ static struct right right_of(const struct scores *scores)
     };
     for (size_t i = 0; i < scores->rows; i++) {
         const size_t row = i * scores->cols;
-        report_progress("reference", i, scores->rows);
+        progress("reference", i, scores->rows);
         reference_softmax(scores->x + row, right.reference + row, 1, scores->cols);
         plain_softmax(scores->x + row, right.plain + row, 1, scores->cols);
     }
-    report_progress("reference", scores->rows, scores->rows);
+    progress("reference", scores->rows, scores->rows);
     return right;
 }
 

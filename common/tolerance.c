@@ -1,32 +1,16 @@
 #include "tolerance.h"
 
+#include "memory.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static const uint32_t POISON =
-    0x7FC0DEAD;  // a quiet NaN; arithmetic makes 0x7FC00000 or 0xFFC00000
-
-void tolerance_poison(float *x, size_t n)
-{
-    for (size_t done = 0, more; done < n; done += more) {  // as many again as there are already
-        more = done == 0 ? 1 : done < n - done ? done : n - done;
-        memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
-    }
-}
-
-bool tolerance_is_poison(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits == POISON;
-}
-
 static enum mismatch mismatch_of(float got, double expected)
 {
-    if (tolerance_is_poison(got))
+    if (poison_is(got))
         return NEVER_WRITTEN;
     if (isnan(got) != isnan(expected))
         return NOT_A_NUMBER;
@@ -172,6 +156,18 @@ bool within(struct difference difference, struct allowance allowance)
 {
     return difference.mismatched == 0 && difference.max_abs <= allowance.max_abs &&
            difference.rms <= allowance.rms;
+}
+
+void comparison_keep_worse(struct comparison *worst, struct comparison c)
+{
+    if (!worst->with) {  // the first there is
+        *worst = c;
+        return;
+    }
+    const bool right = within(c.difference, c.allowance);
+    if (within(worst->difference, worst->allowance) &&
+        (!right || c.difference.max_abs > worst->difference.max_abs))
+        *worst = c;
 }
 
 char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size)

@@ -14,15 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Fills x with a NaN that no computation makes, so that an element which is never written shows.
- * Do it before every run that is checked.
- */
-void tolerance_poison(float *x, size_t n);
-
-/* Is x that NaN? */
-bool tolerance_is_poison(float x);
-
 enum mismatch {
     MATCHED,        // a difference could be formed at every element
     NEVER_WRITTEN,  // an element still holds the poison
@@ -103,6 +94,32 @@ struct allowance allowance_between(struct allowance allowance, struct difference
 
 /* False for NaN, unmatched infinities, elements never written, and errors over the allowance. */
 bool within(struct difference difference, struct allowance allowance);
+
+/*
+ * The shape of a result, and what its axes are called: "row, column". Where only some rows of it
+ * are at hand, one after the other, `rows` has their numbers and `row_length` their elements.
+ */
+struct axes {
+    int dims;
+    const size_t *shape;
+    const char *names;
+    const size_t *rows;  // or NULL: all of it is there
+    size_t row_length;
+};
+
+/* A result and what it should be. */
+struct comparison {
+    const char *of;    // "dQ", or NULL: there is one result only
+    const char *with;  // "double reference"
+    const float *got;
+    const double *expected;
+    struct difference difference;
+    struct allowance allowance;
+    struct axes axes;
+};
+
+/* Keeps in *worst the first comparison that is wrong, else the one with the largest error. */
+void comparison_keep_worse(struct comparison *worst, struct comparison c);
 
 /* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */
 char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size);

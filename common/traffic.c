@@ -1,7 +1,6 @@
 #include "traffic.h"
 
 #include "memory.h"
-#include "tolerance.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -159,7 +158,7 @@ float *extra_slow(const char *name, size_t count)
 float *extra_fast(const char *name, size_t count)
 {
     float *array = extra(name, count, false, &fast_held, &fast_peak);
-    tolerance_poison(array, count);  // so that reading what was never written shows
+    poison_fill(array, count);  // so that reading what was never written shows
     return array;
 }
 

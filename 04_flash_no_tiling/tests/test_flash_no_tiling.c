@@ -52,7 +52,7 @@ TEST(flash_no_tiling, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinit
     p.causal = true;  // the first three of five queries stand before the first key
     struct test_problem t = problem_of(p, 0, 1);
     float O[15], lse[5];
-    tolerance_poison(O, 15);
+    poison_fill(O, 15);
     flash_no_tiling(&p, t.Q, t.K, t.V, O, lse);
     for (size_t n = 0; n < 9; n++)
         cr_assert(O[n] == 0.0f && lse[n / 3] == -INFINITY, "row %zu: O %g, lse %g", n / 3,
@@ -81,7 +81,7 @@ TEST(standard_attention, agrees_with_the_reference_and_with_one_pass)
         const size_t n = attention_query_elements(&t.p);
         float *O = allocate(n, sizeof *O, "O"), *one_pass = allocate(n, sizeof *O, "O");
         struct reference_results right = reference_results_of(&t);
-        tolerance_poison(O, n);
+        poison_fill(O, n);
         standard_of_all_heads(&t.p, t.Q, t.K, t.V, O);
         flash_no_tiling(&t.p, t.Q, t.K, t.V, one_pass, NULL);
         struct difference d = difference_between(O, right.O, n);

@@ -80,7 +80,7 @@ TEST(flash_row, gives_a_score_of_minus_infinity_no_weight_wherever_it_comes)
 TEST(flash_row, that_sees_no_key_is_zero)
 {
     float q[D] = { 1 }, o[D];
-    tolerance_poison(o, D);
+    poison_fill(o, D);
     flash_row(q, NULL, NULL, o, 0, D, 1.0f);
     for (size_t c = 0; c < D; c++)
         cr_assert(o[c] == 0.0f, "column %zu is %g", c, (double)o[c]);

@@ -6,7 +6,6 @@
 #include "test.h"
 #include "threads.h"
 #include "tiles.h"
-#include "tolerance.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,8 +74,8 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
     float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
     float *first = allocate(n, sizeof *O, "O"), *first_lse = allocate(rows, sizeof *lse, "lse");
     for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
-        tolerance_poison(O, n);
-        tolerance_poison(lse, rows);
+        poison_fill(O, n);
+        poison_fill(lse, rows);
         threads_use(threads[k]);
         complete(&t->p, size, t->Q, t->K, t->V, k ? O : first, k ? lse : first_lse);
         cr_assert(

@@ -4,7 +4,6 @@
 #include "memory.h"
 #include "test.h"
 #include "tiles.h"
-#include "tolerance.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,7 +76,7 @@ static void assert_weights(enum step_name name, size_t form, double P, uint64_t 
     static float with[ROWS * N], without[ROWS * N], lse[ROWS], lse_without[ROWS];
     struct test_problem t = problem_of_weights(P, seed);
     const struct tile_size size = tiles_of(name, form, &t.p);
-    tolerance_poison(with, ROWS * N);
+    poison_fill(with, ROWS * N);
     steps[name].run(&t.p, size, t.Q, t.K, t.V, with, lse);
     attention_set_dropout(&t.p, 0.0, seed);
     steps[name].run(&t.p, size, t.Q, t.K, t.V, without, lse_without);

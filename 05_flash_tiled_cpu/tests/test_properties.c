@@ -4,7 +4,6 @@
 #include "memory.h"
 #include "test.h"
 #include "tiles.h"
-#include "tolerance.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static float *output(enum step_name name, const struct test_problem *t, struct t
 {
     const size_t n = attention_query_elements(&t->p);
     float *O = allocate(n, sizeof *O, "O");
-    tolerance_poison(O, n);
+    poison_fill(O, n);
     steps[name].run(&t->p, size, t->Q, t->K, t->V, O, NULL);
     return O;
 }

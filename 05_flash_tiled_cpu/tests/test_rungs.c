@@ -5,7 +5,6 @@
 #include "test.h"
 #include "threads.h"
 #include "tiles.h"
-#include "tolerance.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,7 +67,7 @@ TEST(rungs, give_queries_that_see_no_key_zero_and_minus_infinity)
         p.causal = true;  // bottom-right: the first 50 queries stand before the first key
         struct test_problem t = problem_of(p, 0, 1);
         float O[70 * 5], lse[70];
-        tolerance_poison(O, 70 * 5);
+        poison_fill(O, 70 * 5);
         steps[name].run(&p, (struct tile_size){ 1, 8 }, t.Q, t.K, t.V, O, lse);
         for (size_t n = 0; n < 250; n++)
             cr_assert(O[n] == 0.0f && lse[n / 5] == -INFINITY, "%s: query %zu: %g, lse %g",
@@ -90,7 +89,7 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
             for (size_t j = 0; j < 300; j++)
                 t.K[j] = (float)sign * 9.0f * (float)j;
             static float O[40];
-            tolerance_poison(O, 40);
+            poison_fill(O, 40);
             steps[name].run(&p, (struct tile_size){ 8, 40 }, t.Q, t.K, t.V, O, NULL);
             for (size_t i = 0; i < 40; i++)
                 if (i % 5)  // one key has all the weight but e^-9

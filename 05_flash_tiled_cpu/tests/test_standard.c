@@ -64,7 +64,7 @@ static void assert_product(const struct test_problem *t)
         product(t, head, right, plain);
     for (size_t form = 0; form < TILE_FORMS; form++) {
         const struct tile_size size = tiles_of(BLOCK_MATMUL, form, &t->p);
-        tolerance_poison(O, n);
+        poison_fill(O, n);
         block_matmul(&t->p, size, t->Q, t->K, t->V, O, NULL);
         const struct difference d = difference_between(O, right, n);
         cr_assert(within(d, allowance_for(plain, right, n, FORWARD)),

@@ -6,8 +6,8 @@
 
 #include "../stages.h"
 #include "command.h"
+#include "memory.h"
 #include "test.h"
-#include "tolerance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ TEST(device, gives_back_what_it_was_given)
     for (int k = 0; k < 1000; k++)
         in[k] = (float)k;
     void *array = device->allocate(sizeof in, "x");
-    tolerance_poison(out, 1000);
+    poison_fill(out, 1000);
     device->upload(array, in, sizeof in);
     device->download(out, array, sizeof out);
     device->release(array);

@@ -2,6 +2,7 @@
 
 #include "../../06_flash_tiled_cuda/copies.h"
 #include "../../06_flash_tiled_cuda/kernels/tiles.h"
+#include "attention_report.h"
 #include "cuda/cpu.h"
 
 #include <math.h>
@@ -183,13 +184,15 @@ struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
     const struct cuda_kernel *earlier = cuda_kernel_before(kernel, &layer->input.p, device);
     struct result on_cpu = step_run(complete, layer, complete->usual);
     const struct attention_errors other =
-        gradient_check_errors(check, r->of, complete->name, on_cpu.of, tell && !earlier);
+        tell && !earlier ? gradient_check_report(check, r->of, complete->name, on_cpu.of)
+                         : gradient_check_errors(check, r->of, on_cpu.of);
     struct cuda_verdict v = { other, complete->name, other.previous, other.right };
     result_free(&on_cpu);
     if (!earlier)
         return v;
     struct result before = cuda_run(earlier, device, layer);
-    v.errors = gradient_check_errors(check, r->of, earlier->name, before.of, tell);
+    v.errors = tell ? gradient_check_report(check, r->of, earlier->name, before.of)
+                    : gradient_check_errors(check, r->of, before.of);
     v.before = earlier->name;
     v.right &= v.errors.right;
     result_free(&before);

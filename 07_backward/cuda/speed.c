@@ -1,6 +1,8 @@
 #include "speed.h"
 
 #include "../../05_flash_tiled_cpu/steps/steps.h"
+#include "attention_load.h"
+#include "attention_report.h"
 #include "bench.h"
 #include "memory.h"
 

@@ -6,7 +6,6 @@
 #include "memory.h"
 #include "test.h"
 #include "threads.h"
-#include "tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

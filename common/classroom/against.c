@@ -7,6 +7,7 @@
  * first. common/classroom/check_against.sh calls it.
  * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
  */
+#include "attention_load.h"
 #include "gradient_check.h"
 #include "memory.h"
 #include "npy.h"

@@ -199,8 +199,7 @@ static void judge_backward(struct finding *f, const struct case_input *in,
     struct gradient_check check = gradient_check_begin(&in->attention, in->dO, true);
     struct gradient_check alone = check;  // one gradient at a time, to know which is wrong
     const bool all = before[DQ] && before[DK] && before[DV];
-    const struct attention_errors e =
-        gradient_check_errors(&check, got, "the stage before", all ? before : NULL, false);
+    const struct attention_errors e = gradient_check_errors(&check, got, all ? before : NULL);
     f->right = e.right;
     f->error = e.reference;
     f->before = e.previous;

@@ -17,6 +17,7 @@
 #include "memory.h"
 #include "npy.h"
 #include "options.h"
+#include "progress.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -171,7 +172,7 @@ static struct attention_errors judge(const struct match *m, const struct player 
         float *const got[GRADIENTS] = { read_output(player, m->folder, "dq.npy", n),
                                         read_output(player, m->folder, "dk.npy", n),
                                         read_output(player, m->folder, "dv.npy", n) };
-        errors = gradient_check_errors(&m->gradients, got, NULL, NULL, false);
+        errors = gradient_check_errors(&m->gradients, got, NULL);
         for (int k = 0; k < GRADIENTS; k++)
             free(got[k]);
     } else {
@@ -279,11 +280,11 @@ int main(int argc, char **argv)
             struct attention p =
                 attention_of(1, HEADS, HEADS, sizes[k], sizes[k], kind & 2 ? 128 : 64);
             p.causal = kind & 1;
-            report_progress("problem", done++, n * kinds);
+            progress("problem", done++, n * kinds);
             struct match m = match_of(argv[2], backward, p, kind & 4 ? cores : 1);
             play(players, count, &m);
             match_free(&m);
         }
-    report_progress("problem", done, n * kinds);
+    progress("problem", done, n * kinds);
     return EXIT_VERIFIED;
 }

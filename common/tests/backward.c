@@ -72,7 +72,7 @@ static void assert_form(backward *f, struct expected *e, const struct test_probl
 {
     backward_forms.now = form;
     for (size_t g = 0; g < GRADIENTS; g++)
-        tolerance_poison(e->got[g], elements(&t->p, g));
+        poison_fill(e->got[g], elements(&t->p, g));
     f(t, e->got[DQ], e->got[DK], e->got[DV]);
     for (size_t g = 0; g < GRADIENTS; g++)
         assert_right(e, g, t);
@@ -153,8 +153,8 @@ void assert_backward_gives_zeros(backward *f, const struct test_problem *t)
     float *dQ = allocate(queries, sizeof *dQ, "dQ"), *dK = allocate(keys, sizeof *dK, "dK");
     float *dV = allocate(keys, sizeof *dV, "dV");
     for (backward_forms.now = 0; backward_forms.now < backward_forms.count; backward_forms.now++) {
-        tolerance_poison(dK, keys);
-        tolerance_poison(dV, keys);
+        poison_fill(dK, keys);
+        poison_fill(dV, keys);
         f(t, dQ, dK, dV);
         for (size_t n = 0; n < keys; n++)
             cr_assert(!isnan(t->K[n]) || (dK[n] == 0.0f && dV[n] == 0.0f),

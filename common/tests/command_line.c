@@ -2,6 +2,7 @@
 #include "command_line.h"
 
 #include "attention_input.h"
+#include "attention_load.h"
 #include "command.h"
 #include "test.h"
 

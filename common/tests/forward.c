@@ -62,9 +62,9 @@ static void assert_form(forward *f, const struct test_problem *t, const struct e
                         float *O, float *lse)
 {
     const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
-    tolerance_poison(O, n);
+    poison_fill(O, n);
     if (lse)
-        tolerance_poison(lse, rows);
+        poison_fill(lse, rows);
     f(&t->p, t->Q, t->K, t->V, O, lse);
     assert_right(O, e->O, e->plain_O, n, lse ? "O" : "O without lse", t->p.dtype, t);
     if (lse && !forward_forms.without_lse)
@@ -191,7 +191,7 @@ void assert_forward_of_the_real_input(forward *f)
     p.key_mask = mask.data;
     for (size_t k = 0; k < forward_forms.count; k++) {
         forward_forms.now = k;
-        tolerance_poison(O, right.count);
+        poison_fill(O, right.count);
         f(&p, Q.data, K.data, V.data, O, NULL);
         for (size_t n = 0; n < right.count; n++)
             cr_assert(fabsf(O[n] - ((float *)right.data)[n]) <= 5e-6f,

@@ -21,7 +21,7 @@ void assert_softmax(softmax_row *softmax, const char *what, const float *x, size
 {
     float *y = allocate(n, sizeof *y, "y"), *plain = allocate(n, sizeof *plain, "plain");
     double *right = allocate(n, sizeof *right, "reference");
-    tolerance_poison(y, n);
+    poison_fill(y, n);
     softmax(x, y, n);
     reference_softmax(x, right, 1, n);
     plain_softmax(x, plain, 1, n);

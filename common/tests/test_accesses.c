@@ -3,6 +3,7 @@
  */
 #define COUNT_TRAFFIC
 #include "accesses.h"
+#include "report.h"
 #include "test.h"
 #include "tolerance.h"
 #include "traffic.h"

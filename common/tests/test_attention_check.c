@@ -3,11 +3,12 @@
  */
 #include "attention_check.h"
 
+#include "attention_report.h"
 #include "memory.h"
+#include "options.h"
 #include "plain.h"
 #include "report.h"
 #include "test.h"
-#include "tolerance.h"
 
 #include <math.h>
 
@@ -42,7 +43,7 @@ TEST(attention_check, sees_a_fault_in_a_head_of_small_values)
 TEST(attention_check, compares_with_the_stage_before_where_that_has_something)
 {
     float before[2 * 20 * 16];
-    tolerance_poison(before, 2 * 20 * 16);
+    poison_fill(before, 2 * 20 * 16);
     cr_assert(verdict(0, 0.0f, before) == EXIT_VERIFIED,
               "a stage that has nothing was compared with");
     for (size_t k = 0; k < 20 * 16; k++)

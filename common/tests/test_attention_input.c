@@ -3,6 +3,7 @@
  */
 #include "attention_input.h"
 
+#include "attention_load.h"
 #include "block_mask.h"
 #include "command.h"
 #include "command_line.h"

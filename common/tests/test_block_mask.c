@@ -4,6 +4,7 @@
 #include "block_mask.h"
 
 #include "memory.h"
+#include "option_values.h"
 #include "test.h"
 
 #include <math.h>

@@ -48,7 +48,7 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
         const struct attention_input input = input_of(&t);
         struct gradient_check check = gradient_check_begin(&input, t.dO, false);
         struct three g = plain_of(&t);
-        const struct attention_errors e = gradient_check_errors(&check, g.of, NULL, NULL, false);
+        const struct attention_errors e = gradient_check_errors(&check, g.of, NULL);
         cr_assert(e.right && !e.has_previous && e.reference < 1e-3, "%s: right %d, off by %g",
                   problem_text(&t), e.right, e.reference);
         three_free(&g);
@@ -77,9 +77,9 @@ TEST(gradient_check, knows_what_16_bits_cost)
             cr_assert(row[c] == g.of[DQ][59 * 16 + c] && key[0][c] == g.of[DK][last * 16 + c] &&
                           key[1][c] == g.of[DV][last * 16 + c],
                       "%s: element %zu of a row is not that of the whole", dtype_name(type), c);
-        off[type] = gradient_check_errors(&check, g.of, NULL, NULL, false).reference;
+        off[type] = gradient_check_errors(&check, g.of, NULL).reference;
         g.of[DK][5] += 16.0f * (float)off[type];
-        cr_assert(!gradient_check_errors(&check, g.of, NULL, NULL, false).right,
+        cr_assert(!gradient_check_errors(&check, g.of, NULL).right,
                   "%s: an error of 16 times the textbook's is allowed", dtype_name(type));
         three_free(&g);
         gradient_check_end(&check);
@@ -100,15 +100,13 @@ TEST(gradient_check, finds_one_wrong_element_in_any_gradient_and_nan)
         for (int nan = 0; nan < 2; nan++) {
             struct three bad = plain_of(&t);
             bad.of[g][77] = nan ? NAN : bad.of[g][77] + 1e-3f;
-            const struct attention_errors e =
-                gradient_check_errors(&check, bad.of, "the other", good.of, false);
+            const struct attention_errors e = gradient_check_errors(&check, bad.of, good.of);
             cr_assert(!e.right && e.has_previous, "array %zu: a wrong element goes unseen", g);
             cr_assert(nan ? isnan(e.reference) : fabs(e.reference - 1e-3) < 1e-5,
                       "array %zu: off by %g", g, e.reference);
             three_free(&bad);
         }
-    const struct attention_errors e =
-        gradient_check_errors(&check, good.of, "the other", good.of, false);
+    const struct attention_errors e = gradient_check_errors(&check, good.of, good.of);
     cr_assert(e.right && e.previous == 0.0, "the same twice differs by %g", e.previous);
     three_free(&good);
     gradient_check_end(&check);
@@ -132,7 +130,7 @@ TEST(gradient_check, finds_a_wrong_factor)
             for (size_t n = 0;
                  n < (g == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p)); n++)
                 bad.of[g][n] *= 1.001f;
-            cr_assert(!gradient_check_errors(&check, bad.of, NULL, NULL, false).right,
+            cr_assert(!gradient_check_errors(&check, bad.of, NULL).right,
                       "%s: array %zu, 0.1 %% too large, passes", problem_text(&t), g);
             three_free(&bad);
         }
@@ -155,14 +153,14 @@ TEST(gradient_check, finds_a_wrong_factor_in_16_bits_where_few_queries_see_many_
         const struct attention_input input = input_of(&t);
         struct gradient_check check = gradient_check_begin(&input, t.dO, true);
         struct three g = plain_of(&t);
-        cr_assert(gradient_check_errors(&check, g.of, NULL, NULL, false).right,
-                  "%s: the textbook is wrong", problem_text(&t));
+        cr_assert(gradient_check_errors(&check, g.of, NULL).right, "%s: the textbook is wrong",
+                  problem_text(&t));
         for (size_t k = 0; k < GRADIENTS; k++) {
             const size_t n =
                 k == DQ ? attention_query_elements(&t.p) : attention_key_elements(&t.p);
             for (size_t e = 0; e < n; e++)
                 g.of[k][e] *= 0.9f;
-            cr_assert(!gradient_check_errors(&check, g.of, NULL, NULL, false).right,
+            cr_assert(!gradient_check_errors(&check, g.of, NULL).right,
                       "%s: array %zu, a tenth too small, passes", problem_text(&t), k);
             for (size_t e = 0; e < n; e++)
                 g.of[k][e] /= 0.9f;

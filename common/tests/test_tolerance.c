@@ -3,6 +3,7 @@
  */
 #include "tolerance.h"
 
+#include "memory.h"
 #include "test.h"
 
 #include <float.h>
@@ -80,7 +81,7 @@ TEST(tolerance, rejects_elements_never_written_even_where_nan_is_right)
 {
     const double nan[1] = { (double)NAN };
     float got[1];
-    tolerance_poison(got, 1);
+    poison_fill(got, 1);
     const struct difference d = difference_between(got, nan, 1);
     cr_assert(!within(d, generous) && d.mismatch == NEVER_WRITTEN, "the poison passed for NaN");
     cr_assert(isnan(got[0] + 1.0f), "the poison is not NaN: %g", (double)got[0]);

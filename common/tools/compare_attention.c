@@ -6,6 +6,7 @@
  * input is read and nothing printed: can it be used?
  */
 #include "attention_check.h"
+#include "attention_load.h"
 #include "compare.h"
 #include "memory.h"
 

@@ -65,11 +65,7 @@ timeline() {  # chapter, picture, kernel, products, options
 for kernel in wgmma roles; do
     timeline 06_flash_tiled_cuda $kernel $kernel "S PV" --n-q 128 --n-k 512 --d 128
 done
-# In cuda_mma nothing that takes time stands between dV, dP and dK of a tile, so these three are one box.
-timeline 07_backward mma cuda_mma "S dV…dK dQ" --n-q 256 --n-k 128 --d 128
-for kernel in wgmma bulk ordered; do
-    timeline 07_backward $kernel cuda_$kernel "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
-done
+timeline 07_backward wgmma cuda_wgmma "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg

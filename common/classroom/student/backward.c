@@ -10,6 +10,7 @@
 #include "attention_input.h"
 #include "student.h"
 
+#include "attention_load.h"
 #include "traffic.h"
 
 static const struct program program = { .chapter = 7, .name = "student" };

@@ -10,6 +10,7 @@
 #include "attention_input.h"
 #include "student.h"
 
+#include "attention_load.h"
 #include "traffic.h"
 
 #include <stdlib.h>

@@ -14,11 +14,11 @@
 #define LAUNCH_OF(name) BUILT_AS(name)
 
 #include "attention_input.h"
+#include "attention_load.h"
 #include "cuda/cpu.h"
 #include "device_memory.h"
 #include "memory.h"
 #include "student.h"
-#include "tolerance.h"
 
 #include <stdlib.h>
 
