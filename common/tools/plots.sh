@@ -62,17 +62,9 @@ timeline() {  # chapter, picture, kernel, products, options
         >"$data/$chapter-$picture"
     draw timeline.gp "$data/$chapter-$picture" "$chapter/timeline_$picture.svg"
 }
-forward() {  # picture, kernel, options
-    picture=$1 kernel=$2
-    shift 2
-    timeline 06_flash_tiled_cuda "$picture" "$kernel" "S PV" --n-q 128 "$@"
-}
-for kernel in async wgmma roles overlap; do
-    forward $kernel $kernel --n-k 512 --d 128
+for kernel in wgmma roles; do
+    timeline 06_flash_tiled_cuda $kernel $kernel "S PV" --n-q 128 --n-k 512 --d 128
 done
-# The second warpgroup has a tile of keys more; a block has two tiles of queries.
-forward pingpong pingpong --n-k 448 --d 128 --causal
-forward persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
 timeline 07_backward wgmma cuda_wgmma "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
