@@ -75,11 +75,7 @@ forward pingpong pingpong --n-k 448 --d 128 --causal
 forward persistent persistent --threads 1 --heads 2 --n-k 256 --d 128
 forward persistent_64 persistent --n-k 512 --d 64
 forward polynomial polynomial --n-k 512 --d 64
-# In cuda_mma nothing that takes time stands between dV, dP and dK of a tile, so these three are one box.
-timeline 07_backward mma cuda_mma "S dV…dK dQ" --n-q 256 --n-k 128 --d 128
-for kernel in wgmma bulk ordered; do
-    timeline 07_backward $kernel cuda_$kernel "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
-done
+timeline 07_backward wgmma cuda_wgmma "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
 draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
