@@ -5,6 +5,8 @@ ifneq ($(words $(CURDIR)),1)
 $(error make cannot handle a space in a path: please move the course out of "$(CURDIR)")
 endif
 
+$(foreach v,CC CXX,$(if $(strip $($v)),,$(error expected a compiler, but $v is empty: say $v=..., or leave it out)))
+
 BUILD  ?= build
 export BUILD
 # In some languages 0.5 is written 0,5, and then awk takes the one for 0 and prints the other.

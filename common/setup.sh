@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh run|test|plots|lint|aarch64 - installs what the course needs and this machine lacks.
+# setup.sh run|test|plots|lint|aarch64|unpack - installs what the course needs and this machine lacks.
 #
 #     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
@@ -13,17 +13,20 @@
 need=$1
 unpacked=build/packages  # where the Makefile looks
 
+# Says what is wrong, in one line, and ends: what somebody asked for is theirs to put right.
+refuse() { echo "$1" >&2; exit 2; }
+
+case $need in run | test | plots | lint | aarch64 | unpack) ;;
+*) refuse "setup.sh: expected run, test, plots, lint, aarch64 or unpack, but got '$need'" ;;
+esac
+
 # What is built goes to BUILD, or to where that can be made.
 case $need in run | test) place=${BUILD:-build} ;; unpack) place=$unpacked ;; *) place='' ;; esac
 while [ -n "$place" ] && [ ! -e "$place" ]; do place=$(dirname "$place"); done
 if [ -n "$place" ] && ! { [ -d "$place" ] && [ -w "$place" ]; }; then
     [ "$place" != . ] || place=$PWD
-    echo "$place: expected a folder that you may write to, for what is built: copy the course, or say BUILD=folder" >&2
-    exit 2
+    refuse "$place: expected a folder that you may write to, for what is built: copy the course, or say BUILD=folder"
 fi
-
-# Says what is wrong, in one line, and ends: what somebody asked for is theirs to put right.
-refuse() { echo "$1" >&2; exit 2; }
 
 compiles() {  # program text, libraries: does it build?
     folder=$(mktemp -d) || exit 2

@@ -24,7 +24,7 @@ TEST(fa1, agrees_with_the_reference_in_random_tiles)
 
 TEST(fa1, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(FA1, WITH_EVERYTHING);
+    assert_lacks(FA1);
 }
 
 TEST(fa1, gives_scores_of_minus_infinity_no_weight_wherever_they_come)

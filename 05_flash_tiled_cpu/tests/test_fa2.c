@@ -21,7 +21,7 @@ TEST(fa2, agrees_with_the_reference_in_random_tiles)
 
 TEST(fa2, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(FA2, WITH_EVERYTHING);
+    assert_lacks(FA2);
 }
 
 TEST(fa2, gives_scores_of_minus_infinity_no_weight_wherever_they_come)

@@ -23,7 +23,7 @@ TEST(standard, agrees_with_the_reference_in_random_tiles)
 
 TEST(standard, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(STANDARD, WITH_EVERYTHING);
+    assert_lacks(STANDARD);
 }
 
 // ---- block_matmul -------------------------------------------------------------------------------

@@ -123,11 +123,12 @@ void assert_empty_rows_are_empty(enum step_name name)
     assert_first_rows_empty(name, 290, 260);  // split_kv and complete cut these keys in parts
 }
 
-void assert_lacks(enum step_name name, unsigned options)
+void assert_lacks(enum step_name name)
 {
     enum { MOST = 2 * 3 * 30 * 9 };
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct test_problem t = random_problem(seed, attention_of(2, 3, 3, 30, 30, 9), options);
+        struct test_problem t =
+            random_problem(seed, attention_of(2, 3, 3, 30, 30, 9), WITH_EVERYTHING);
         const struct attention p = t.p;
         static float with[MOST], without[MOST], lse[2 * 3 * 30];
         run_form(name, 3, &t, with, lse);

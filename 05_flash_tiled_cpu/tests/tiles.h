@@ -32,8 +32,8 @@ void assert_nan_stays_with_those_who_see_it(enum step_name name);
 /* The same for queries that see no key: O = 0 and lse = -inf. */
 void assert_empty_rows_are_empty(enum step_name name);
 
-/* A step that lacks some of `options` gives bit for bit what it gives without them. */
-void assert_lacks(enum step_name name, unsigned options);
+/* A step that lacks some of the options gives bit for bit what it gives without them. */
+void assert_lacks(enum step_name name);
 
 /* Scores of -inf weigh nothing, wherever they come, and nothing but such scores is an empty row. */
 void assert_minus_infinity_weighs_nothing(enum step_name name);

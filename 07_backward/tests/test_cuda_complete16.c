@@ -22,10 +22,10 @@ struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options)
     return problem_of(p, options, seed);
 }
 
-/* One batch entry of bfloat16. */
-static struct attention narrow_shape(size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d)
+/* One batch entry, and one head of keys, of bfloat16. */
+static struct attention narrow_shape(size_t H, size_t Nq, size_t Nk, size_t d)
 {
-    struct attention p = attention_of(1, H, Hkv, Nq, Nk, d);
+    struct attention p = attention_of(1, H, 1, Nq, Nk, d);
     p.dtype = DTYPE_BF16;
     return p;
 }
@@ -50,7 +50,7 @@ TEST(cuda_complete, agrees_with_the_reference_at_lengths_around_its_tiles)
                                          { 128, 65 },  { 129, 191 }, { 255, 256 }, { 300, 2 },
                                          { 257, 511 }, { 513, 33 } };
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-        struct attention p = narrow_shape(2, 1, lengths[k][0], lengths[k][1], k % 2 ? 32 : 64);
+        struct attention p = narrow_shape(2, lengths[k][0], lengths[k][1], k % 2 ? 32 : 64);
         p.causal = k % 3 == 1;
         struct test_problem t = problem_of(p, 0, k);
         assert_backward(on_cuda(CUDA_COMPLETE), &t);
@@ -97,7 +97,7 @@ TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
 TEST(cuda_complete, keeps_nan_in_16_bits_from_keys_that_a_query_does_not_see)
 {
     enum { NQ = 300, NK = 305, QUERY = 100, SEEN = 106, NEXT_BLOCK = 128 };
-    struct attention p = narrow_shape(1, 1, NQ, NK, 64);
+    struct attention p = narrow_shape(1, NQ, NK, 64);
     p.causal = true;
     struct test_problem t = problem_of(p, 0, 1);
     for (size_t c = 0; c < p.d; c++)
@@ -132,7 +132,7 @@ TEST(cuda_complete, gives_scores_of_minus_infinity_in_16_bits_no_weight)
 {
     enum { N = 100, FEW = 70, D = 32 };
     for (int masked = 0; masked < 2; masked++) {
-        struct attention p = narrow_shape(1, 1, N, N, D);
+        struct attention p = narrow_shape(1, N, N, D);
         p.causal = masked;
         p.top_left = masked;
         struct test_problem t = problem_of(p, 0, 1);
@@ -151,7 +151,7 @@ TEST(cuda_complete, gives_scores_of_minus_infinity_in_16_bits_no_weight)
 
 TEST(cuda_complete, gives_the_same_bits_in_16_bits_again)
 {
-    struct attention p = narrow_shape(2, 1, 200, 330, 64);
+    struct attention p = narrow_shape(2, 200, 330, 64);
     attention_set_dropout(&p, 0.2, 1);
     struct test_problem t = problem_of(p, 0, 5);
     struct layer layer = layer_with_forward(&t);

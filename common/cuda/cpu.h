@@ -97,8 +97,8 @@ size_t cuda_cpu_timeline(const struct cuda_work **works);
 /* Prints how busy each unit is in the last timeline, of this kernel, and writes its pieces as comma-separated values. */
 void cuda_cpu_tell_timeline(const char *kernel, const char *path);
 
-/* Prints the last profile as a table beside the lines themselves; returns how many are dear. */
-size_t cuda_cpu_print_profile(void);
+/* Prints the last profile as a table beside the lines themselves. */
+void cuda_cpu_print_profile(void);
 
 #ifdef __cplusplus
 }

@@ -42,10 +42,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = engine.shared;
     p->warpSize = WARP;
     p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
-    p->maxThreadsDim[0] = p->maxThreadsDim[1] = MOST_THREADS;
-    p->maxThreadsDim[2] = 64;
-    p->maxGridSize[0] = 0x7fffffff;
-    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
     p->multiProcessorCount =
         int(engine.threads ? engine.threads : std::thread::hardware_concurrency());
     return cudaSuccess;
@@ -58,12 +54,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     if (error != cudaSuccess)
         return error;
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = p.maxThreadsPerBlock;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = int(p.sharedMemPerBlock);
-        break;
     case cudaDevAttrWarpSize:
         *value = p.warpSize;
         break;
@@ -91,15 +81,9 @@ cudaError_t cudaDeviceSynchronize()
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceReset()
-{
-    return cudaSuccess;
-}
-
 // ---- streams and events -------------------------------------------------------------------------
 
 struct cudaStream {
-    unsigned flags;
 };
 
 struct cudaEvent {
@@ -107,15 +91,10 @@ struct cudaEvent {
     bool recorded;
 };
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
-{
-    *stream = new cudaStream{ flags };
-    return cudaSuccess;
-}
-
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+    *stream = new cudaStream;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)

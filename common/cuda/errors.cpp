@@ -96,22 +96,19 @@ cudaError_t cudaPeekAtLastError()
     return last_error;
 }
 
-#define ERRORS(ERROR)                                                           \
-    ERROR(cudaSuccess, "no error")                                              \
-    ERROR(cudaErrorInvalidValue, "invalid argument")                            \
-    ERROR(cudaErrorMemoryAllocation, "out of memory")                           \
-    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument")      \
-    ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy") \
-    ERROR(cudaErrorInsufficientDriver,                                          \
-          "CUDA driver version is insufficient for CUDA runtime version")       \
-    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected")              \
-    ERROR(cudaErrorInvalidDevice, "invalid device ordinal")                     \
-    ERROR(cudaErrorNoKernelImageForDevice,                                      \
-          "no kernel image is available for execution on the device")           \
-    ERROR(cudaErrorNotReady, "device not ready")                                \
-    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered")  \
-    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated")    \
-    ERROR(cudaErrorLaunchFailure, "unspecified launch failure")
+#define ERRORS(ERROR)                                                          \
+    ERROR(cudaSuccess, "no error")                                             \
+    ERROR(cudaErrorInvalidValue, "invalid argument")                           \
+    ERROR(cudaErrorMemoryAllocation, "out of memory")                          \
+    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument")     \
+    ERROR(cudaErrorInsufficientDriver,                                         \
+          "CUDA driver version is insufficient for CUDA runtime version")      \
+    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected")             \
+    ERROR(cudaErrorInvalidDevice, "invalid device ordinal")                    \
+    ERROR(cudaErrorNoKernelImageForDevice,                                     \
+          "no kernel image is available for execution on the device")          \
+    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered") \
+    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated")
 
 const char *cudaGetErrorName(cudaError_t error)
 {

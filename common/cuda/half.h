@@ -1,9 +1,6 @@
 /*
  * 16-bit floating point: __half (5 bits of exponent, 10 of fraction) and __nv_bfloat16 (8 and 7,
- * the upper half of a float), and pairs of them.
- *
- * A number is kept in 16 bits and computed with as a float. The float's result, rounded once more,
- * is the correctly rounded one: it has more than twice the digits.
+ * the upper half of a float), and pairs of them. A number is kept in 16 bits and computed with as a float.
  */
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H
@@ -75,19 +72,9 @@ struct alignas(4) __half2 {
     CUDA_MADE_OF_TWO(__half2, __half)
 };
 
-typedef __half half;
-typedef __half2 half2;
-typedef __nv_bfloat16 nv_bfloat16;
-typedef __nv_bfloat162 nv_bfloat162;
-
 // ---- conversions --------------------------------------------------------------------------------
 
 static inline __half __float2half(float x)
-{
-    return x;
-}
-
-static inline __half __float2half_rn(float x)
 {
     return x;
 }
@@ -141,145 +128,10 @@ static inline __half2 __floats2half2_rn(float x, float y)
     return { x, y };
 }
 
-static inline __half2 __float2half2_rn(float x)
-{
-    return { x, x };
-}
-
-static inline __half2 __float22half2_rn(float2 x)
-{
-    return { x.x, x.y };
-}
-
-static inline __half2 __halves2half2(__half x, __half y)
-{
-    return { x, y };
-}
-
-static inline float2 __half22float2(__half2 x)
-{
-    return { x.x, x.y };
-}
-
 static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
 {
     return { x, y };
 }
-
-static inline __nv_bfloat162 __float2bfloat162_rn(float x)
-{
-    return { x, x };
-}
-
-static inline __nv_bfloat162 __float22bfloat162_rn(float2 x)
-{
-    return { x.x, x.y };
-}
-
-static inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y)
-{
-    return { x, y };
-}
-
-static inline float2 __bfloat1622float2(__nv_bfloat162 x)
-{
-    return { x.x, x.y };
-}
-
-// ---- arithmetic, the same for both --------------------------------------------------------------
-
-/*
- * x y + z as a float whose last digit is odd unless it is exact. Such a float, rounded once more,
- * gives what the exact sum would, because it is never taken for a tie. The product is exact in
- * double; the sum may not be, and then the double is made odd first.
- */
-static inline float cuda_fma_to_odd(float x, float y, float z)
-{
-    const double product = double(x) * double(y), sum = product + double(z);
-    const double part = sum - product;
-    const double lost = (product - (sum - part)) + (double(z) - part);
-    if (!std::isfinite(sum) || sum == 0.0)
-        return float(sum);
-    long long bits = __double_as_longlong(sum);
-    if (lost != 0.0 && bits % 2 == 0)
-        bits += (lost > 0.0) == (sum > 0.0) ? 1 : -1;
-    const double odd = __longlong_as_double(bits);
-    float down = float(odd);
-    if (double(down) == odd)
-        return down;
-    if (fabs(double(down)) > fabs(odd))
-        down = nextafterf(down, 0.0f);
-    return __uint_as_float(__float_as_uint(down) | 1);
-}
-
-#define CUDA_ARITHMETIC(T, PAIR)                                 \
-    static inline T __hadd(T x, T y)                             \
-    {                                                            \
-        return float(x) + float(y);                              \
-    }                                                            \
-    static inline T __hsub(T x, T y)                             \
-    {                                                            \
-        return float(x) - float(y);                              \
-    }                                                            \
-    static inline T __hmul(T x, T y)                             \
-    {                                                            \
-        return float(x) * float(y);                              \
-    }                                                            \
-    static inline T __hdiv(T x, T y)                             \
-    {                                                            \
-        return float(x) / float(y);                              \
-    }                                                            \
-    static inline T __hneg(T x)                                  \
-    {                                                            \
-        return -float(x);                                        \
-    }                                                            \
-    static inline T __hfma(T x, T y, T z)                        \
-    {                                                            \
-        return cuda_fma_to_odd(x, y, z);                         \
-    }                                                            \
-    static inline T __hmax(T x, T y)                             \
-    {                                                            \
-        return fmaxf(x, y);                                      \
-    }                                                            \
-    static inline T __hmin(T x, T y)                             \
-    {                                                            \
-        return fminf(x, y);                                      \
-    }                                                            \
-    static inline bool __hlt(T x, T y)                           \
-    {                                                            \
-        return float(x) < float(y);                              \
-    }                                                            \
-    static inline bool __hgt(T x, T y)                           \
-    {                                                            \
-        return float(x) > float(y);                              \
-    }                                                            \
-    static inline bool __hisnan(T x)                             \
-    {                                                            \
-        return std::isnan(float(x));                             \
-    }                                                            \
-    static inline PAIR __hadd2(PAIR x, PAIR y)                   \
-    {                                                            \
-        return { __hadd(x.x, y.x), __hadd(x.y, y.y) };           \
-    }                                                            \
-    static inline PAIR __hmul2(PAIR x, PAIR y)                   \
-    {                                                            \
-        return { __hmul(x.x, y.x), __hmul(x.y, y.y) };           \
-    }                                                            \
-    static inline PAIR __hfma2(PAIR x, PAIR y, PAIR z)           \
-    {                                                            \
-        return { __hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y) }; \
-    }                                                            \
-    static inline float __low2float(PAIR x)                      \
-    {                                                            \
-        return x.x;                                              \
-    }                                                            \
-    static inline float __high2float(PAIR x)                     \
-    {                                                            \
-        return x.y;                                              \
-    }
-CUDA_ARITHMETIC(__half, __half2)
-CUDA_ARITHMETIC(__nv_bfloat16, __nv_bfloat162)
-#undef CUDA_ARITHMETIC
 
 }  // namespace CUDA_BUILD
 

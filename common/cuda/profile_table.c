@@ -46,21 +46,18 @@ static void print_line(const struct cuda_line *line, const struct cuda_line *bef
                 100 * line->price > DEAR * line->least ? "  <" : "");
 }
 
-size_t cuda_cpu_print_profile(void)
+void cuda_cpu_print_profile(void)
 {
     const struct cuda_line *lines;
     const size_t n = cuda_cpu_profile(&lines);
-    size_t dear = 0;
     for (size_t k = 0; k < n; k++) {
         const struct cuda_line *before = k > 0 ? &lines[k - 1] : NULL;
         if (!before || strcmp(before->file, lines[k].file) != 0)
             report_line("%-*s  %-12s %12s  %s", CODE + 7, lines[k].file, "memory", "accesses",
                         "price / least");
         print_line(&lines[k], before);
-        dear += 100 * lines[k].price > DEAR * lines[k].least;
     }
     if (n > 0)
         report_line(
             "shared memory is paid in cycles of its banks, global memory in sectors of 32 bytes");
-    return dear;
 }

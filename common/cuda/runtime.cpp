@@ -22,10 +22,8 @@ static std::map<const void *, int> &shared_limits()
     return *all;
 }
 
-cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, int value)
+cudaError_t function_attribute(const void *kernel, cudaFuncAttribute, int value)
 {
-    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
-        return cudaSuccess;  // advice, which changes no result
     if (value < 0 || size_t(value) > engine.shared)
         return result(cudaErrorInvalidValue);
     shared_limits()[kernel] = value;
@@ -101,18 +99,6 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     *free = *total = pages > 0 && page > 0 ? size_t(pages) * size_t(page) : 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaMallocHost(void **p, size_t bytes)
-{
-    *p = malloc(bytes);
-    return result(*p || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
-}
-
-cudaError_t cudaFreeHost(void *p)
-{
-    free(p);
     return cudaSuccess;
 }
 

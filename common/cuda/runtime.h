@@ -14,20 +14,16 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorNoKernelImageForDevice = 209,
-    cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchTimeout = 702,
-    cudaErrorLaunchFailure = 719,
 };
 
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost,
-    cudaMemcpyHostToDevice,
+    cudaMemcpyHostToDevice = 1,
     cudaMemcpyDeviceToHost,
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault,
@@ -35,12 +31,9 @@ enum cudaMemcpyKind {
 
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };
 
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
     cudaDevAttrWarpSize = 10,
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrComputeCapabilityMajor = 75,
@@ -54,14 +47,12 @@ struct cudaDeviceProp {
     size_t totalGlobalMem;
     size_t sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
     int warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
-    int maxThreadsDim[3], maxGridSize[3];
     int multiProcessorCount;
     int major, minor;  // 0, 0: no GPU
 };
 
 typedef struct cudaStream *cudaStream_t;
 typedef struct cudaEvent *cudaEvent_t;
-enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0 };
 
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
@@ -73,8 +64,6 @@ cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *p, int byte, size_t bytes);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
-cudaError_t cudaMallocHost(void **p, size_t bytes);
-cudaError_t cudaFreeHost(void *p);
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
@@ -82,10 +71,8 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaDeviceReset();
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 
@@ -120,14 +107,6 @@ template <class T> static inline cudaError_t cudaMalloc(T **p, size_t bytes, CUD
 {
     void *room = nullptr;
     const cudaError_t error = cudaMalloc(&room, bytes, file, line);
-    *p = static_cast<T *>(room);
-    return error;
-}
-
-template <class T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes)
-{
-    void *room = nullptr;
-    const cudaError_t error = cudaMallocHost(&room, bytes);
     *p = static_cast<T *>(room);
     return error;
 }

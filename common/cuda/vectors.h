@@ -43,11 +43,7 @@ template <std::size_t bytes> struct cuda_whole {
 #define CUDA_MADE_OF_FOUR(name, type)
 #endif
 
-#define CUDA_VECTORS(type, name, alignment_of_4)                         \
-    struct name##1                                                       \
-    {                                                                    \
-        type x;                                                          \
-    };                                                                   \
+#define CUDA_VECTORS(type, name)                                         \
     struct alignas(2 * sizeof(type)) name##2                             \
     {                                                                    \
         type x, y;                                                       \
@@ -57,15 +53,11 @@ template <std::size_t bytes> struct cuda_whole {
     {                                                                    \
         type x, y, z;                                                    \
     };                                                                   \
-    struct alignas(alignment_of_4) name##4                               \
+    struct alignas(16) name##4                                           \
     {                                                                    \
         type x, y, z, w;                                                 \
         CUDA_MADE_OF_FOUR(name##4, type)                                 \
     };                                                                   \
-    static inline name##1 make_##name##1(type x)                         \
-    {                                                                    \
-        return { x };                                                    \
-    }                                                                    \
     static inline name##2 make_##name##2(type x, type y)                 \
     {                                                                    \
         return { x, y };                                                 \
@@ -78,16 +70,8 @@ template <std::size_t bytes> struct cuda_whole {
     {                                                                    \
         return { x, y, z, w };                                           \
     }
-CUDA_VECTORS(signed char, char, 4)
-CUDA_VECTORS(unsigned char, uchar, 4)
-CUDA_VECTORS(short, short, 8)
-CUDA_VECTORS(unsigned short, ushort, 8)
-CUDA_VECTORS(int, int, 16)
-CUDA_VECTORS(unsigned, uint, 16)
-CUDA_VECTORS(long long, longlong, 16)
-CUDA_VECTORS(unsigned long long, ulonglong, 16)
-CUDA_VECTORS(float, float, 16)
-CUDA_VECTORS(double, double, 16)
+CUDA_VECTORS(unsigned, uint)
+CUDA_VECTORS(float, float)
 #undef CUDA_VECTORS
 
 /* The size of a grid or a block; what is not given is 1. */

@@ -182,9 +182,6 @@ static void count(void *operands[], unsigned mask)
         case ANY:
             v->result = yes != 0;
             break;
-        case UNIFORM:
-            v->result = yes == mask || yes == 0;
-            break;
         case BALLOT:
             v->result = yes;
             break;

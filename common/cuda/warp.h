@@ -34,21 +34,7 @@ enum shuffle_kind { FROM, UP, DOWN, XOR };
 int shuffle_source(shuffle_kind kind, int by, int width, const char *name, site at);
 
 /* Votes and reductions: a value from each lane, one for all of them. */
-enum reduction {
-    ALL,
-    ANY,
-    BALLOT,
-    UNIFORM,
-    ADD,
-    MIN,
-    MAX,
-    MIN_SIGNED,
-    MAX_SIGNED,
-    AND,
-    OR,
-    EXOR,
-    SAME
-};
+enum reduction { ALL, ANY, BALLOT, ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, EXOR, SAME };
 unsigned warp_reduce(unsigned mask, const char *name, site at, unsigned value, reduction how);
 
 inline namespace CUDA_BUILD
@@ -110,7 +96,6 @@ static inline void __syncwarp(unsigned mask = 0xffffffff, CUDA_SITE)
     }
 CUDA_REDUCTION(int, __all_sync, int, ALL)
 CUDA_REDUCTION(int, __any_sync, int, ANY)
-CUDA_REDUCTION(int, __uni_sync, int, UNIFORM)
 CUDA_REDUCTION(unsigned, __ballot_sync, int, BALLOT)
 CUDA_REDUCTION(unsigned, __match_any_sync, unsigned, SAME)
 CUDA_REDUCTION(unsigned, __match_any_sync, int, SAME)

@@ -47,6 +47,18 @@ TEST(setup, says_whom_to_ask_and_what_to_do_without)
     cr_assert(!command_made("build"), "something was written");
 }
 
+TEST(setup, refuses_a_word_that_it_does_not_know)
+{
+    static const char *const words[] = { "", "nosuch" };
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        char script[100];
+        snprintf(script, sizeof script, "sh common/setup.sh %s", words[k]);
+        const struct command c = command_run(script);
+        cr_assert(c.status == 2 && !c.out[0] && is_one_line_with(c.err, "expected run, test, "),
+                  "%s: status %d: %s%s", script, c.status, c.out, c.err);
+    }
+}
+
 TEST(setup, names_a_compiler_that_is_not_there)
 {
     static const char *const wrong[] = { "CC=nosuch", "CXX=nosuch", "CC=\"nosuch -m64\"" };
@@ -147,6 +159,19 @@ TEST(setup, leaves_nothing_behind_of_what_it_could_not_unpack)
                   "%s: status %d: %s%s", changes[k], c.status, c.out, c.err);
         cr_assert(!command_made("build/packages") && !command_made("build/packages.part"),
                   "%s: something was left behind", changes[k]);
+    }
+}
+
+TEST(makefile, says_in_one_line_that_a_compiler_has_no_name)
+{
+    static const char *const empty[] = { "CC=", "CXX=" };
+    for (size_t k = 0; k < sizeof empty / sizeof empty[0]; k++) {
+        char words[100];
+        snprintf(words, sizeof words, "env -u MAKEFLAGS -u MAKELEVEL make run %s BUILD=@/b",
+                 empty[k]);
+        const struct command c = command_run(words);
+        cr_assert(c.status == 2 && is_one_line_with(c.err, "expected a compiler, but C"),
+                  "%s: status %d: %s%s", words, c.status, c.out, c.err);
     }
 }
 

@@ -68,8 +68,8 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
         1,
         (const char *const[]){
             "07: did not build", "2 wrong versions of 07 were not tried: its tests did not build",
-            "1 wrong versions were not tried: they are made from the lesson",
-            "1 wrong versions were not tried: the tests that reject them fail without them",
+            "1 wrong version was not tried: they are made from the lesson",
+            "1 wrong version was not tried: the tests that reject them fail without them",
             "4 passed, 2 failed, 4 skipped\n", NULL });
     // A student's own tests have failed: what else is there was not tried.
     script_prints("cd @ && STUDENT=yes sh \"$OLDPWD\"/common/tools/tally.sh 05 05.caught 05.gone",

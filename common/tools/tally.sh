@@ -28,11 +28,12 @@ for result; do
     case $name,$f in *.*,* | *,0) ;; *) red="$red $chapter " ;; esac
 done
 
+versions() { [ "$1" -eq 1 ] && echo "1 wrong version$2 was" || echo "$1 wrong versions$2 were"; }
 echo "$untried" | tr ' ' '\n' | sed '/^$/d' | sort | uniq -c | while IFS=': ' read -r count chapter why; do
-    echo "$count wrong versions of $chapter were not tried: its tests $(echo "$why" | tr - ' ')"
+    echo "$(versions "$count" " of $chapter") not tried: its tests $(echo "$why" | tr - ' ')"
 done
-[ "$changed" -eq 0 ] || echo "$changed wrong versions were not tried: they are made from the lesson as it was published"
-[ "$failing" -eq 0 ] || echo "$failing wrong versions were not tried: the tests that reject them fail without them too"
+[ "$changed" -eq 0 ] || echo "$(versions "$changed") not tried: they are made from the lesson as it was published"
+[ "$failing" -eq 0 ] || echo "$(versions "$failing") not tried: the tests that reject them fail without them too"
 [ "$((passed + failed))" -gt 0 ] || { echo "no test was run"; failed=1; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

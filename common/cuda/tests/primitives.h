@@ -28,7 +28,7 @@ enum primitive {
     BARRIER_OR,
 };
 
-enum { COORDINATES = 2 * 3 * 4 * 5 * 6 * 7 * 6, FUNCTIONS = 27 };
+enum { COORDINATES = 2 * 3 * 4 * 5 * 6 * 7 * 6, FUNCTIONS = 11 };
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +41,6 @@ primitive_runner primitive_cpu, primitive_watched;
 
 void coordinates_cpu(unsigned *out);
 void atomics_cpu(double out[12]);
-void atomics_watched(double out[12]);
 void arithmetic_cpu(float x, float y, float out[FUNCTIONS]);
 
 /* bits[k] is the float with bits `first` + k, rounded to a half or to a bfloat16. */
@@ -51,10 +50,6 @@ void to_bfloats_cpu(uint32_t first, uint32_t count, uint16_t *bits);
 /* x[k] is the half or the bfloat16 with bits k. */
 void from_halves_cpu(float x[65536]);
 void from_bfloats_cpu(float x[65536]);
-
-/* x + y, x y, x / y and x y + z, of halves or of bfloat16. */
-void half_arithmetic_cpu(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4]);
-void bfloat_arithmetic_cpu(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4]);
 
 #ifdef __cplusplus
 }

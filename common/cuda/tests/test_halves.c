@@ -12,10 +12,8 @@
 #include "primitives.h"
 
 #include "command.h"
-#include "random.h"
 #include "test.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,11 +21,9 @@ struct format {
     int exponent, fraction;
     void (*to)(uint32_t first, uint32_t count, uint16_t *bits);
     void (*from)(float *x);
-    void (*arithmetic)(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4]);
 };
-static const struct format half = { 5, 10, to_halves_cpu, from_halves_cpu, half_arithmetic_cpu };
-static const struct format bfloat = { 8, 7, to_bfloats_cpu, from_bfloats_cpu,
-                                      bfloat_arithmetic_cpu };
+static const struct format half = { 5, 10, to_halves_cpu, from_halves_cpu };
+static const struct format bfloat = { 8, 7, to_bfloats_cpu, from_bfloats_cpu };
 
 /* The value of bits below the sign; where infinity would stand, the next power of 2. */
 static double value_of(const struct format *f, uint32_t bits)
@@ -106,61 +102,6 @@ static void assert_widens_exactly(const struct format *f)
     }
 }
 
-/*
- * The nearest to a number known in long double. It has 64 digits, or, where it is a double, 53. Both hold every
- * product of two of these; a sum or quotient of two rounds to the same as if it had all its digits, since both have
- * more than twice as many as these and two.
- */
-static uint16_t nearest_to(const struct format *f, long double x)
-{
-    const long double size = fabsl(x);
-    uint32_t low = 0, high = infinity_of(f);
-    while (high - low > 1) {
-        const uint32_t between = (low + high) / 2;
-        if ((long double)value_of(f, between) <= size)
-            low = between;
-        else
-            high = between;
-    }
-    const long double middle =
-        ((long double)value_of(f, low) + (long double)value_of(f, low + 1)) / 2;
-    if (size > middle || (size == middle && low % 2 == 1))
-        low++;
-    return (uint16_t)(low | (signbit(x) ? 0x8000 : 0));
-}
-
-static void assert_arithmetic(const struct format *f)
-{
-    static float value[65536];
-    const double most = ldexp(1, LDBL_MANT_DIG - 4);
-    f->from(value);
-    for (uint64_t n = 0; n < 200000; n++) {
-        const struct philox draw = philox4x32((struct philox){ { (uint32_t)n, 0, 0, 0 } }, 6);
-        const uint16_t x = (uint16_t)draw.word[0], y = (uint16_t)draw.word[1];
-        const uint16_t z = (uint16_t)draw.word[2];
-        const long double a = (long double)value[x], b = (long double)value[y];
-        uint16_t got[4];
-        if (!isfinite(value[x]) || !isfinite(value[y]) || value[y] == 0.0f || value[x] == 0.0f)
-            continue;
-        f->arithmetic(x, y, z, got);
-        const long double exact[3] = { a + b, a * b, a / b };
-        for (int k = 0; k < 3; k++)
-            cr_assert(got[k] == nearest_to(f, exact[k]) || exact[k] == 0.0L,
-                      "%04x and %04x: operation %d gives %04x, expected %04x", x, y, k, got[k],
-                      nearest_to(f, exact[k]));
-        if (!isfinite(value[z]))
-            continue;
-        // Of a sum too long for long double only the sign of what is lost counts; most keeps that in it.
-        const long double product = a * b, c = (long double)value[z];
-        const double small = (double)product, whole = fma((double)a, (double)b, (double)c);
-        if (fabs(small) < most * fabs((double)c) && fabs((double)c) < most * fabs(small) &&
-            product + c - product == c && whole != 0.0)
-            cr_assert(got[3] == nearest_to(f, product + c),
-                      "%04x %04x %04x: fma gives %04x, expected %04x", x, y, z, got[3],
-                      nearest_to(f, product + c));
-    }
-}
-
 TEST(halves, every_positive_float_rounds_to_the_nearest)
 {
     assert_rounds_to_nearest(&half, 0);
@@ -181,11 +122,6 @@ TEST(halves, widen_exactly)
     assert_widens_exactly(&half);
 }
 
-TEST(halves, arithmetic_is_rounded_once)
-{
-    assert_arithmetic(&half);
-}
-
 TEST(bfloats, every_positive_float_rounds_to_the_nearest)
 {
     assert_rounds_to_nearest(&bfloat, 0);
@@ -204,9 +140,4 @@ TEST(bfloats, keep_nan_and_infinity)
 TEST(bfloats, widen_exactly)
 {
     assert_widens_exactly(&bfloat);
-}
-
-TEST(bfloats, arithmetic_is_rounded_once)
-{
-    assert_arithmetic(&bfloat);
 }

@@ -188,20 +188,9 @@ TEST(primitives, arithmetic_is_what_its_name_says)
     arithmetic_cpu(x, y, out);
     const double a = (double)x, b = (double)y;
     const double expected[FUNCTIONS] = {
-        exp(a), exp2(a), log(a),  log2(a), 1 / sqrt(a), 1 / a,     a / b, a * b + 1, a,
-        b,      1,       sqrt(a), a,       b,           14,        30,    1,         4,
-        -2,     -3,      -2,      1,       3,           pow(a, b), a,     3,         0,
+        exp(a), exp2(a), log(a), log2(a), 1 / sqrt(a), a * b + 1, a, b, b, a, 3,
     };
     for (int k = 0; k < FUNCTIONS; k++)
         cr_assert(fabs((double)out[k] - expected[k]) <= 2e-7 * fabs(expected[k]),
                   "function %d gives %.9g, expected %.9g", k, (double)out[k], expected[k]);
-}
-
-TEST(primitives, a_division_by_a_huge_number_is_zero_as_on_a_gpu)
-{
-    float out[FUNCTIONS];
-    arithmetic_cpu(1.0f, 0x1p127f, out);
-    cr_assert(out[6] == 0.0f, "__fdividef(1, 2^127) is %g", (double)out[6]);
-    arithmetic_cpu(1.0f, 0x1p126f, out);
-    cr_assert(out[6] == 0x1p-126f, "__fdividef(1, 2^126) is %g", (double)out[6]);
 }

@@ -38,7 +38,7 @@ __global__ void stride(const float *in, float *out, unsigned by)
 __global__ void pairs_of_halves(const __half2 *halves, float *out)
 {
     const __half2 two = halves[threadIdx.x];
-    out[threadIdx.x] = __low2float(two) + __high2float(two);
+    out[threadIdx.x] = float(two.x) + float(two.y);
 }
 
 /* The two halves of a warp read words of the same 16 banks, if global memory had banks; they write different ones. */

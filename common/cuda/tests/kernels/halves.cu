@@ -1,6 +1,6 @@
 /*
- * Conversions and arithmetic of 16-bit numbers, for test_halves.c. They are the same on host and
- * device, so they are called on the host.
+ * Conversions of 16-bit numbers, for test_halves.c. They are the same on host and device, so they are called
+ * on the host.
  */
 #include "../primitives.h"
 
@@ -28,23 +28,4 @@ extern "C" void LAUNCHER(from_bfloats)(float x[65536])
 {
     for (uint32_t k = 0; k < 65536; k++)
         x[k] = __bfloat162float(__ushort_as_bfloat16(uint16_t(k)));
-}
-
-extern "C" void LAUNCHER(half_arithmetic)(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4])
-{
-    const __half a = __ushort_as_half(x), b = __ushort_as_half(y), c = __ushort_as_half(z);
-    out[0] = __half_as_ushort(__hadd(a, b));
-    out[1] = __half_as_ushort(__hmul(a, b));
-    out[2] = __half_as_ushort(__hdiv(a, b));
-    out[3] = __half_as_ushort(__hfma(a, b, c));
-}
-
-extern "C" void LAUNCHER(bfloat_arithmetic)(uint16_t x, uint16_t y, uint16_t z, uint16_t out[4])
-{
-    const __nv_bfloat16 a = __ushort_as_bfloat16(x), b = __ushort_as_bfloat16(y);
-    const __nv_bfloat16 c = __ushort_as_bfloat16(z);
-    out[0] = __bfloat16_as_ushort(__hadd(a, b));
-    out[1] = __bfloat16_as_ushort(__hmul(a, b));
-    out[2] = __bfloat16_as_ushort(__hdiv(a, b));
-    out[3] = __bfloat16_as_ushort(__hfma(a, b, c));
 }

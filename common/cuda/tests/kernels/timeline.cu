@@ -15,10 +15,10 @@ __device__ static inline float make_exponentials(int n)
     return x;
 }
 
-__device__ static inline void begin_phases(uint64_t *bar, unsigned count)
+__device__ static inline void begin_phases(uint64_t *bar)
 {
     if (threadIdx.x == 0) {
-        mbarrier_init(bar, count);
+        mbarrier_init(bar, 1);
         fence_async();
     }
     __syncthreads();
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(128)
     extern __shared__ __align__(1024) unsigned char fast[];
     __shared__ uint64_t there;
     float d[32], x;
-    begin_phases(&there, 1);
+    begin_phases(&there);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&there, TILE * sizeof(__half));
         tma_load(fast, &map, &there, 0, 0);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256)
     extern __shared__ __align__(1024) unsigned char fast[];
     __shared__ uint64_t there;
     float d[32], e[32];
-    begin_phases(&there, 1);
+    begin_phases(&there);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&there, TILE * sizeof(__half));
         tma_load(fast, &map, &there, 0, 0);
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_
     extern __shared__ __align__(1024) unsigned char fast[];
     __shared__ uint64_t there;
     float d[32];
-    begin_phases(&there, 1);
+    begin_phases(&there);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&there, TILE * sizeof(__half));
         tma_load(fast, &map, &there, 0, 0);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(128)
     __shared__ uint64_t there, done;
     if (threadIdx.x == 0)
         mbarrier_init(&done, 128);
-    begin_phases(&there, 1);
+    begin_phases(&there);
     for (unsigned n = 0; n < 2; n++) {
         if (threadIdx.x == 0) {
             mbarrier_wait(&done, (n & 1) ^ 1);
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(128)
 {
     extern __shared__ __align__(1024) unsigned char fast[];
     __shared__ uint64_t there;
-    begin_phases(&there, 1);
+    begin_phases(&there);
     for (unsigned n = 0; n < 2; n++) {
         if (threadIdx.x == 0) {
             mbarrier_arrive_expect(&there, TILE * sizeof(__half));
