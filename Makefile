@@ -36,7 +36,7 @@ ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
 # What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
-FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) -Icommon $(CFLAGS)
+FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) -I. $(CFLAGS)
 
 BENCH_CUDA = env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh
 
@@ -125,7 +125,7 @@ endif
 # By its own word: on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
-            -Icommon $(CFLAGS)
+            -I. $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
 # a write to the same place follows. Other sanitizers cannot watch as well.
 WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED \
@@ -152,18 +152,15 @@ $(OBJ)/cuda/%.cpp: %.cu common/cuda/to_cpp.sed
 $(OBJ)/cuda/%.cuh: %.cuh common/cuda/to_cpp.sed
 	@mkdir -p $(@D)
 	$(AT)$(TO_CPP)
-$(OBJ)/cuda/%.h: %.h
-	@mkdir -p $(@D)
-	$(AT){ echo '$(HASH)line 1 "$<"'; cat $<; } >$@
 
 $(OBJ)/cpu/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu)
 	@mkdir -p $(@D)
-	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) -MMD -MP -c $< -o $@
 $(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu (watched))
 	@mkdir -p $(@D)
-	$(AT)$(CXX) $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -I$(dir $*) -MMD -MP -c $< -o $@
+	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -MMD -MP -c $< -o $@
 
 # make 3.81 starts a command without a shell if nothing in it needs one, and finds no program called command: 2> does.
 NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
@@ -173,7 +170,7 @@ GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(sh
 # is made for the oldest that it runs on, so that the program is whole.
 ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
 NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
-NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -Icommon $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
+NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
 # For these kinds of GPU ptxas makes the same instructions from an older kind's PTX as from their own, so PTX is made
@@ -200,21 +197,20 @@ $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
 	@rm -rf $(@:.o=.nvcc)
 	@mkdir -p $(@:.o=.nvcc)
-	$(AT)$(NVCC) $(NVCC_FLAGS) -Xptxas -v -keep -keep-dir $(@:.o=.nvcc) -I$(dir $*) -MMD -MP -c $< -o $@ \
+	$(AT)$(NVCC) $(NVCC_FLAGS) -Xptxas -v -keep -keep-dir $(@:.o=.nvcc) -MMD -MP -c $< -o $@ \
 	    >$(@:.o=.log) 2>&1 || { grep -v '^ptxas info' $(@:.o=.log) >&2; exit 1; }
 	@! grep -E '\(C75[0-9]{2}\)' $(@:.o=.log) >&2 || { rm -f $@; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
-# The objects of a folder of kernels, which need the folder's headers as C++ too, and those of an earlier chapter's that
-# they include. All have to be there first; which of them an object is made from its .d file says. A chapter's C headers
-# lie beside these: two chapters have a kernels.h.
+# The objects of a folder of kernels, which need the folder's .cuh files as C++ too, and those of an earlier chapter's that
+# they include. All have to be there first; which of them an object is made from its .d file says.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
 define kernels
 $(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
 $(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): \
-    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*.h)))
+    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh)))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
 
@@ -238,13 +234,13 @@ $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMM
 SUITES ?= tests witness mutants pages python
 ONLY   ?= common cuda python $(CHAPTERS)
 
-TEST_FLAGS = -Icommon/tests $(CRITERION_CFLAGS)
+TEST_FLAGS = $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
 TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems climbed \
                command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
 # ALONE=yes: without Criterion. common/tests/alone has as much of it as the tests of kernels use.
 ifneq ($(ALONE),)
-TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
+TEST_FLAGS = -Icommon/tests/alone
 TEST_LIBS  = -lm
 TEST_TOOLS += $(OBJ)/common/tests/alone/alone.o
 endif
@@ -297,7 +293,7 @@ $(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/
     $(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o $(GPU_TESTS)/tensor.o $(CUDA) $(TEST_TOOLS)
 
 # The engine on a processor of another kind, which qemu stands in for, without Criterion.
-$(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone -Icommon/tests
+$(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone
 $(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
     $(OBJ)/common/tests/command.o $(COMMON)
@@ -639,7 +635,7 @@ SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(wildcard common/*.c)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
-	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon $^ -o $@ -lm
+	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. $^ -o $@ -lm
 fuzz: $(BUILD)/fuzz_npy
 	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }

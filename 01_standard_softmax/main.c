@@ -1,10 +1,10 @@
 /*
  * Chapter 01 as a program: the formula by hand, and where float32 breaks it.
  */
-#include "memory.h"
-#include "report.h"
-#include "softmax_chapter.h"
-#include "standard_softmax.h"
+#include "01_standard_softmax/standard_softmax.h"
+#include "common/memory.h"
+#include "common/report.h"
+#include "common/softmax_chapter.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 1.
  */
-#include "standard_softmax.h"
+#include "01_standard_softmax/standard_softmax.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

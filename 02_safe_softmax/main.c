@@ -1,12 +1,12 @@
 /*
  * Chapter 02 as a program: what subtracting the maximum does, by hand and on the real scores.
  */
-#include "../01_standard_softmax/standard_softmax.h"
-#include "memory.h"
-#include "reference.h"
-#include "report.h"
-#include "safe_softmax.h"
-#include "softmax_chapter.h"
+#include "01_standard_softmax/standard_softmax.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "common/memory.h"
+#include "common/reference.h"
+#include "common/report.h"
+#include "common/softmax_chapter.h"
 
 #include <math.h>
 #include <stdlib.h>

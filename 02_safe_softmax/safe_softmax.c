@@ -10,9 +10,9 @@
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 2.
  */
-#include "safe_softmax.h"
+#include "02_safe_softmax/safe_softmax.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

@@ -2,4 +2,4 @@
 #define COUNT_TRAFFIC
 #define online_statistics online_statistics_counted
 #define online_softmax online_softmax_counted
-#include "online_softmax.c"
+#include "03_online_softmax/online_softmax.c"

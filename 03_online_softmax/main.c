@@ -1,11 +1,11 @@
 /*
  * Chapter 03 as a program: the recurrence by hand, blocks merged, and the real scores.
  */
-#include "../02_safe_softmax/safe_softmax.h"
-#include "online_softmax.h"
-#include "report.h"
-#include "softmax_chapter.h"
-#include "softmax_state.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "03_online_softmax/online_softmax.h"
+#include "03_online_softmax/softmax_state.h"
+#include "common/report.h"
+#include "common/softmax_chapter.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,9 +11,9 @@
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 3 (their d
  * is our l).
  */
-#include "online_softmax.h"
+#include "03_online_softmax/online_softmax.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

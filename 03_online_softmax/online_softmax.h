@@ -7,7 +7,7 @@
 #ifndef ONLINE_SOFTMAX_H
 #define ONLINE_SOFTMAX_H
 
-#include "softmax_state.h"
+#include "03_online_softmax/softmax_state.h"
 
 #include <stddef.h>
 

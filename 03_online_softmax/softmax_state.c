@@ -9,7 +9,7 @@
  * a row may be cut into tiles, threads, warps or machines and still come out the same. A single
  * score x is a block too, with the state (x, 1): merging it is the recurrence.
  */
-#include "softmax_state.h"
+#include "03_online_softmax/softmax_state.h"
 
 struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state b)
 {

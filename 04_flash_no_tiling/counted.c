@@ -10,7 +10,7 @@
 #define flash_no_tiling flash_no_tiling_counted
 #define unfused unfused_counted
 #define fused fused_counted
-#include "flash_no_tiling.c"
-#include "flash_row.c"
-#include "fusion.c"
-#include "standard_attention.c"
+#include "04_flash_no_tiling/flash_no_tiling.c"
+#include "04_flash_no_tiling/flash_row.c"
+#include "04_flash_no_tiling/fusion.c"
+#include "04_flash_no_tiling/standard_attention.c"

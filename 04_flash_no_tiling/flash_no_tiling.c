@@ -7,10 +7,10 @@
  *
  *     lse = m + ln l, the logarithm of the sum of e^x: all that a backward pass needs to know
  */
-#include "flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
 
-#include "flash_row.h"
-#include "traffic.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

@@ -10,10 +10,10 @@
  * far, an average of their values weighted by softmax. One more key arrives; the old average keeps
  * the share of the total weight that its keys still have, and the new value gets the rest.
  */
-#include "flash_row.h"
+#include "04_flash_no_tiling/flash_row.h"
 
-#include "../03_online_softmax/softmax_state.h"
-#include "traffic.h"
+#include "03_online_softmax/softmax_state.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
  * The arithmetic is the same. Attention is harder to fuse, because softmax has to have seen a whole
  * row before it can write anything. Chapter 03's recurrence is what makes it possible.
  */
-#include "fusion.h"
+#include "04_flash_no_tiling/fusion.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <math.h>
 

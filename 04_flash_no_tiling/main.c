@@ -1,19 +1,19 @@
 /*
  * Chapter 04 as a program: one row by hand, what fusing saves, S and P counted and gone.
  */
-#include "attention_check.h"
-#include "attention_files.h"
-#include "attention_load.h"
-#include "attention_report.h"
-#include "flash_no_tiling.h"
-#include "flash_row.h"
-#include "fusion.h"
-#include "memory.h"
-#include "progress.h"
-#include "report.h"
-#include "standard_attention.h"
-#include "story.h"
-#include "traffic.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "04_flash_no_tiling/fusion.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "04_flash_no_tiling/story.h"
+#include "common/attention_check.h"
+#include "common/attention_files.h"
+#include "common/attention_load.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
+#include "common/progress.h"
+#include "common/report.h"
+#include "common/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
  *
  * FlashAttention's Algorithm 0 (arXiv 2205.14135). S and P have Nq Nk elements each.
  */
-#include "standard_attention.h"
+#include "04_flash_no_tiling/standard_attention.h"
 
-#include "../02_safe_softmax/safe_softmax.h"
-#include "attention.h"
-#include "traffic.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "common/attention.h"
+#include "common/traffic.h"
 
 /* S = scale Q K^T */
 static void scores(const float *Q, const float *K, float *S, size_t Nq, size_t Nk, size_t d,

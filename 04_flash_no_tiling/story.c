@@ -1,14 +1,14 @@
-#include "story.h"
+#include "04_flash_no_tiling/story.h"
 
-#include "attention_load.h"
-#include "bench.h"
-#include "flash_no_tiling.h"
-#include "flash_row.h"
-#include "fusion.h"
-#include "memory.h"
-#include "report.h"
-#include "standard_attention.h"
-#include "traffic.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "04_flash_no_tiling/fusion.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "common/attention_load.h"
+#include "common/bench.h"
+#include "common/memory.h"
+#include "common/report.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

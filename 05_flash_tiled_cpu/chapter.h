@@ -4,12 +4,12 @@
 #ifndef FLASH_TILED_CHAPTER_H
 #define FLASH_TILED_CHAPTER_H
 
-#include "accesses.h"
-#include "attention_input.h"
-#include "report.h"
-#include "rungs/rungs.h"
-#include "steps/steps.h"
-#include "work.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/accesses.h"
+#include "common/attention_input.h"
+#include "common/report.h"
+#include "common/work.h"
 
 #include <stdbool.h>
 

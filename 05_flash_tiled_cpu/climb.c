@@ -1,9 +1,9 @@
 /*
  * The whole ladder, timed.
  */
-#include "costs.h"
-#include "ladder.h"
-#include "race.h"
+#include "05_flash_tiled_cpu/costs.h"
+#include "05_flash_tiled_cpu/ladder.h"
+#include "05_flash_tiled_cpu/race.h"
 
 #include <stdio.h>
 

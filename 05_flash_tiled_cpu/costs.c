@@ -1,9 +1,9 @@
-#include "costs.h"
+#include "05_flash_tiled_cpu/costs.h"
 
-#include "memory.h"
-#include "race.h"
-#include "rungs/pieces.h"
-#include "threads.h"
+#include "05_flash_tiled_cpu/race.h"
+#include "05_flash_tiled_cpu/rungs/pieces.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /*
  * The closed forms of every step's accesses, and counted runs to hold against them.
  */
-#include "chapter.h"
+#include "05_flash_tiled_cpu/chapter.h"
 
-#include "memory.h"
-#include "steps/split_kv.h"
-#include "traffic.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "common/memory.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

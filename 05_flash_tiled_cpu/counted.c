@@ -20,10 +20,10 @@
 #define parts_keep parts_keep_counted
 #define parts_finish parts_finish_counted
 #define standard_size standard_size_counted
-#include "steps/block_matmul.c"
-#include "steps/dropout.c"
-#include "steps/fa1.c"
-#include "steps/fa2.c"
-#include "steps/masks.c"
-#include "steps/split_kv.c"
-#include "steps/standard.c"
+#include "05_flash_tiled_cpu/steps/block_matmul.c"
+#include "05_flash_tiled_cpu/steps/dropout.c"
+#include "05_flash_tiled_cpu/steps/fa1.c"
+#include "05_flash_tiled_cpu/steps/fa2.c"
+#include "05_flash_tiled_cpu/steps/masks.c"
+#include "05_flash_tiled_cpu/steps/split_kv.c"
+#include "05_flash_tiled_cpu/steps/standard.c"

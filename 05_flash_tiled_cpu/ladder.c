@@ -1,7 +1,7 @@
-#include "ladder.h"
+#include "05_flash_tiled_cpu/ladder.h"
 
-#include "memory.h"
-#include "stages.h"
+#include "05_flash_tiled_cpu/stages.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #ifndef FLASH_TILED_LADDER_H
 #define FLASH_TILED_LADDER_H
 
-#include "chapter.h"
-#include "options.h"
+#include "05_flash_tiled_cpu/chapter.h"
+#include "common/options.h"
 
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct step *step, char text[24]);

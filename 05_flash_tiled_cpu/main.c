@@ -1,16 +1,16 @@
 /*
  * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
  */
-#include "attention_files.h"
-#include "attention_load.h"
-#include "attention_report.h"
-#include "ladder.h"
-#include "memory.h"
-#include "speed.h"
-#include "stages.h"
-#include "story.h"
-#include "threads.h"
-#include "trace.h"
+#include "05_flash_tiled_cpu/ladder.h"
+#include "05_flash_tiled_cpu/speed.h"
+#include "05_flash_tiled_cpu/stages.h"
+#include "05_flash_tiled_cpu/story.h"
+#include "05_flash_tiled_cpu/trace.h"
+#include "common/attention_files.h"
+#include "common/attention_load.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <string.h>

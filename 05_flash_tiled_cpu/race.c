@@ -1,7 +1,7 @@
-#include "race.h"
+#include "05_flash_tiled_cpu/race.h"
 
-#include "memory.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 void race_begin(struct race *race, const struct attention *p)
 {

@@ -5,8 +5,8 @@
 #ifndef FLASH_TILED_RACE_H
 #define FLASH_TILED_RACE_H
 
-#include "speed.h"
-#include "stages.h"
+#include "05_flash_tiled_cpu/speed.h"
+#include "05_flash_tiled_cpu/stages.h"
 
 enum { RACE_MOST = 12 };
 

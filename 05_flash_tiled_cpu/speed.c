@@ -1,10 +1,10 @@
-#include "speed.h"
+#include "05_flash_tiled_cpu/speed.h"
 
-#include "bench.h"
-#include "ladder.h"
-#include "memory.h"
-#include "stages.h"
-#include "threads.h"
+#include "05_flash_tiled_cpu/ladder.h"
+#include "05_flash_tiled_cpu/stages.h"
+#include "common/bench.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

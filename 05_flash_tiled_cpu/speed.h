@@ -4,10 +4,10 @@
 #ifndef FLASH_TILED_SPEED_H
 #define FLASH_TILED_SPEED_H
 
-#include "attention_check.h"
-#include "bench.h"
-#include "chapter.h"
-#include "options.h"
+#include "05_flash_tiled_cpu/chapter.h"
+#include "common/attention_check.h"
+#include "common/bench.h"
+#include "common/options.h"
 
 /*
  * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is

@@ -1,9 +1,9 @@
-#include "stages.h"
+#include "05_flash_tiled_cpu/stages.h"
 
-#include "../04_flash_no_tiling/flash_no_tiling.h"
-#include "attention_report.h"
-#include "memory.h"
-#include "steps/tile.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

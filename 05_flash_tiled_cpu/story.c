@@ -1,12 +1,12 @@
-#include "story.h"
+#include "05_flash_tiled_cpu/story.h"
 
-#include "attention_load.h"
-#include "block_mask.h"
-#include "ladder.h"
-#include "memory.h"
-#include "stages.h"
-#include "steps/split_kv.h"
-#include "trace.h"
+#include "05_flash_tiled_cpu/ladder.h"
+#include "05_flash_tiled_cpu/stages.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "05_flash_tiled_cpu/trace.h"
+#include "common/attention_load.h"
+#include "common/block_mask.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The table of the chapter's steps. */
-#include "chapter.h"
+#include "05_flash_tiled_cpu/chapter.h"
 
 const struct step steps[STEPS] = {
     [STANDARD] = {

@@ -1,7 +1,7 @@
-#include "trace.h"
+#include "05_flash_tiled_cpu/trace.h"
 
-#include "options.h"
-#include "steps/observe.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
+#include "common/options.h"
 
 #include <math.h>
 #include <stdint.h>

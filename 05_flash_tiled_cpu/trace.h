@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_TRACE_H
 #define FLASH_TILED_TRACE_H
 
-#include "chapter.h"
+#include "05_flash_tiled_cpu/chapter.h"
 
 /* Ends the program unless the problem is small enough for --trace. */
 void trace_check(const struct attention *p);

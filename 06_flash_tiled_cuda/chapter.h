@@ -4,10 +4,10 @@
 #ifndef FLASH_TILED_CUDA_CHAPTER_H
 #define FLASH_TILED_CUDA_CHAPTER_H
 
-#include "accesses.h"
-#include "attention_input.h"
-#include "kernels/device.h"
-#include "report.h"
+#include "06_flash_tiled_cuda/kernels/device.h"
+#include "common/accesses.h"
+#include "common/attention_input.h"
+#include "common/report.h"
 
 #include <stdbool.h>
 

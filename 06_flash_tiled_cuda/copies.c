@@ -1,6 +1,6 @@
-#include "copies.h"
+#include "06_flash_tiled_cuda/copies.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 

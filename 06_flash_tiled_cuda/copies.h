@@ -5,8 +5,8 @@
 #ifndef FLASH_TILED_CUDA_COPIES_H
 #define FLASH_TILED_CUDA_COPIES_H
 
-#include "dtype.h"
-#include "kernels/device.h"
+#include "06_flash_tiled_cuda/kernels/device.h"
+#include "common/dtype.h"
 
 #include <stddef.h>
 #include <stdint.h>

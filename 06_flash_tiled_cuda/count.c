@@ -1,11 +1,11 @@
 /*
  * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
  */
-#include "chapter.h"
-#include "cuda/cpu.h"
-#include "memory.h"
-#include "stages.h"
-#include "traffic.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/cuda/cpu.h"
+#include "common/memory.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "device_choice.h"
+#include "06_flash_tiled_cuda/device_choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef FLASH_TILED_CUDA_DEVICE_CHOICE_H
 #define FLASH_TILED_CUDA_DEVICE_CHOICE_H
 
-#include "chapter.h"
-#include "options.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "common/options.h"
 
 /*
  * The device that --device asks for. Where that is a GPU, and there is none, or one that is too old for

@@ -1,6 +1,6 @@
-#include "lacks.h"
+#include "06_flash_tiled_cuda/lacks.h"
 
-#include "device_choice.h"
+#include "06_flash_tiled_cuda/device_choice.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_LACKS_H
 #define FLASH_TILED_CUDA_LACKS_H
 
-#include "chapter.h"
+#include "06_flash_tiled_cuda/chapter.h"
 
 /*
  * What the kernel lacks for this problem, as it is written on the command line, in a text that is good

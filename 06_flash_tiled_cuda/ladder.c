@@ -1,6 +1,6 @@
-#include "ladder.h"
+#include "06_flash_tiled_cuda/ladder.h"
 
-#include "stages.h"
+#include "06_flash_tiled_cuda/stages.h"
 
 #include <math.h>
 #include <stdio.h>

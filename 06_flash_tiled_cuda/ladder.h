@@ -4,8 +4,8 @@
 #ifndef FLASH_TILED_CUDA_LADDER_H
 #define FLASH_TILED_CUDA_LADDER_H
 
-#include "chapter.h"
-#include "options.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "common/options.h"
 
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct kernel *kernel, char text[24]);

@@ -1,8 +1,8 @@
-#include "launches.h"
+#include "06_flash_tiled_cuda/launches.h"
 
-#include "copies.h"
-#include "kernels/queue.h"
-#include "kernels/tiles.h"
+#include "06_flash_tiled_cuda/copies.h"
+#include "06_flash_tiled_cuda/kernels/queue.h"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
 
 void kernel_take(struct loaded *l, const struct kernel *kernel, const struct attention_input *input)
 {

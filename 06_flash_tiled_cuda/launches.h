@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_LAUNCHES_H
 #define FLASH_TILED_CUDA_LAUNCHES_H
 
-#include "chapter.h"
+#include "06_flash_tiled_cuda/chapter.h"
 
 /* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. kernel_launch starts it. */
 struct loaded {

@@ -1,15 +1,15 @@
 /*
  * Chapter 06 as a program: every kernel, what it reads and writes, and whether it is right.
  */
-#include "attention_files.h"
-#include "attention_load.h"
-#include "attention_report.h"
-#include "cuda/cpu.h"
-#include "ladder.h"
-#include "speed.h"
-#include "stages.h"
-#include "story.h"
-#include "threads.h"
+#include "06_flash_tiled_cuda/ladder.h"
+#include "06_flash_tiled_cuda/speed.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/story.h"
+#include "common/attention_files.h"
+#include "common/attention_load.h"
+#include "common/attention_report.h"
+#include "common/cuda/cpu.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "speed.h"
+#include "06_flash_tiled_cuda/speed.h"
 
-#include "attention_report.h"
-#include "bench.h"
-#include "ladder.h"
-#include "memory.h"
-#include "stages.h"
+#include "06_flash_tiled_cuda/ladder.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/attention_report.h"
+#include "common/bench.h"
+#include "common/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef FLASH_TILED_CUDA_SPEED_H
 #define FLASH_TILED_CUDA_SPEED_H
 
-#include "chapter.h"
-#include "options.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "common/options.h"
 
 /*
  * The part "Speed": the kernels that can do the problem, checked and timed; or, unless it is NULL, only

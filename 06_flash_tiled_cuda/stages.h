@@ -4,12 +4,12 @@
 #ifndef FLASH_TILED_CUDA_STAGES_H
 #define FLASH_TILED_CUDA_STAGES_H
 
-#include "attention_check.h"
-#include "chapter.h"
-#include "device_choice.h"
-#include "lacks.h"
-#include "launches.h"
-#include "options.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "06_flash_tiled_cuda/device_choice.h"
+#include "06_flash_tiled_cuda/lacks.h"
+#include "06_flash_tiled_cuda/launches.h"
+#include "common/attention_check.h"
+#include "common/options.h"
 
 struct result {
     float *O, *lse;

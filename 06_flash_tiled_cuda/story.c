@@ -1,9 +1,9 @@
-#include "story.h"
+#include "06_flash_tiled_cuda/story.h"
 
-#include "attention_load.h"
-#include "bench.h"
-#include "ladder.h"
-#include "stages.h"
+#include "06_flash_tiled_cuda/ladder.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/attention_load.h"
+#include "common/bench.h"
 
 #include <stdio.h>
 #include <string.h>

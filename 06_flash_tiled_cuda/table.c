@@ -1,6 +1,6 @@
 /* The table of the chapter's kernels. */
-#include "chapter.h"
-#include "kernels/tiles.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
 
 static size_t tiles_in(size_t n, size_t size)
 {

@@ -4,11 +4,11 @@
 #ifndef BACKWARD_CHAPTER_H
 #define BACKWARD_CHAPTER_H
 
-#include "accesses.h"
-#include "attention_input.h"
-#include "report.h"
-#include "steps/steps.h"
-#include "work.h"
+#include "07_backward/steps/steps.h"
+#include "common/accesses.h"
+#include "common/attention_input.h"
+#include "common/report.h"
+#include "common/work.h"
 
 #include <stdbool.h>
 

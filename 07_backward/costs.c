@@ -1,8 +1,8 @@
-#include "costs.h"
+#include "07_backward/costs.h"
 
-#include "report.h"
-#include "rungs/pieces.h"
-#include "stages.h"
+#include "07_backward/rungs/pieces.h"
+#include "07_backward/stages.h"
+#include "common/report.h"
 
 enum { WIDTHS = 2 };
 

@@ -8,8 +8,8 @@
 #define fa2_D fa2_D_counted
 #define fa2_load_queries fa2_load_queries_counted
 #define fa2_pairs fa2_pairs_counted
-#include "steps/fa1.c"
-#include "steps/fa2.c"
-#include "steps/recompute.c"
-#include "steps/split.c"
-#include "steps/standard.c"
+#include "07_backward/steps/fa1.c"
+#include "07_backward/steps/fa2.c"
+#include "07_backward/steps/recompute.c"
+#include "07_backward/steps/split.c"
+#include "07_backward/steps/standard.c"

@@ -1,8 +1,8 @@
-#include "differences.h"
+#include "07_backward/differences.h"
 
-#include "../05_flash_tiled_cpu/steps/steps.h"
-#include "memory.h"
-#include "reference.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/memory.h"
+#include "common/reference.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #ifndef BACKWARD_DIFFERENCES_H
 #define BACKWARD_DIFFERENCES_H
 
-#include "stages.h"
+#include "07_backward/stages.h"
 
 /* Which forward pass computes the loss: the reference in double, or chapter 05's in float32. */
 enum precision { IN_DOUBLE, IN_FLOAT };

@@ -1,10 +1,10 @@
 /*
  * The forward pass that feeds the backward pass: chapter 05's.
  */
-#include "../03_online_softmax/softmax_state.h"
-#include "../05_flash_tiled_cpu/steps/tile.h"
-#include "chapter.h"
-#include "memory.h"
+#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
+#include "07_backward/chapter.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 

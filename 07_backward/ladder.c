@@ -1,6 +1,6 @@
-#include "ladder.h"
+#include "07_backward/ladder.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_LADDER_H
 #define BACKWARD_LADDER_H
 
-#include "stages.h"
+#include "07_backward/stages.h"
 
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct step *step, char text[24]);

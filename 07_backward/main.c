@@ -1,17 +1,17 @@
 /*
  * Chapter 07 as a program: every step, what it reads and writes, and whether its gradients are right.
  */
-#include "attention_files.h"
-#include "attention_report.h"
-#include "cuda/program.h"
-#include "ladder.h"
-#include "memory.h"
-#include "speed.h"
-#include "stages.h"
-#include "story.h"
-#include "threads.h"
-#include "trace.h"
-#include "train.h"
+#include "07_backward/cuda/program.h"
+#include "07_backward/ladder.h"
+#include "07_backward/speed.h"
+#include "07_backward/stages.h"
+#include "07_backward/story.h"
+#include "07_backward/trace.h"
+#include "07_backward/train.h"
+#include "common/attention_files.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "speed.h"
+#include "07_backward/speed.h"
 
-#include "bench.h"
-#include "costs.h"
-#include "ladder.h"
-#include "memory.h"
-#include "threads.h"
+#include "07_backward/costs.h"
+#include "07_backward/ladder.h"
+#include "common/bench.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 

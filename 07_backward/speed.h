@@ -4,7 +4,7 @@
 #ifndef BACKWARD_SPEED_H
 #define BACKWARD_SPEED_H
 
-#include "stages.h"
+#include "07_backward/stages.h"
 
 /*
  * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is NULL, only

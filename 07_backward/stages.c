@@ -1,8 +1,8 @@
-#include "stages.h"
+#include "07_backward/stages.h"
 
-#include "attention_load.h"
-#include "attention_report.h"
-#include "memory.h"
+#include "common/attention_load.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 #ifndef BACKWARD_STAGES_H
 #define BACKWARD_STAGES_H
 
-#include "chapter.h"
-#include "gradient_check.h"
-#include "options.h"
+#include "07_backward/chapter.h"
+#include "common/gradient_check.h"
+#include "common/options.h"
 
 /* A problem with all that a backward pass needs. */
 struct layer {

@@ -1,11 +1,11 @@
-#include "story.h"
+#include "07_backward/story.h"
 
-#include "differences.h"
-#include "ladder.h"
-#include "memory.h"
-#include "random.h"
-#include "reference.h"
-#include "trace.h"
+#include "07_backward/differences.h"
+#include "07_backward/ladder.h"
+#include "07_backward/trace.h"
+#include "common/memory.h"
+#include "common/random.h"
+#include "common/reference.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The table of the chapter's steps. */
-#include "chapter.h"
+#include "07_backward/chapter.h"
 
 static struct tile_size one_pair(size_t M, size_t d)
 {

@@ -1,6 +1,6 @@
-#include "trace.h"
+#include "07_backward/trace.h"
 
-#include "steps/tile.h"
+#include "07_backward/steps/tile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_TRACE_H
 #define BACKWARD_TRACE_H
 
-#include "stages.h"
+#include "07_backward/stages.h"
 
 /* Ends the program unless the problem is small enough to be printed. */
 void trace_check(const struct attention *p);

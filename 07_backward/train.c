@@ -1,11 +1,11 @@
-#include "train.h"
+#include "07_backward/train.h"
 
-#include "attention_load.h"
-#include "cuda/program.h"
-#include "memory.h"
-#include "progress.h"
-#include "stages.h"
-#include "threads.h"
+#include "07_backward/cuda/program.h"
+#include "07_backward/stages.h"
+#include "common/attention_load.h"
+#include "common/memory.h"
+#include "common/progress.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * The program where its CUDA kernels are not linked in: they are not listed, and refused. All of this is weak, so
  * that the functions in cuda/ take its place where they are there.
  */
-#include "cuda/program.h"
+#include "07_backward/cuda/program.h"
 
 #define WEAK __attribute__((weak))
 

@@ -1,6 +1,6 @@
-#include "accesses.h"
+#include "common/accesses.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <string.h>

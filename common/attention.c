@@ -1,4 +1,4 @@
-#include "attention.h"
+#include "common/attention.h"
 
 #include <math.h>
 

@@ -12,8 +12,8 @@
 #ifndef COMMON_ATTENTION_H
 #define COMMON_ATTENTION_H
 
-#include "dtype.h"
-#include "random.h"
+#include "common/dtype.h"
+#include "common/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-#include "attention_check.h"
+#include "common/attention_check.h"
 
-#include "memory.h"
-#include "plain.h"
-#include "progress.h"
-#include "reference.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/progress.h"
+#include "common/reference.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #ifndef COMMON_ATTENTION_CHECK_H
 #define COMMON_ATTENTION_CHECK_H
 
-#include "attention_input.h"
-#include "tolerance.h"
+#include "common/attention_input.h"
+#include "common/tolerance.h"
 
 #include <stdbool.h>
 #include <stddef.h>

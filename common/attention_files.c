@@ -1,6 +1,6 @@
-#include "attention_files.h"
+#include "common/attention_files.h"
 
-#include "npy.h"
+#include "common/npy.h"
 
 #include <stdio.h>
 

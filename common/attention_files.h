@@ -4,8 +4,8 @@
 #ifndef COMMON_ATTENTION_FILES_H
 #define COMMON_ATTENTION_FILES_H
 
-#include "attention_input.h"
-#include "options.h"
+#include "common/attention_input.h"
+#include "common/options.h"
 
 /* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
 struct attention_array {

@@ -1,6 +1,6 @@
-#include "attention_input.h"
+#include "common/attention_input.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef COMMON_ATTENTION_INPUT_H
 #define COMMON_ATTENTION_INPUT_H
 
-#include "attention.h"
+#include "common/attention.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-#include "attention_load.h"
+#include "common/attention_load.h"
 
-#include "attention_files.h"
-#include "block_mask.h"
-#include "memory.h"
-#include "npy.h"
-#include "option_values.h"
+#include "common/attention_files.h"
+#include "common/block_mask.h"
+#include "common/memory.h"
+#include "common/npy.h"
+#include "common/option_values.h"
 
 #include <math.h>
 #include <stdio.h>

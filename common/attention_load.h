@@ -4,8 +4,8 @@
 #ifndef COMMON_ATTENTION_LOAD_H
 #define COMMON_ATTENTION_LOAD_H
 
-#include "attention_input.h"
-#include "options.h"
+#include "common/attention_input.h"
+#include "common/options.h"
 
 /*
  * The problem that the command line asks for, its options included: --q, --k and --v, or normal

@@ -1,6 +1,6 @@
-#include "attention_report.h"
+#include "common/attention_report.h"
 
-#include "report.h"
+#include "common/report.h"
 
 void attention_describe(const struct attention_input *input)
 {

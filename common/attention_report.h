@@ -4,9 +4,9 @@
 #ifndef COMMON_ATTENTION_REPORT_H
 #define COMMON_ATTENTION_REPORT_H
 
-#include "attention_check.h"
-#include "attention_input.h"
-#include "gradient_check.h"
+#include "common/attention_check.h"
+#include "common/attention_input.h"
+#include "common/gradient_check.h"
 
 /* The part "Input": where it comes from, its shape, and how many pairs there are. */
 void attention_describe(const struct attention_input *input);

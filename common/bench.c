@@ -7,9 +7,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench.h"
+#include "common/bench.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "block_mask.h"
+#include "common/block_mask.h"
 
 size_t block_mask_rows(const struct attention *p)
 {

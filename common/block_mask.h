@@ -8,7 +8,7 @@
 #ifndef COMMON_BLOCK_MASK_H
 #define COMMON_BLOCK_MASK_H
 
-#include "attention.h"
+#include "common/attention.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "dtype.h"
+#include "common/dtype.h"
 
 #include <math.h>
 #include <string.h>

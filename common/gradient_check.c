@@ -1,10 +1,10 @@
-#include "gradient_check.h"
+#include "common/gradient_check.h"
 
-#include "memory.h"
-#include "plain.h"
-#include "progress.h"
-#include "reference.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/progress.h"
+#include "common/reference.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

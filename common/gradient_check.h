@@ -5,7 +5,7 @@
 #ifndef COMMON_GRADIENT_CHECK_H
 #define COMMON_GRADIENT_CHECK_H
 
-#include "attention_check.h"
+#include "common/attention_check.h"
 
 enum { DQ, DK, DV, GRADIENTS };
 

@@ -9,7 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
-#include "bench.h"
+#include "common/bench.h"
 
 #include <ctype.h>
 #include <stdbool.h>

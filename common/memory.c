@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "common/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "npy.h"
+#include "common/npy.h"
 
-#include "memory.h"
-#include "npy_header.h"
+#include "common/memory.h"
+#include "common/npy_header.h"
 
 #include <errno.h>
 #include <float.h>

@@ -9,7 +9,7 @@
 #ifndef COMMON_NPY_H
 #define COMMON_NPY_H
 
-#include "whole_file.h"
+#include "common/whole_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "npy_header.h"
+#include "common/npy_header.h"
 
 #include <stdarg.h>
 #include <stdint.h>

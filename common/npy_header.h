@@ -9,7 +9,7 @@
 #ifndef COMMON_NPY_HEADER_H
 #define COMMON_NPY_HEADER_H
 
-#include "npy.h"
+#include "common/npy.h"
 
 /* Says what is wrong in `error`; always false. */
 bool npy_refuse(struct file_error *error, const char *format, ...)

@@ -1,7 +1,7 @@
-#include "option_table.h"
+#include "common/option_table.h"
 
-#include "attention.h"
-#include "options.h"
+#include "common/attention.h"
+#include "common/options.h"
 
 /* Chapters are bits of a set. */
 enum {

@@ -6,8 +6,8 @@
 #ifndef COMMON_OPTION_VALUES_H
 #define COMMON_OPTION_VALUES_H
 
-#include "option_table.h"
-#include "options.h"
+#include "common/option_table.h"
+#include "common/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

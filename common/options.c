@@ -1,10 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
-#include "options.h"
+#include "common/options.h"
 
-#include "memory.h"
-#include "option_table.h"
-#include "option_values.h"
-#include "whole_file.h"
+#include "common/memory.h"
+#include "common/option_table.h"
+#include "common/option_values.h"
+#include "common/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>

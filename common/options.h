@@ -8,7 +8,7 @@
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
-#include "dtype.h"
+#include "common/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>

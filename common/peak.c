@@ -5,9 +5,9 @@
  * clocks for each want eight chains of them, four units sixteen. The chains are vectors as wide as
  * the processor at hand has them, found at run time, so that this file needs no -march.
  */
-#include "bench.h"
+#include "common/bench.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "plain.h"
+#include "common/plain.h"
 
-#include "memory.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef COMMON_PLAIN_H
 #define COMMON_PLAIN_H
 
-#include "attention.h"
+#include "common/attention.h"
 
 /* As reference_softmax, in float32. y may be x. */
 void plain_softmax(const float *x, float *y, size_t rows, size_t cols);

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
-#include "progress.h"
+#include "common/progress.h"
 
-#include "bench.h"
+#include "common/bench.h"
 
 #include <stdbool.h>
 #include <stdio.h>

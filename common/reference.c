@@ -1,7 +1,7 @@
-#include "reference.h"
+#include "common/reference.h"
 
-#include "memory.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef COMMON_REFERENCE_H
 #define COMMON_REFERENCE_H
 
-#include "attention.h"
+#include "common/attention.h"
 
 /*
  * y_ij = e^{x_ij - m_i} / sum_j e^{x_ij - m_i} for each of `rows` rows of `cols`. As IEEE has it, a

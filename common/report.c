@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
-#include "report.h"
+#include "common/report.h"
 
-#include "options.h"
-#include "whole_file.h"
+#include "common/options.h"
+#include "common/whole_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>

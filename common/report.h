@@ -9,8 +9,8 @@
 #ifndef COMMON_REPORT_H
 #define COMMON_REPORT_H
 
-#include "accesses.h"
-#include "tolerance.h"
+#include "common/accesses.h"
+#include "common/tolerance.h"
 
 #include <stdbool.h>
 #include <stddef.h>

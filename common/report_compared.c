@@ -1,7 +1,7 @@
 /*
  * The part "Compared with": errors, what is allowed, and where the worst element is.
  */
-#include "report.h"
+#include "common/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * Numbers, amounts of memory, times and rows as a report has them.
  */
-#include "report.h"
+#include "common/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-#include "scores.h"
+#include "common/scores.h"
 
-#include "memory.h"
-#include "npy.h"
-#include "progress.h"
-#include "random.h"
-#include "report.h"
+#include "common/memory.h"
+#include "common/npy.h"
+#include "common/progress.h"
+#include "common/random.h"
+#include "common/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

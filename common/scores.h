@@ -5,7 +5,7 @@
 #ifndef COMMON_SCORES_H
 #define COMMON_SCORES_H
 
-#include "options.h"
+#include "common/options.h"
 
 #include <stddef.h>
 

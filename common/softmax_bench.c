@@ -1,7 +1,7 @@
-#include "bench.h"
-#include "memory.h"
-#include "report.h"
-#include "softmax_chapter.h"
+#include "common/bench.h"
+#include "common/memory.h"
+#include "common/report.h"
+#include "common/softmax_chapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-#include "softmax_chapter.h"
+#include "common/softmax_chapter.h"
 
-#include "memory.h"
-#include "plain.h"
-#include "progress.h"
-#include "reference.h"
-#include "report.h"
-#include "traffic.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/progress.h"
+#include "common/reference.h"
+#include "common/report.h"
+#include "common/traffic.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef COMMON_SOFTMAX_CHAPTER_H
 #define COMMON_SOFTMAX_CHAPTER_H
 
-#include "options.h"
-#include "scores.h"
+#include "common/options.h"
+#include "common/scores.h"
 
 struct softmax_chapter {
     struct program program;

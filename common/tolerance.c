@@ -1,6 +1,6 @@
-#include "tolerance.h"
+#include "common/tolerance.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <float.h>
 #include <math.h>

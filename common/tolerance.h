@@ -9,7 +9,7 @@
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
 
-#include "dtype.h"
+#include "common/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>

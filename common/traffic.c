@@ -1,6 +1,6 @@
-#include "traffic.h"
+#include "common/traffic.h"
 
-#include "memory.h"
+#include "common/memory.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

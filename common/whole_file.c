@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "whole_file.h"
+#include "common/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

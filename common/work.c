@@ -1,4 +1,4 @@
-#include "work.h"
+#include "common/work.h"
 
 static struct work work;
 

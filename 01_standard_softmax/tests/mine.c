@@ -1,8 +1,8 @@
 /*
  * Tests of standard_softmax, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "../standard_softmax.h"
-#include "test.h"
+#include "01_standard_softmax/standard_softmax.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

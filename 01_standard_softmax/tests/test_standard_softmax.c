@@ -1,9 +1,9 @@
 /*
  * Standard softmax of one row: right where float32 can do it, NaN exactly where it cannot.
  */
-#include "../standard_softmax.h"
-#include "softmax_rows.h"
-#include "test.h"
+#include "01_standard_softmax/standard_softmax.h"
+#include "common/tests/softmax_rows.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * Tests of safe_softmax, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "../safe_softmax.h"
-#include "test.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
  * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
  */
-#include "command.h"
-#include "softmax_program.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/softmax_program.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

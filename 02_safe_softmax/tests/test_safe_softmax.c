@@ -1,11 +1,11 @@
 /*
  * Safe softmax of one row: as chapter 01 where that has numbers, and right where it has none.
  */
-#include "../../01_standard_softmax/standard_softmax.h"
-#include "../safe_softmax.h"
-#include "random.h"
-#include "softmax_rows.h"
-#include "test.h"
+#include "01_standard_softmax/standard_softmax.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "common/random.h"
+#include "common/tests/softmax_rows.h"
+#include "common/tests/test.h"
 
 #include <float.h>
 #include <math.h>

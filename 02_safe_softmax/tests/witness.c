@@ -1,6 +1,6 @@
-#include "../safe_softmax.h"
-#include "softmax_witness.h"
-#include "test.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "common/tests/softmax_witness.h"
+#include "common/tests/test.h"
 
 TEST(witness, counter_formula_and_machine_agree)
 {

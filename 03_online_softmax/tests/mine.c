@@ -2,8 +2,8 @@
  * Tests of online softmax and of the merge of blocks, to begin with: write more. Each should fail for
  * some way of being wrong.
  */
-#include "../online_softmax.h"
-#include "test.h"
+#include "03_online_softmax/online_softmax.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

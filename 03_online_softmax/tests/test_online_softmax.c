@@ -1,9 +1,9 @@
 /*
  * Online softmax of one row: worked numbers, every size, and what IEEE says of infinities and NaN.
  */
-#include "../online_softmax.h"
-#include "softmax_rows.h"
-#include "test.h"
+#include "03_online_softmax/online_softmax.h"
+#include "common/tests/softmax_rows.h"
+#include "common/tests/test.h"
 
 #include <float.h>
 #include <math.h>

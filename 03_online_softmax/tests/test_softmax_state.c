@@ -1,11 +1,11 @@
 /*
  * The merge of blocks: a monoid, and any way to cut and merge a row gives the whole row.
  */
-#include "../softmax_state.h"
+#include "03_online_softmax/softmax_state.h"
 
-#include "../online_softmax.h"
-#include "random.h"
-#include "test.h"
+#include "03_online_softmax/online_softmax.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdbool.h>

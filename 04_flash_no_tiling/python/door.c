@@ -1,8 +1,8 @@
 /* Chapter 04 as libflash.so shows it. */
-#include "python/door.h"
+#include "common/python/door.h"
 
-#include "../flash_no_tiling.h"
-#include "../standard_attention.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/standard_attention.h"
 
 enum { STANDARD, NO_TILING, STEPS };
 

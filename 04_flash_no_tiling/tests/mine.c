@@ -2,10 +2,10 @@
  * Tests of attention in one pass, to begin with: write more. Each should fail for some way of being
  * wrong.
  */
-#include "../flash_no_tiling.h"
-#include "../flash_row.h"
-#include "problems.h"
-#include "test.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

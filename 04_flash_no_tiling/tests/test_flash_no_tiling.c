@@ -2,12 +2,12 @@
  * The whole forward pass: every size, every option of the chapter, and the two forms of attention
  * against each other.
  */
-#include "../flash_no_tiling.h"
-#include "../standard_attention.h"
-#include "forward.h"
-#include "memory.h"
-#include "test.h"
-#include "tolerance.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "common/memory.h"
+#include "common/tests/forward.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /*
  * The lesson: one query row in one pass, against numbers worked by hand, and step by step.
  */
-#include "../flash_row.h"
-#include "attention.h"
-#include "memory.h"
-#include "random.h"
-#include "reference.h"
-#include "test.h"
-#include "tolerance.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "common/attention.h"
+#include "common/memory.h"
+#include "common/random.h"
+#include "common/reference.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
  * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
  */
-#include "command.h"
-#include "memory.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /*
  * Counter, formula and machine agree, array by array, for the two forms of attention and fusion.
  */
-#include "witness.h"
+#include "common/tests/witness.h"
 
-#include "../flash_no_tiling.h"
-#include "../flash_row.h"
-#include "../fusion.h"
-#include "../standard_attention.h"
-#include "memory.h"
-#include "problems.h"
-#include "test.h"
-#include "traffic.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "04_flash_no_tiling/fusion.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "common/memory.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
+#include "common/traffic.h"
 
 /* What the formula says of one array, held against what was counted and what the machine did. */
 static void assert_array(const char *array, size_t loads, size_t stores, struct traffic counted,

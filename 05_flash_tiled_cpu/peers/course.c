@@ -1,10 +1,10 @@
 /*
  * Chapter 05's `complete`, as the first of the peers (common/peers/peer.h).
  */
-#include "../chapter.h"
-#include "memory.h"
-#include "peers/peer.h"
-#include "threads.h"
+#include "05_flash_tiled_cpu/chapter.h"
+#include "common/memory.h"
+#include "common/peers/peer.h"
+#include "common/threads.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* Chapter 05 as libflash.so shows it. */
-#include "python/door.h"
+#include "common/python/door.h"
 
-#include "../stages.h"
-#include "../steps/split_kv.h"
+#include "05_flash_tiled_cpu/stages.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
 
 static struct door_step step(size_t n)
 {

@@ -7,9 +7,9 @@
  *
  * And 2^x in vectors, written out.
  */
-#include "block.h"
+#include "05_flash_tiled_cpu/rungs/block.h"
 
-#include "rungs.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
 
 /*
  * S becomes weights; m and l take note of them. Returns in `rescale` what O is to be multiplied by. Not

@@ -5,7 +5,7 @@
 #ifndef FLASH_TILED_BLOCK_H
 #define FLASH_TILED_BLOCK_H
 
-#include "group.h"
+#include "05_flash_tiled_cpu/rungs/group.h"
 
 /*
  * The scores of every query with ROWS keys, the first of them at K: rows of S^T. If no more than `left` keys

@@ -1,4 +1,4 @@
-#include "columns.h"
+#include "05_flash_tiled_cpu/rungs/columns.h"
 
 #include <float.h>
 

@@ -5,8 +5,8 @@
 #ifndef FLASH_TILED_COLUMNS_H
 #define FLASH_TILED_COLUMNS_H
 
-#include "../steps/tile.h"
-#include "vec.h"
+#include "05_flash_tiled_cpu/rungs/vec.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 #include <math.h>
 

@@ -9,11 +9,11 @@
  * Each thread has a fast memory of its own, no sum is shared between threads, and the number of parts
  * depends on the shape alone. So the result is the same bit for bit for any number of threads.
  */
-#include "../steps/split_kv.h"
-#include "overlap.h"
-#include "seen.h"
-#include "threads.h"
-#include "vec_philox.h"
+#include "05_flash_tiled_cpu/rungs/overlap.h"
+#include "05_flash_tiled_cpu/rungs/seen.h"
+#include "05_flash_tiled_cpu/rungs/vec_philox.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "common/threads.h"
 
 #include <stdbool.h>
 

@@ -3,4 +3,4 @@
 #define complete complete_counted
 #define parts_keep parts_keep_counted
 #define parts_finish parts_finish_counted
-#include "complete.c"
+#include "05_flash_tiled_cpu/rungs/complete.c"

@@ -12,7 +12,7 @@
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
 
-#include "vec.h"
+#include "05_flash_tiled_cpu/rungs/vec.h"
 
 static const float EXP2_LEAST = -127.0f;
 /* Adding it leaves no room for a fraction: of x + EXP2_SHIFT the last bits are n. */

@@ -1,6 +1,6 @@
-#include "group.h"
+#include "05_flash_tiled_cpu/rungs/group.h"
 
-#include "transpose.h"
+#include "05_flash_tiled_cpu/rungs/transpose.h"
 
 #include <float.h>
 

@@ -10,9 +10,9 @@
 #ifndef FLASH_TILED_GROUP_H
 #define FLASH_TILED_GROUP_H
 
-#include "../steps/tile.h"
-#include "exp2.h"
-#include "micro_kernel.h"
+#include "05_flash_tiled_cpu/rungs/exp2.h"
+#include "05_flash_tiled_cpu/rungs/micro_kernel.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 enum { GROUP = COLUMNS * LANES };
 

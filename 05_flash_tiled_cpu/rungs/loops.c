@@ -9,8 +9,8 @@
  *
  * What it cannot make vectors of is a call to the C library: exp2f is called once for every score.
  */
-#include "columns.h"
-#include "rungs.h"
+#include "05_flash_tiled_cpu/rungs/columns.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
 
 void loops(const struct attention *p, struct tile_size size, const float *Q, const float *K,
            const float *V, float *O, float *lse)

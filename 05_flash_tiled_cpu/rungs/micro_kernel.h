@@ -15,7 +15,7 @@
 #ifndef FLASH_TILED_MICRO_KERNEL_H
 #define FLASH_TILED_MICRO_KERNEL_H
 
-#include "vec.h"
+#include "05_flash_tiled_cpu/rungs/vec.h"
 
 #if defined(__AVX512F__) || defined(__aarch64__)
 enum { ROWS = 8, COLUMNS = 2 };

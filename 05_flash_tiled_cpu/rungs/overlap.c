@@ -15,10 +15,10 @@
  * So m may lag behind. It moves only when a weight would be more than e^11, which after the first block
  * hardly ever happens. (FlashAttention-4 does this on a GPU, to save rescaling.)
  */
-#include "overlap.h"
+#include "05_flash_tiled_cpu/rungs/overlap.h"
 
-#include "rungs.h"
-#include "skip.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
+#include "05_flash_tiled_cpu/rungs/skip.h"
 
 void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
                       vec sum[COLUMNS])

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_OVERLAP_H
 #define FLASH_TILED_OVERLAP_H
 
-#include "block.h"
+#include "05_flash_tiled_cpu/rungs/block.h"
 
 /*
  * m catches up with `most`. All that was weighted by the old m is rescaled: O and l, and of this tile j

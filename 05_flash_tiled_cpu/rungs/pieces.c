@@ -1,8 +1,8 @@
-#include "pieces.h"
+#include "05_flash_tiled_cpu/rungs/pieces.h"
 
-#include "attention_input.h"
-#include "bench.h"
-#include "overlap.h"
+#include "05_flash_tiled_cpu/rungs/overlap.h"
+#include "common/attention_input.h"
+#include "common/bench.h"
 
 const char *const piece_names[PIECES] = {
     [PIECE_BEGIN] = "the queries, transposed",

@@ -6,9 +6,9 @@
  * d = 64. Ten additions and multiplications in a row (exp2.h) are nearly as exact, and they are plain
  * arithmetic without a call or a branch: the compiler puts them into the loop over queries.
  */
-#include "columns.h"
-#include "exp2.h"
-#include "rungs.h"
+#include "05_flash_tiled_cpu/rungs/columns.h"
+#include "05_flash_tiled_cpu/rungs/exp2.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
 
 void polynomial(const struct attention *p, struct tile_size size, const float *Q, const float *K,
                 const float *V, float *O, float *lse)

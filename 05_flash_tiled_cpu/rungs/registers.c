@@ -7,9 +7,9 @@
  *
  * No compiler finds this by itself, so from here on the vectors are written out (vec.h).
  */
-#include "columns.h"
-#include "exp2.h"
-#include "rungs.h"
+#include "05_flash_tiled_cpu/rungs/columns.h"
+#include "05_flash_tiled_cpu/rungs/exp2.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
 
 enum { AT_ONCE = 4 };
 

@@ -16,7 +16,7 @@
 #ifndef FLASH_TILED_RUNGS_H
 #define FLASH_TILED_RUNGS_H
 
-#include "../steps/steps.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 attention_step loops, polynomial, registers, block, skip, overlap, threads;
 

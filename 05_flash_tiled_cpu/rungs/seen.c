@@ -1,4 +1,4 @@
-#include "seen.h"
+#include "05_flash_tiled_cpu/rungs/seen.h"
 
 seen_row *seen_new(size_t n)
 {

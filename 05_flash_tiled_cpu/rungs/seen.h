@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_SEEN_H
 #define FLASH_TILED_SEEN_H
 
-#include "group.h"
+#include "05_flash_tiled_cpu/rungs/group.h"
 
 /* Row r is all ones in the lanes of the queries that see key j0 + r. */
 typedef ivec seen_row[COLUMNS];

@@ -6,9 +6,9 @@
  * attention takes about half as long as `block` does for all pairs, which is what computing
  * everything and throwing half of it away would cost.
  */
-#include "skip.h"
+#include "05_flash_tiled_cpu/rungs/skip.h"
 
-#include "rungs.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
 
 /* As block's, with causal order. */
 static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)

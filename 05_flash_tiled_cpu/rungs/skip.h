@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_SKIP_H
 #define FLASH_TILED_SKIP_H
 
-#include "block.h"
+#include "05_flash_tiled_cpu/rungs/block.h"
 
 /* The first key behind all that the queries i0 … i0 + rows - 1 see. */
 INLINE size_t skip_behind(const struct head *a, size_t i0, size_t rows)

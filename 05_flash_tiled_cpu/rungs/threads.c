@@ -6,12 +6,12 @@
  * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
  * others waiting for long.
  */
-#include "threads.h"
+#include "common/threads.h"
 
-#include "group.h"
-#include "overlap.h"
-#include "rungs.h"
-#include "skip.h"
+#include "05_flash_tiled_cpu/rungs/group.h"
+#include "05_flash_tiled_cpu/rungs/overlap.h"
+#include "05_flash_tiled_cpu/rungs/rungs.h"
+#include "05_flash_tiled_cpu/rungs/skip.h"
 
 void threads(const struct attention *p, struct tile_size size, const float *Q, const float *K,
              const float *V, float *O, float *lse)

@@ -13,7 +13,7 @@
 #ifndef FLASH_TILED_TRANSPOSE_H
 #define FLASH_TILED_TRANSPOSE_H
 
-#include "vec.h"
+#include "05_flash_tiled_cpu/rungs/vec.h"
 
 /* Lane l of the first shuffle, and of the second: which lane of a, or LANES + lane of b, it takes. */
 #define WITHOUT(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_VEC_PHILOX_H
 #define FLASH_TILED_VEC_PHILOX_H
 
-#include "vec.h"
+#include "05_flash_tiled_cpu/rungs/vec.h"
 
 #if !defined(__AVX512F__)
 typedef uint64_t wide_uvec __attribute__((vector_size(8 * LANES)));

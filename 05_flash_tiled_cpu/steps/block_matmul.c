@@ -8,7 +8,7 @@
  * Br and Bc give the same O. What is missing for attention is the softmax between the two products.
  * (Tr = ceil(Nq / Br) is the number of blocks of queries; each has all keys and values go past it.)
  */
-#include "observe.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 static void block_matmul_head(struct head a, struct tile_size size, struct fast_memory *fast)
 {

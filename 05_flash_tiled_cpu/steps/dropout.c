@@ -7,11 +7,11 @@
  * would be as large as S. Whether weight (b, h, i, j) stays is a function of these four numbers and
  * a seed (dropout_keeps), so any tile, thread or backward pass can ask again and hears the same.
  */
-#include "dropout.h"
+#include "05_flash_tiled_cpu/steps/dropout.h"
 
-#include "fa2.h"
-#include "masks.h"
-#include "observe.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
+#include "05_flash_tiled_cpu/steps/masks.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 /* Weights in S are multiplied by Z of the papers: 1/(1 - P) where they stay, else 0. */
 static void drop(const struct head *a, struct tile t, struct fast_memory *fast)

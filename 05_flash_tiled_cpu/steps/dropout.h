@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_DROPOUT_H
 #define FLASH_TILED_DROPOUT_H
 
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 /*
  * The queries of t (its i0 and rows), begun by fa2_begin, go past the keys from `begin` to before

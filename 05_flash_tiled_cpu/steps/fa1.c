@@ -8,8 +8,8 @@
  * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers stand at the right.
  * O, l and m live in slow memory, because the queries come round again for every block of keys.
  */
-#include "../../03_online_softmax/softmax_state.h"
-#include "observe.h"
+#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

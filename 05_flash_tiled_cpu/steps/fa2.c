@@ -8,10 +8,10 @@
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. Its line 10 is printed with an inverse,
  * diag(e^{m_old - m_new})^-1. That is a misprint: l and O are rescaled by the same factor.
  */
-#include "fa2.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
 
-#include "../../03_online_softmax/softmax_state.h"
-#include "observe.h"
+#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

@@ -5,7 +5,7 @@
 #ifndef FLASH_TILED_FA2_H
 #define FLASH_TILED_FA2_H
 
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 /* Loads the queries of t, which have seen nothing yet. */
 void fa2_begin(struct head a, struct tile t, struct fast_memory *fast);

@@ -11,10 +11,10 @@
  * Skipping tiles is FlashAttention's Algorithm 5 (arXiv 2205.14135), block-sparse attention, where
  * the mask's blocks are the kernel's tiles. Here they have sizes of their own.
  */
-#include "masks.h"
+#include "05_flash_tiled_cpu/steps/masks.h"
 
-#include "fa2.h"
-#include "observe.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 #include <math.h>
 

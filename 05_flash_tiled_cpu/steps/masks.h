@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_MASKS_H
 #define FLASH_TILED_MASKS_H
 
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 /* Makes the scores in S that do not count -inf. */
 void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast);

@@ -1,4 +1,4 @@
-#include "observe.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
 
 static observer *watching;
 static void *its_context;

@@ -6,7 +6,7 @@
 #ifndef FLASH_TILED_OBSERVE_H
 #define FLASH_TILED_OBSERVE_H
 
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 enum moment {
     SCORED,  // S has the scores of the tile

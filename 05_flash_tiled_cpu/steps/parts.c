@@ -1,7 +1,7 @@
 /*
  * How many parts, and where they lie: split_kv's memory.
  */
-#include "split_kv.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
 
 /* Pieces of work that one problem should give, and the fewest keys worth a piece. */
 enum { WORK = 16, ROWS_OF_WORK = 64, KEYS = 128 };

@@ -12,11 +12,11 @@
  * The parts do not have to know one another, so each can be a thread's, a warp's or a machine's.
  * ("Flash-decoding" by its authors: Dao, Haziza, Massa, Sizov, 2023.)
  */
-#include "split_kv.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
 
-#include "../../03_online_softmax/softmax_state.h"
-#include "dropout.h"
-#include "fa2.h"
+#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/dropout.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
 
 void part_join(struct part *a, const struct part *b, size_t d)
 {

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_SPLIT_KV_H
 #define FLASH_TILED_SPLIT_KV_H
 
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 /*
  * What one query has from some of the keys: the maximum m of their scores x, the sum of e^{x - m}, and

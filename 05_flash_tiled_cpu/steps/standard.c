@@ -5,8 +5,8 @@
  * so does a tile of O while the values do. K and V are read Tr times instead of Nq times. S and P
  * are stored as before, and now they are most of the traffic: this is what tiles alone can do.
  */
-#include "../../02_safe_softmax/safe_softmax.h"
-#include "tile.h"
+#include "02_safe_softmax/safe_softmax.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 /* Half of fast memory for the queries (or O), half for the keys (or values). */
 struct tile_size standard_size(size_t M, size_t d)

@@ -1,4 +1,4 @@
-#include "tile.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 struct head head_of(const struct attention *p, size_t n, const float *Q, const float *K,
                     const float *V, float *O, float *lse)

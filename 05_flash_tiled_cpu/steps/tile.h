@@ -5,9 +5,9 @@
 #ifndef FLASH_TILED_TILE_H
 #define FLASH_TILED_TILE_H
 
-#include "steps.h"
-#include "traffic.h"
-#include "work.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/traffic.h"
+#include "common/work.h"
 
 /* One head: Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL where not written. */
 struct head {

@@ -6,12 +6,12 @@
  *
  * The tiles are those that suit a fast memory of M elements. Nothing is checked: the tests do that.
  */
-#include "../../04_flash_no_tiling/standard_attention.h"
-#include "../steps/steps.h"
-#include "attention_input.h"
-#include "memory.h"
-#include "option_values.h"
-#include "traffic.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/attention_input.h"
+#include "common/memory.h"
+#include "common/option_values.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * Tests of the steps and rungs, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "../steps/steps.h"
-#include "problems.h"
-#include "test.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

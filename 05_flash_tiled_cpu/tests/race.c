@@ -2,10 +2,10 @@
  * The threads of `complete` under ThreadSanitizer: a plain program, because that does not go with
  * Criterion. Ends with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
-#include "../steps/steps.h"
-#include "attention_input.h"
-#include "memory.h"
-#include "threads.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/attention_input.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * The complete step: all options together, the real input, and the same bits from any number of
  * threads.
  */
-#include "memory.h"
-#include "test.h"
-#include "threads.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * Counted accesses against their formulas, operations, extra memory, and tiles of each kind.
  */
-#include "test.h"
-#include "tiles.h"
-#include "traffic.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/tests/test.h"
+#include "common/traffic.h"
 
 #include <string.h>
 

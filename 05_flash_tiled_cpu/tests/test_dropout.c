@@ -1,9 +1,9 @@
 /*
  * Dropout: exactly the weights that the definition names, whatever the tiles.
  */
-#include "memory.h"
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

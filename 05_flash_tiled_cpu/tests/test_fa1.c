@@ -1,9 +1,9 @@
 /*
  * FlashAttention: against the reference, and against numbers worked by hand.
  */
-#include "../steps/observe.h"
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/steps/observe.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * FlashAttention-2 against the reference.
  */
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/tests/test.h"
 
 TEST(fa2, agrees_with_the_reference_at_every_size)
 {

@@ -1,8 +1,8 @@
 /*
  * Masks: every option but dropout, what nobody sees, and what only some see.
  */
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/tests/test.h"
 
 TEST(masks, agrees_with_the_reference_at_every_size)
 {

@@ -1,8 +1,8 @@
 /*
  * What the program writes for other programs: O and lse, the trace, and tables.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * The program as a reader runs it: its story, every step and option, and what it writes. What it
  * refuses is in test_refusals.c, what it writes for other programs in test_outputs.c.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * What is true of attention whatever the numbers are: for every step that computes it.
  */
-#include "memory.h"
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

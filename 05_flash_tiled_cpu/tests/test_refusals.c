@@ -2,8 +2,8 @@
  * What the program refuses: with status 2 and one line that names the option or file, and nothing
  * written.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

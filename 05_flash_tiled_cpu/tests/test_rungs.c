@@ -1,10 +1,10 @@
 /*
  * The rungs: fast, and as right as the steps. They know shapes and, from skip on, causal order.
  */
-#include "memory.h"
-#include "test.h"
-#include "threads.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * The ladder of --bench, small.
  */
-#include "../speed.h"
-#include "climbed.h"
-#include "test.h"
+#include "05_flash_tiled_cpu/speed.h"
+#include "common/tests/climbed.h"
+#include "common/tests/test.h"
 
 static void climb(const struct options *o)
 {

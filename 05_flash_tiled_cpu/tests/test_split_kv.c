@@ -1,11 +1,11 @@
 /*
  * Parts of the keys: the merge, how many parts there are, and the step.
  */
-#include "../steps/split_kv.h"
-#include "memory.h"
-#include "reference.h"
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/memory.h"
+#include "common/reference.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /*
  * Tiles for the tests of all steps (tiles.h), and the sizes that suit a fast memory of M elements.
  */
-#include "tiles.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
 
-#include "memory.h"
-#include "test.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

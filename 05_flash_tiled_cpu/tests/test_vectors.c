@@ -2,12 +2,12 @@
  * The pieces that the rungs are made of, for as many lanes as they have here. (The Makefile compiles
  * this file as it does them.)
  */
-#include "../rungs/exp2.h"
-#include "../rungs/seen.h"
-#include "../rungs/transpose.h"
-#include "../rungs/vec_philox.h"
-#include "test.h"
-#include "tiles.h"
+#include "05_flash_tiled_cpu/rungs/exp2.h"
+#include "05_flash_tiled_cpu/rungs/seen.h"
+#include "05_flash_tiled_cpu/rungs/transpose.h"
+#include "05_flash_tiled_cpu/rungs/vec_philox.h"
+#include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 #ifndef FLASH_TILED_TESTS_TILES_H
 #define FLASH_TILED_TESTS_TILES_H
 
-#include "../chapter.h"
-#include "forward.h"
+#include "05_flash_tiled_cpu/chapter.h"
+#include "common/tests/forward.h"
 
 enum {
     WITH_SHAPES = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,  // every step knows these

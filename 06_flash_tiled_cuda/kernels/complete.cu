@@ -5,7 +5,7 @@
  * dropout_keeps of attention.h are compiled for the GPU too, so the same weights are dropped there. A
  * row may have any number of elements up to 128: what is missing behind them is 0.
  */
-#include "registers.cuh"
+#include "06_flash_tiled_cuda/kernels/registers.cuh"
 
 /*
  * Keys that no query of the tile sees may hold NaN. -inf for a score hides their K. Their V it does not

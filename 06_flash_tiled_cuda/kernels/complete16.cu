@@ -4,7 +4,7 @@
  * budget, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
  * larger d is, the fewer scores and queries a warp has, because O takes the registers (tiles.h).
  */
-#include "complete16.cuh"
+#include "06_flash_tiled_cuda/kernels/complete16.cuh"
 
 enum { STAGES = 2 };
 

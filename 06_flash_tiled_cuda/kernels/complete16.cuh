@@ -8,7 +8,7 @@
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
 
-#include "rescale.cuh"
+#include "06_flash_tiled_cuda/kernels/rescale.cuh"
 
 /* What a block works on: queries i0 to i1 - 1 of a head. */
 struct tile_of_queries {

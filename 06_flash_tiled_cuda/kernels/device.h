@@ -7,7 +7,7 @@
 #ifndef FLASH_TILED_CUDA_DEVICE_H
 #define FLASH_TILED_CUDA_DEVICE_H
 
-#include "kernels.h"
+#include "06_flash_tiled_cuda/kernels/kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,8 +9,8 @@
  *
  * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers stand at the right.
  */
-#include "head.cuh"
-#include "tiles.h"
+#include "06_flash_tiled_cuda/kernels/head.cuh"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
 
 enum { Br = FA1_BR, THREADS = 256 };
 

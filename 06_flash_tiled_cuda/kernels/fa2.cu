@@ -8,7 +8,7 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
  */
-#include "registers.cuh"
+#include "06_flash_tiled_cuda/kernels/registers.cuh"
 
 /* S becomes scale S, and -inf for the keys that a query does not see. */
 template <int D>

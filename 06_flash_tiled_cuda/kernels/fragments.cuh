@@ -17,8 +17,8 @@
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
 
-#include "head.cuh"
-#include "tiles.h"
+#include "06_flash_tiled_cuda/kernels/head.cuh"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
 
 enum { PIECE = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;

@@ -8,8 +8,8 @@
 #ifndef FLASH_TILED_CUDA_HEAD_CUH
 #define FLASH_TILED_CUDA_HEAD_CUH
 
-#include "cuda/device.h"
-#include "kernels.h"
+#include "06_flash_tiled_cuda/kernels/kernels.h"
+#include "common/cuda/device.h"
 
 /* Head n = b H + h: Q and O (Nq, d), K and V (Nk, d), lse, m and l (Nq), S and P (Nq, Nk). */
 struct head {

@@ -2,8 +2,8 @@
  * What a device can do, measured: bytes that it copies and multiply-adds that it makes in a second.
  * The shuffles of a row's maximum, one by one, for the page.
  */
-#include "cuda/device.h"
-#include "device.h"
+#include "06_flash_tiled_cuda/kernels/device.h"
+#include "common/cuda/device.h"
 
 #include <math.h>
 

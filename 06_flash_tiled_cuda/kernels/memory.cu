@@ -1,9 +1,9 @@
 /*
  * The device as chapter 06's program sees it: its memory, its clock, and the chapter's kernels.
  */
-#include "device.h"
+#include "06_flash_tiled_cuda/kernels/device.h"
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
  * and of O has a thread of its own, which reads what it needs and keeps nothing; every row of P too.
  * A launch makes a grid of blocks of threads; blockIdx and threadIdx say which one this is.
  */
-#include "head.cuh"
+#include "06_flash_tiled_cuda/kernels/head.cuh"
 
 enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
 

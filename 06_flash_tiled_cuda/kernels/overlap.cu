@@ -10,7 +10,7 @@
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
  */
-#include "overlap.cuh"
+#include "06_flash_tiled_cuda/kernels/overlap.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_OVERLAP_CUH
 #define FLASH_TILED_CUDA_OVERLAP_CUH
 
-#include "warpgroup.cuh"
+#include "06_flash_tiled_cuda/kernels/warpgroup.cuh"
 
 /* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
 template <class SHAPE>

@@ -9,8 +9,8 @@
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. A counter and the longest
  * first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
  */
-#include "overlap.cuh"
-#include "queue.h"
+#include "06_flash_tiled_cuda/kernels/overlap.cuh"
+#include "06_flash_tiled_cuda/kernels/queue.h"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

@@ -9,7 +9,7 @@
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH
 
-#include "swizzle.cuh"
+#include "06_flash_tiled_cuda/kernels/swizzle.cuh"
 
 /* As load_tile, and nothing is there yet. A row that is not there is filled with zeros. */
 template <class SHAPE, class ROWS, class T>

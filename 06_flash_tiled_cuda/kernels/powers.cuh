@@ -9,7 +9,7 @@
 #ifndef FLASH_TILED_CUDA_POWERS_CUH
 #define FLASH_TILED_CUDA_POWERS_CUH
 
-#include "pipeline.cuh"
+#include "06_flash_tiled_cuda/kernels/pipeline.cuh"
 
 /* The scale, above 0, and k; Q's bits are ANDed with `keep`, then XORed with `turn`, two elements at a time. */
 struct folded_scale {

@@ -12,8 +12,8 @@
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
 
-#include "head.cuh"
-#include "tiles.h"
+#include "06_flash_tiled_cuda/kernels/head.cuh"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
 
 enum {
     THREADS = 128,

@@ -10,7 +10,7 @@
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH
 
-#include "powers.cuh"
+#include "06_flash_tiled_cuda/kernels/powers.cuh"
 
 static const float FAR = 8.0f;  // powers of 2
 

@@ -7,7 +7,7 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
  */
-#include "powers.cuh"
+#include "06_flash_tiled_cuda/kernels/powers.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

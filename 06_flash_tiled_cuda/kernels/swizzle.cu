@@ -4,7 +4,7 @@
  * mma, and the pieces of a row in shared memory stand in another order (swizzle.cuh). Nothing else is new: whoever
  * writes a piece and whoever reads it ask the same function where it is.
  */
-#include "swizzle.cuh"
+#include "06_flash_tiled_cuda/kernels/swizzle.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

@@ -12,7 +12,7 @@
 #ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
 #define FLASH_TILED_CUDA_SWIZZLE_CUH
 
-#include "fragments.cuh"
+#include "06_flash_tiled_cuda/kernels/fragments.cuh"
 
 template <class SHAPE> struct swizzled_rows {
     __device__ static inline int piece(int r, int c)

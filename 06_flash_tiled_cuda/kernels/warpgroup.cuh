@@ -10,8 +10,8 @@
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
 
-#include "cuda/hopper.h"
-#include "rescale.cuh"
+#include "06_flash_tiled_cuda/kernels/rescale.cuh"
+#include "common/cuda/hopper.h"
 
 enum { BOX_WIDTH = 64, GROUP_ROWS = 64, ROW_BYTES = 128, EIGHT_ROWS = 1024 };
 

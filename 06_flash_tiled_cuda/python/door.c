@@ -1,7 +1,7 @@
 /* Chapter 06 as libflash.so shows it: its kernels on the CPU, standing in for a GPU. */
-#include "python/door.h"
+#include "common/python/door.h"
 
-#include "../stages.h"
+#include "06_flash_tiled_cuda/stages.h"
 
 #include <stdio.h>
 #include <string.h>

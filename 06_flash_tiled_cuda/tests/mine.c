@@ -1,9 +1,9 @@
 /*
  * Tests of the kernels, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "../stages.h"
-#include "problems.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "program.h"
+#include "06_flash_tiled_cuda/tests/program.h"
 
 #include <stdio.h>
 

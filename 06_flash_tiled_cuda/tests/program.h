@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_TESTS_PROGRAM_H
 #define FLASH_TILED_CUDA_TESTS_PROGRAM_H
 
-#include "command.h"
+#include "common/tests/command.h"
 
 /* What it says, and its status, with these arguments. */
 struct command program_run(const char *arguments);

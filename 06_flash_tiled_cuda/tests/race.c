@@ -2,8 +2,8 @@
  * Every kernel under the race detector, and in four orders of its threads: make racecheck-06. What is
  * found is said with kernel, block, thread and line, and ends the program. With names: these kernels alone.
  */
-#include "../stages.h"
-#include "cuda/cpu.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/cuda/cpu.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "run.h"
+#include "06_flash_tiled_cuda/tests/run.h"
 
-#include "../stages.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

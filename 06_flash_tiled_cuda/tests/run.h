@@ -6,8 +6,8 @@
 #ifndef FLASH_TILED_CUDA_TESTS_RUN_H
 #define FLASH_TILED_CUDA_TESTS_RUN_H
 
-#include "../chapter.h"
-#include "forward.h"
+#include "06_flash_tiled_cuda/chapter.h"
+#include "common/tests/forward.h"
 
 enum {
     WITH_SHAPES = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,

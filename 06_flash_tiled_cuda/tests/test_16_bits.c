@@ -1,8 +1,8 @@
 /*
  * The program with bfloat16 and float16: which kernels there are, what rounding loses, and which tiles.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

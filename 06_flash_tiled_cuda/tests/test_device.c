@@ -2,12 +2,12 @@
  * The device as the program sees it: what it has, when it is asked for, and launches that fail.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "run.h"
+#include "06_flash_tiled_cuda/tests/run.h"
 
-#include "../stages.h"
-#include "command.h"
-#include "memory.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "common/memory.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * Dropout: whose weights are dropped, and room for those that stay.
  */
-#include "memory.h"
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 /* With V the unit matrix O is P, and one sees which weights are 0. */
 static void assert_drops(enum dtype type)

@@ -1,8 +1,8 @@
 /*
  * Hidden keys, scores of minus infinity, NaN, large scores: what may be in no result, and what has to be in some.
  */
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * The kernels against the reference, at the sizes and with the options that they know.
  */
-#include "../stages.h"
-#include "memory.h"
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * What the program writes for other programs: O and lse, and tables.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 

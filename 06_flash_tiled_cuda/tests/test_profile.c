@@ -1,8 +1,8 @@
 /*
  * A kernel looked at: its lines by what they cost, and the works of a block on a clock.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 

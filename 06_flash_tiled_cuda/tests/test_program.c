@@ -1,8 +1,8 @@
 /*
  * The program as a reader runs it: its story, every kernel, and every option.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

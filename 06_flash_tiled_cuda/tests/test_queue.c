@@ -2,12 +2,12 @@
  * persistent, whose blocks stay: the order of its tiles, and that neither the number of blocks nor what they did before
  * changes an answer.
  */
-#include "../kernels/tiles.h"
-#include "../stages.h"
-#include "cuda/cpu.h"
-#include "memory.h"
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/cuda/cpu.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 

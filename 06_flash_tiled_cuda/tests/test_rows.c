@@ -2,9 +2,9 @@
  * Rows have nothing to do with one another, though a warp works on several at a time: each has a maximum
  * of its own.
  */
-#include "../stages.h"
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/tests/test.h"
 
 /*
  * Every third query is 64 times as large. Its scores are so far above those of its neighbours that a

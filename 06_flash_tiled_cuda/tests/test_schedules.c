@@ -2,11 +2,11 @@
  * What a GPU may do in any order: the threads of a block in four orders, data races, and the banks of
  * shared memory. On the CPU alone; on a GPU compute-sanitizer looks for the same.
  */
-#include "../stages.h"
-#include "cuda/cpu.h"
-#include "memory.h"
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/cuda/cpu.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * What is measured, and what is kept of it: on a CPU nothing passes for a GPU's speed.
  */
-#include "program.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

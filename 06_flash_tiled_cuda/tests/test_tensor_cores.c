@@ -1,8 +1,8 @@
 /*
  * The kernels on tensor cores at the ends of what 16 bits hold.
  */
-#include "run.h"
-#include "test.h"
+#include "06_flash_tiled_cuda/tests/run.h"
+#include "common/tests/test.h"
 
 /* Those on tensor cores; complete is one too, if its inputs have 16 bits. */
 static bool knows_16_bits(enum kernel_name name)

@@ -1,11 +1,11 @@
 /*
  * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
  */
-#include "../kernels/tensor_tiles.h"
-#include "../kernels/tiles.h"
-#include "cuda/cpu.h"
-#include "run.h"
-#include "traffic.h"
+#include "07_backward/cuda/run.h"
+#include "07_backward/kernels/tensor_tiles.h"
+#include "07_backward/kernels/tiles.h"
+#include "common/cuda/cpu.h"
+#include "common/traffic.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "device_choice.h"
+#include "07_backward/cuda/device_choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

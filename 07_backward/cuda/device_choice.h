@@ -4,8 +4,8 @@
 #ifndef BACKWARD_CUDA_DEVICE_CHOICE_H
 #define BACKWARD_CUDA_DEVICE_CHOICE_H
 
-#include "options.h"
-#include "table.h"
+#include "07_backward/cuda/table.h"
+#include "common/options.h"
 
 /* Chapter 06's device, its memory and its clock, with this chapter's kernels on it. */
 struct backward_device {

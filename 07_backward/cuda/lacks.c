@@ -1,4 +1,4 @@
-#include "lacks.h"
+#include "07_backward/cuda/lacks.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_CUDA_LACKS_H
 #define BACKWARD_CUDA_LACKS_H
 
-#include "device_choice.h"
+#include "07_backward/cuda/device_choice.h"
 
 /*
  * What the kernel lacks for this problem, as it is written on the command line, in a text that is good until

@@ -1,12 +1,12 @@
 /*
  * What the program tells of the kernels.
  */
-#include "program.h"
+#include "07_backward/cuda/program.h"
 
-#include "attention_files.h"
-#include "cuda/cpu.h"
-#include "run.h"
-#include "speed.h"
+#include "07_backward/cuda/run.h"
+#include "07_backward/cuda/speed.h"
+#include "common/attention_files.h"
+#include "common/cuda/cpu.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef BACKWARD_CUDA_PROGRAM_H
 #define BACKWARD_CUDA_PROGRAM_H
 
-#include "../stages.h"
+#include "07_backward/stages.h"
 
 #include <string.h>
 

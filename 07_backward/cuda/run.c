@@ -1,9 +1,9 @@
-#include "run.h"
+#include "07_backward/cuda/run.h"
 
-#include "../../06_flash_tiled_cuda/copies.h"
-#include "../../06_flash_tiled_cuda/kernels/tiles.h"
-#include "attention_report.h"
-#include "cuda/cpu.h"
+#include "06_flash_tiled_cuda/copies.h"
+#include "06_flash_tiled_cuda/kernels/tiles.h"
+#include "common/attention_report.h"
+#include "common/cuda/cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #ifndef BACKWARD_CUDA_RUN_H
 #define BACKWARD_CUDA_RUN_H
 
-#include "../stages.h"
-#include "device_choice.h"
-#include "lacks.h"
-#include "table.h"
+#include "07_backward/cuda/device_choice.h"
+#include "07_backward/cuda/lacks.h"
+#include "07_backward/cuda/table.h"
+#include "07_backward/stages.h"
 
 /* A layer in a device's memory, with all that the kernel needs there, its gradients poisoned. */
 struct cuda_loaded {

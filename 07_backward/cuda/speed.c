@@ -1,10 +1,10 @@
-#include "speed.h"
+#include "07_backward/cuda/speed.h"
 
-#include "../../05_flash_tiled_cpu/steps/steps.h"
-#include "attention_load.h"
-#include "attention_report.h"
-#include "bench.h"
-#include "memory.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/attention_load.h"
+#include "common/attention_report.h"
+#include "common/bench.h"
+#include "common/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

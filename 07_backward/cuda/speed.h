@@ -4,7 +4,7 @@
 #ifndef BACKWARD_CUDA_SPEED_H
 #define BACKWARD_CUDA_SPEED_H
 
-#include "run.h"
+#include "07_backward/cuda/run.h"
 
 /*
  * The ladder: all kernels of --dtype, without a mask and causal, checked and timed in turns, as in chapter 06. In float32

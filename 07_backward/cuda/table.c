@@ -1,5 +1,5 @@
 /* The table of the chapter's kernels. */
-#include "table.h"
+#include "07_backward/cuda/table.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #ifndef BACKWARD_CUDA_TABLE_H
 #define BACKWARD_CUDA_TABLE_H
 
-#include "../../06_flash_tiled_cuda/kernels/device.h"
-#include "../chapter.h"
-#include "../kernels/kernels.h"
+#include "06_flash_tiled_cuda/kernels/device.h"
+#include "07_backward/chapter.h"
+#include "07_backward/kernels/kernels.h"
 
 enum cuda_kernel_name {
     CUDA_STANDARD,

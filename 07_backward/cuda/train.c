@@ -4,9 +4,9 @@
  * With 16 bits what descends stays float32, and what the passes get is a rounded copy: a step is often smaller than the
  * distance of two neighbours in 16 bits, and would be lost.
  */
-#include "memory.h"
-#include "program.h"
-#include "run.h"
+#include "07_backward/cuda/program.h"
+#include "07_backward/cuda/run.h"
+#include "common/memory.h"
 
 static const struct backward_device *device;
 static enum dtype type;

@@ -1,10 +1,10 @@
 /*
  * What the command line asks of the kernels, and whether they can do it.
  */
-#include "cuda/cpu.h"
-#include "program.h"
-#include "run.h"
-#include "speed.h"
+#include "07_backward/cuda/program.h"
+#include "07_backward/cuda/run.h"
+#include "07_backward/cuda/speed.h"
+#include "common/cuda/cpu.h"
 
 #include <stdio.h>
 

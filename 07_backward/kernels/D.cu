@@ -4,7 +4,7 @@
  * D does not depend on the keys: a kernel of its own makes it once, before the others. A warp has a row; its lanes
  * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has.
  */
-#include "head.cuh"
+#include "07_backward/kernels/head.cuh"
 
 enum { WARPS = 8 };  // rows of a block
 static const unsigned WHOLE_WARP = 0xffffffff;

@@ -5,7 +5,7 @@
  * dropout_keeps of attention.h are compiled for the GPU too. A block of keys belongs to a key/value head and goes
  * through all query heads that share it, one after the other, so their sum stays in registers.
  */
-#include "tile.cuh"
+#include "07_backward/kernels/tile.cuh"
 
 /*
  * Keys that no query of the tile sees may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it

@@ -12,7 +12,7 @@
  * would take 256 for dK and dV alone, and a thread has 255. There two blocks have the same keys, and each has half of the
  * elements of dK and dV; S and dP need whole rows, so both make them, and the first kernel's loads come twice.
  */
-#include "pairs16.cuh"
+#include "07_backward/kernels/pairs16.cuh"
 
 enum { STAGES = 2 };
 

@@ -7,7 +7,7 @@
  *
  * The numbers of FlashAttention-2's Algorithm 2 stand at the right.
  */
-#include "tile.cuh"
+#include "07_backward/kernels/tile.cuh"
 
 // clang-format off
 

@@ -5,8 +5,8 @@
 #ifndef BACKWARD_HEAD_CUH
 #define BACKWARD_HEAD_CUH
 
-#include "cuda/device.h"
-#include "kernels.h"
+#include "07_backward/kernels/kernels.h"
+#include "common/cuda/device.h"
 
 /* Head n = b H + h: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse and D (Nq); P and dS (Nq, Nk). */
 struct head {

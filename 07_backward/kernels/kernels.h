@@ -18,8 +18,8 @@
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
 
-#include "attention.h"
-#include "tensor_tiles.h"
+#include "07_backward/kernels/tensor_tiles.h"
+#include "common/attention.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
-#include "tensor.cuh"
+#include "07_backward/kernels/tensor.cuh"
 
 // clang-format off
 

@@ -10,7 +10,7 @@
  *
  * The numbers of FlashAttention-2's Algorithm 2 stand at the right.
  */
-#include "tensor.cuh"
+#include "07_backward/kernels/tensor.cuh"
 
 // clang-format off
 

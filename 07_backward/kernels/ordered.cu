@@ -11,8 +11,8 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
-#include "cuda/turns.h"
-#include "wgmma.cuh"
+#include "07_backward/kernels/wgmma.cuh"
+#include "common/cuda/turns.h"
 
 // clang-format off
 

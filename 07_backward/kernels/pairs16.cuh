@@ -12,8 +12,8 @@
 #ifndef BACKWARD_PAIRS16_CUH
 #define BACKWARD_PAIRS16_CUH
 
-#include "../../06_flash_tiled_cuda/kernels/complete16.cuh"
-#include "tensor.cuh"
+#include "06_flash_tiled_cuda/kernels/complete16.cuh"
+#include "07_backward/kernels/tensor.cuh"
 
 enum side { QUERIES, KEYS };
 

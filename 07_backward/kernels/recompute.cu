@@ -10,7 +10,7 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
-#include "tile.cuh"
+#include "07_backward/kernels/tile.cuh"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

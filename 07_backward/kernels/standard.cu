@@ -9,7 +9,7 @@
  * dS will be. Every element of a matrix has a thread of its own, which reads what it needs and keeps nothing; of P and
  * dS every row has one.
  */
-#include "head.cuh"
+#include "07_backward/kernels/head.cuh"
 
 enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
 

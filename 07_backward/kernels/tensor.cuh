@@ -13,9 +13,9 @@
 #ifndef BACKWARD_TENSOR_CUH
 #define BACKWARD_TENSOR_CUH
 
-#include "../../06_flash_tiled_cuda/kernels/powers.cuh"
-#include "kernels.h"
-#include "tensor_tiles.h"
+#include "06_flash_tiled_cuda/kernels/powers.cuh"
+#include "07_backward/kernels/kernels.h"
+#include "07_backward/kernels/tensor_tiles.h"
 
 static const float LOG2E = 1.44269504f;
 

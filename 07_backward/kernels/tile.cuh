@@ -14,8 +14,8 @@
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
 
-#include "head.cuh"
-#include "tiles.h"
+#include "07_backward/kernels/head.cuh"
+#include "07_backward/kernels/tiles.h"
 
 enum {
     SIDE = 16,

@@ -10,8 +10,8 @@
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
 
-#include "../../06_flash_tiled_cuda/kernels/warpgroup.cuh"
-#include "tensor.cuh"
+#include "06_flash_tiled_cuda/kernels/warpgroup.cuh"
+#include "07_backward/kernels/tensor.cuh"
 
 /* The arrays of all heads, as the TMA has to know them. */
 struct backward_maps {

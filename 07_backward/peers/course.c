@@ -1,9 +1,9 @@
 /*
  * Chapter 07's `complete`, as the first of the peers (common/peers/peer.h).
  */
-#include "../chapter.h"
-#include "peers/peer.h"
-#include "threads.h"
+#include "07_backward/chapter.h"
+#include "common/peers/peer.h"
+#include "common/threads.h"
 
 static struct attention_input input;
 static struct kept kept;

@@ -1,7 +1,7 @@
 /* Chapter 07 as libflash.so shows it. */
-#include "python/door.h"
+#include "common/python/door.h"
 
-#include "../stages.h"
+#include "07_backward/stages.h"
 
 #include <string.h>
 

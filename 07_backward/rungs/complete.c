@@ -20,9 +20,9 @@
  * are 5 products, not split's 7. Beside D and the turns, memory is a few tiles a thread.
  */
 #define _POSIX_C_SOURCE 200809L  // for sched_yield
-#include "memory.h"
-#include "threads.h"
-#include "workplace.h"
+#include "07_backward/rungs/workplace.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
-#include "keys.h"
+#include "07_backward/rungs/keys.h"
 
-#include "../../05_flash_tiled_cpu/rungs/transpose.h"
-#include "../../05_flash_tiled_cpu/rungs/vec_philox.h"
+#include "05_flash_tiled_cpu/rungs/transpose.h"
+#include "05_flash_tiled_cpu/rungs/vec_philox.h"
 
 #include <string.h>
 

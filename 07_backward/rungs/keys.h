@@ -10,8 +10,8 @@
 #ifndef BACKWARD_KEYS_H
 #define BACKWARD_KEYS_H
 
-#include "../../05_flash_tiled_cpu/rungs/seen.h"
-#include "../steps/tile.h"
+#include "05_flash_tiled_cpu/rungs/seen.h"
+#include "07_backward/steps/tile.h"
 
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK lacks the scale

@@ -1,9 +1,9 @@
-#include "pieces.h"
+#include "07_backward/rungs/pieces.h"
 
-#include "attention_input.h"
-#include "bench.h"
-#include "threads.h"
-#include "workplace.h"
+#include "07_backward/rungs/workplace.h"
+#include "common/attention_input.h"
+#include "common/bench.h"
+#include "common/threads.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_PIECES_H
 #define BACKWARD_PIECES_H
 
-#include "../steps/steps.h"
+#include "07_backward/steps/steps.h"
 
 enum backward_piece {
     PIECE_LOOP,     // five products, if all their numbers were in the first cache

@@ -1,4 +1,4 @@
-#include "workplace.h"
+#include "07_backward/rungs/workplace.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_WORKPLACE_H
 #define BACKWARD_WORKPLACE_H
 
-#include "keys.h"
+#include "07_backward/rungs/keys.h"
 
 /* A tile of keys in groups, and what a tile of queries needs. */
 struct workplace {

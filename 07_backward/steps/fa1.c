@@ -9,7 +9,7 @@
  * which restores the state of the random numbers, has nothing to do here: ours have none. Line 5 clears dK and dV
  * too, which line 24 stores whole; that is left out.
  */
-#include "tile.h"
+#include "07_backward/steps/tile.h"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

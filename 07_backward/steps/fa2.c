@@ -7,7 +7,7 @@
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right. (Its line 9
  * loads O_i, which nothing uses. The scale, which it leaves out, multiplies S, dQ and dK.)
  */
-#include "fa2.h"
+#include "07_backward/steps/fa2.h"
 
 // The numbers of the paper's lines stand in a column.
 // clang-format off

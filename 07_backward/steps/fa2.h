@@ -4,7 +4,7 @@
 #ifndef BACKWARD_FA2_H
 #define BACKWARD_FA2_H
 
-#include "tile.h"
+#include "07_backward/steps/tile.h"
 
 /* D (Nq): of each query the sum of dO O, read once and stored. */
 void fa2_D(const struct backward_head *a, float *D);

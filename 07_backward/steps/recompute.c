@@ -10,7 +10,7 @@
  * A query at a time goes past all keys, as in chapter 04. Its dQ gathers in fast memory; what it adds to dK
  * and dV goes to slow memory and back for every pair, which tiles will put an end to.
  */
-#include "tile.h"
+#include "07_backward/steps/tile.h"
 
 /* x += factor y, of d elements each, where x is in slow memory and y is not. */
 static void add_to(float *x, float factor, const float *y, size_t d)

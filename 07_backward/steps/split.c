@@ -7,7 +7,7 @@
  * loop, so threads need not know one another, and the order of every sum is fixed. The price: S and dP are
  * computed in both, which makes 7 products instead of 5.
  */
-#include "fa2.h"
+#include "07_backward/steps/fa2.h"
 
 static void split_keys(const struct backward_head *a, struct tile_size size, const float *D,
                        struct backward_memory *fast)

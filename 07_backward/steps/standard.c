@@ -10,7 +10,7 @@
  * dP, dQ and dK, of 2 Nq Nk d operations each; the forward pass has two. They go by tiles, as chapter
  * 05's standard does: a tile of what is written or of what comes first stays, the others go past it.
  */
-#include "tile.h"
+#include "07_backward/steps/tile.h"
 
 /* Stores the tile in fast->P as part of X (Nq, Nk); with `masked` as scores: hidden ones are -inf. */
 static void store_tile(const struct backward_head *a, float *X, struct tile t, bool masked,

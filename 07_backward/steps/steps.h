@@ -13,8 +13,8 @@
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
 
-#include "../../05_flash_tiled_cpu/steps/steps.h"
-#include "attention.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/attention.h"
 
 #include <stddef.h>
 

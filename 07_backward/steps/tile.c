@@ -1,4 +1,4 @@
-#include "tile.h"
+#include "07_backward/steps/tile.h"
 
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct backward_input in,
                                       struct gradients out)

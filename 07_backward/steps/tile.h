@@ -5,9 +5,9 @@
 #ifndef BACKWARD_TILE_H
 #define BACKWARD_TILE_H
 
-#include "../../03_online_softmax/softmax_state.h"
-#include "../../05_flash_tiled_cpu/steps/tile.h"
-#include "steps.h"
+#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
+#include "07_backward/steps/steps.h"
 
 /* One head: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq). */
 struct backward_head {

@@ -1,7 +1,7 @@
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

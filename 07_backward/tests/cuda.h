@@ -6,8 +6,8 @@
 #ifndef BACKWARD_TESTS_CUDA_H
 #define BACKWARD_TESTS_CUDA_H
 
-#include "../cuda/run.h"
-#include "backward.h"
+#include "07_backward/cuda/run.h"
+#include "common/tests/backward.h"
 
 enum {
     WITH_ORDER = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // all know these

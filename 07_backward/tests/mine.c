@@ -1,8 +1,8 @@
 /*
  * Tests of the gradients, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "../stages.h"
-#include "test.h"
+#include "07_backward/stages.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
  * The threads of `complete` under ThreadSanitizer: a plain program, because that does not go with Criterion. Ends
  * with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
-#include "../chapter.h"
-#include "memory.h"
-#include "threads.h"
+#include "07_backward/chapter.h"
+#include "common/memory.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

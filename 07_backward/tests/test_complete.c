@@ -1,10 +1,10 @@
 /*
  * The complete step: all options together, and the same bits from any number of threads.
  */
-#include "memory.h"
-#include "test.h"
-#include "threads.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
  * Counted accesses against their formulas, operations, and extra memory.
  */
-#include "test.h"
-#include "tiles.h"
-#include "traffic.h"
+#include "07_backward/tests/tiles.h"
+#include "common/tests/test.h"
+#include "common/traffic.h"
 
 #include <math.h>
 #include <stdio.h>

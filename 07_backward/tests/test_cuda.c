@@ -1,11 +1,11 @@
 /*
  * The kernels against the reference, at the sizes and with the options that they know.
  */
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "cuda/cpu.h"
+#include "common/cuda/cpu.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 /* Random problems of every d, with each option alone and then with some together. */
 static void assert_options(enum cuda_kernel_name name, uint64_t most)

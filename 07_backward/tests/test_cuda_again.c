@@ -1,10 +1,10 @@
 /*
  * The kernels again and again: which gradients are the same bits every time.
  */
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/tests/test.h"
 
 static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention p)
 {

@@ -1,12 +1,12 @@
 /*
  * complete for inputs of 16 bits, which is a kernel of its own: against the reference, with every option.
  */
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "cuda/cpu.h"
-#include "memory.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/cuda/cpu.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
  * Hidden keys, queries that see nothing, scores of minus infinity, NaN, dropout: what may be in no gradient.
  */
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "command.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

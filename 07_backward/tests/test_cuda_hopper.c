@@ -1,11 +1,11 @@
 /*
  * The kernels for Hopper: against the reference, in what order they add to dQ, and which GPU they are asked of.
  */
-#include "cuda.h"
+#include "07_backward/tests/cuda.h"
 
-#include "cuda/cpu.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/cuda/cpu.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
  * The program where a CUDA kernel or a device is asked for.
  */
-#include "command.h"
-#include "npy.h"
-#include "problems.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/command.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * What a GPU may do in any order: threads and blocks in four orders, data races, and the banks of shared
  * memory. And the accesses to global memory, those that the machine makes against the formulas. On the CPU alone.
  */
-#include "cuda.h"
-#include "cuda/cpu.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/cuda.h"
+#include "07_backward/tests/tiles.h"
+#include "common/cuda/cpu.h"
+#include "common/tests/test.h"
 
 static bool is_in_question(enum cuda_kernel_name name)
 {

@@ -2,11 +2,11 @@
  * The steps against judges who know nothing of their derivation: finite differences of the forward pass, and
  * PyTorch.
  */
-#include "../differences.h"
-#include "golden.h"
-#include "memory.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/differences.h"
+#include "07_backward/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/golden.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

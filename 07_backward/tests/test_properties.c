@@ -1,9 +1,9 @@
 /*
  * What is true of the gradients of attention whatever the numbers are: for every step.
  */
-#include "memory.h"
-#include "test.h"
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

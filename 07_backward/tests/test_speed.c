@@ -1,10 +1,10 @@
 /*
  * The ladder of --bench, small, and the pieces.
  */
-#include "../rungs/pieces.h"
-#include "../speed.h"
-#include "climbed.h"
-#include "test.h"
+#include "07_backward/rungs/pieces.h"
+#include "07_backward/speed.h"
+#include "common/tests/climbed.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
  * Tiles for the tests of all steps (tiles.h), and what every step has to do in them.
  */
-#include "tiles.h"
+#include "07_backward/tests/tiles.h"
 
-#include "memory.h"
-#include "test.h"
-#include "threads.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * The numbers of --trace, which students hold theirs against: each matrix is what the derivation makes of those
  * before it, and of Q, K, V and dO.
  */
-#include "../trace.h"
-#include "command.h"
-#include "test.h"
+#include "07_backward/trace.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #ifndef BACKWARD_TESTS_TILES_H
 #define BACKWARD_TESTS_TILES_H
 
-#include "../stages.h"
-#include "backward.h"
+#include "07_backward/stages.h"
+#include "common/tests/backward.h"
 
 enum {
     WITH_MASKS = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW |

@@ -2,14 +2,14 @@
  * Counter, formula and machine agree, array by array, for every step. The formulas are those of the papers and of
  * the steps' headings, worked out here once more and apart from count.c.
  */
-#include "witness.h"
+#include "common/tests/witness.h"
 
-#include "../stages.h"
-#include "memory.h"
-#include "problems.h"
-#include "test.h"
-#include "threads.h"
-#include "traffic.h"
+#include "07_backward/stages.h"
+#include "common/memory.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

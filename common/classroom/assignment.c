@@ -1,5 +1,5 @@
 /* What is graded, from common/classroom/programs and a chapter's exercise.points. */
-#include "grade.h"
+#include "common/classroom/grade.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * A case as a program gets it: files, and options of its command line.
  */
-#include "grade.h"
+#include "common/classroom/grade.h"
 
-#include "npy.h"
+#include "common/npy.h"
 
 static void put(const char *folder, const char *name, enum npy_type type, int dims,
                 const size_t *shape, const void *data)

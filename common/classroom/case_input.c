@@ -1,11 +1,11 @@
 /*
  * The input of a case: numbers from a seed, and what the case wants to be special about them.
  */
-#include "grade.h"
+#include "common/classroom/grade.h"
 
-#include "block_mask.h"
-#include "memory.h"
-#include "reference.h"
+#include "common/block_mask.h"
+#include "common/memory.h"
+#include "common/reference.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
  * unless it is all of them.
  */
-#include "run.h"
+#include "common/classroom/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

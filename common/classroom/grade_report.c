@@ -2,7 +2,7 @@
  * What came of a grading: for a reader, and as JSON for tools, in a form of our own and in those of Gradescope
  * and Classroom 50. common/classroom/grading.md describes them.
  */
-#include "grade.h"
+#include "common/classroom/grade.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -158,7 +158,7 @@ compiler=$(command -v "${CC%% *}") || { echo "make grade-tests: $CC: expected a 
 # The course's folders that headers are looked for in are those of the copy.
 flags=$(for flag in $FLAGS; do
     case $flag in
-    (-Icommon*) flag=-I$work/headers/${flag#-I} ;;
+    (-I.) flag=-I$work/headers ;;
     ("$PWD"/*) flag=$work/headers/unpacked ;;
     esac
     printf '%s ' "$flag"

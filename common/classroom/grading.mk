@@ -47,7 +47,7 @@ endef
 STUDENT_KERNELS := fa1 fa2 mma swizzle
 $(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k)))
 
-lesson = -DLESSON=$1 -DLESSON_HEADER='"../../../$2.h"'
+lesson = -DLESSON=$1 -DLESSON_HEADER='"$2.h"'
 STEPS_OF_05 := $(addprefix 05_flash_tiled_cpu/steps/,tile.c observe.c)
 STEPS_OF_07 := 07_backward/steps/tile.c
 $(eval $(call student_program,01-standard_softmax,rows,$(call lesson,standard_softmax,01_standard_softmax/standard_softmax),,01_standard_softmax/standard_softmax.c))

@@ -2,13 +2,13 @@
  * Is an output right? It is held against the double precision reference, with what common/tolerance.h allows,
  * and against the stage before.
  */
-#include "grade.h"
+#include "common/classroom/grade.h"
 
-#include "gradient_check.h"
-#include "memory.h"
-#include "npy.h"
-#include "plain.h"
-#include "reference.h"
+#include "common/gradient_check.h"
+#include "common/memory.h"
+#include "common/npy.h"
+#include "common/plain.h"
+#include "common/reference.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * What is tried of a submission, and what came of it.
  */
-#include "memory.h"
-#include "npy.h"
-#include "run.h"
+#include "common/classroom/run.h"
+#include "common/memory.h"
+#include "common/npy.h"
 
 #include <math.h>
 #include <stdlib.h>

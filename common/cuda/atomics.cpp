@@ -1,7 +1,7 @@
-#include "atomics.h"
+#include "common/cuda/atomics.h"
 
-#include "memory.h"
-#include "watch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_ATOMICS_H
 #define COMMON_CUDA_ATOMICS_H
 
-#include "language.h"
+#include "common/cuda/language.h"
 
 #include <type_traits>
 

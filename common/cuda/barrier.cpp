@@ -1,9 +1,9 @@
-#include "barrier.h"
+#include "common/cuda/barrier.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 namespace cpu
 {

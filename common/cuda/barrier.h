@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_BARRIER_H
 #define COMMON_CUDA_BARRIER_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <cstddef>
 

@@ -1,11 +1,11 @@
-#include "block.h"
+#include "common/cuda/block.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "timeline.h"
-#include "units.h"
-#include "warpgroup.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/units.h"
+#include "common/cuda/warpgroup.h"
+#include "common/cuda/watch.h"
 
 #include <mutex>
 

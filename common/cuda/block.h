@@ -8,11 +8,11 @@
 #ifndef COMMON_CUDA_BLOCK_H
 #define COMMON_CUDA_BLOCK_H
 
-#include "barrier.h"
-#include "copies.h"
-#include "fiber.h"
-#include "shared.h"
-#include "vectors.h"
+#include "common/cuda/barrier.h"
+#include "common/cuda/copies.h"
+#include "common/cuda/fiber.h"
+#include "common/cuda/shared.h"
+#include "common/cuda/vectors.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,13 +1,13 @@
 /*
  * Boxes that are copied to shared memory: their tensor maps, and how they are asked for and land.
  */
-#include "units.h"
+#include "common/cuda/units.h"
 
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 #include <cstring>
 

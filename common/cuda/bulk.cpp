@@ -1,14 +1,14 @@
 /*
  * Sums in bulk: floats in shared memory that are added to global memory.
  */
-#include "units.h"
+#include "common/cuda/units.h"
 
-#include "atomics.h"
-#include "diagnose.h"
-#include "launch.h"
-#include "memory.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/atomics.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 namespace cpu
 {

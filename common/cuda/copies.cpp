@@ -1,12 +1,12 @@
-#include "copies.h"
+#include "common/cuda/copies.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "launch.h"
-#include "shared.h"
-#include "tensor_cpu.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/shared.h"
+#include "common/cuda/tensor_cpu.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 #include <cstdint>
 #include <cstring>

@@ -2,9 +2,9 @@
  * The runtime's device, which is the CPU; its streams, which are always empty; its events, which are
  * clocks.
  */
-#include "engine.h"
-#include "errors.h"
-#include "shared.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/errors.h"
+#include "common/cuda/shared.h"
 
 #include <chrono>
 #include <thread>

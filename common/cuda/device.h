@@ -32,20 +32,20 @@ static inline void cuda_name(const void *array, const char *name, size_t element
 #else
 #define LAUNCHER(name) name##_cpu
 #endif
-#include "language.h"
+#include "common/cuda/language.h"
 
-#include "atomics.h"
-#include "half.h"
-#include "intrinsics.h"
-#include "launch.h"
-#include "refused.h"
-#include "runtime.h"
-#include "shared.h"
-#include "vectors.h"
-#include "warp.h"
+#include "common/cuda/atomics.h"
+#include "common/cuda/half.h"
+#include "common/cuda/intrinsics.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/refused.h"
+#include "common/cuda/runtime.h"
+#include "common/cuda/shared.h"
+#include "common/cuda/vectors.h"
+#include "common/cuda/warp.h"
 #endif
 
-#include "check.h"
-#include "tensor.h"
+#include "common/cuda/check.h"
+#include "common/cuda/tensor.h"
 
 #endif

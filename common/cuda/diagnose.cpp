@@ -1,9 +1,9 @@
-#include "diagnose.h"
+#include "common/cuda/diagnose.h"
 
-#include "block.h"
-#include "launch.h"
-#include "memory.h"
-#include "units.h"
+#include "common/cuda/block.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/units.h"
 
 #include <cstdarg>
 #include <cstdio>

@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_DIAGNOSE_H
 #define COMMON_CUDA_DIAGNOSE_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <csignal>
 #include <cstddef>

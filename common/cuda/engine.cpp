@@ -1,5 +1,5 @@
-#include "engine.h"
-#include "shared.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/shared.h"
 
 namespace cpu
 {

@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_ENGINE_H
 #define COMMON_CUDA_ENGINE_H
 
-#include "cpu.h"
+#include "common/cuda/cpu.h"
 
 #include <cstddef>
 #include <cstdint>

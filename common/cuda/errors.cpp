@@ -2,12 +2,12 @@
  * The last error, as CUDA keeps it, and what the program has left undone when it ends: an error
  * that nobody asked for, memory that nobody freed.
  */
-#include "errors.h"
+#include "common/cuda/errors.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "launch.h"
-#include "memory.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_ERRORS_H
 #define COMMON_CUDA_ERRORS_H
 
-#include "runtime.h"
+#include "common/cuda/runtime.h"
 
 namespace cpu
 {

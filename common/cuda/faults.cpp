@@ -1,11 +1,11 @@
 /*
  * Accesses that the machine refuses, explained: which thread, which line, and what was meant.
  */
-#include "block.h"
-#include "diagnose.h"
-#include "launch.h"
-#include "memory.h"
-#include "sanitizer.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/sanitizer.h"
 
 #include <csignal>
 #include <cstdint>

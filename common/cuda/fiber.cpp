@@ -1,7 +1,7 @@
-#include "fiber.h"
+#include "common/cuda/fiber.h"
 
-#include "diagnose.h"
-#include "sanitizer.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/sanitizer.h"
 
 #include <algorithm>
 #include <cstdint>

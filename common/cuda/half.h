@@ -5,8 +5,8 @@
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H
 
-#include "intrinsics.h"
-#include "language.h"
+#include "common/cuda/intrinsics.h"
+#include "common/cuda/language.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
  * What the compiler calls before each access of a watched kernel. The names are the compiler's, gcc's
  * and clang's alike. Host code in the same file makes the calls as well, and is not watched.
  */
-#include "watch.h"
+#include "common/cuda/watch.h"
 
 #include <cstring>
 

@@ -56,10 +56,10 @@
 enum wgmma_major { K_MAJOR, MN_MAJOR };
 
 #ifdef __CUDACC__
-#include "hopper_ptx.h"
-#include "wgmma_ptx.h"
+#include "common/cuda/hopper_ptx.h"
+#include "common/cuda/wgmma_ptx.h"
 #else
-#include "hopper_cpu.h"
+#include "common/cuda/hopper_cpu.h"
 #endif
 
 #endif

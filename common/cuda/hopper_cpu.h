@@ -4,9 +4,9 @@
 #ifndef COMMON_CUDA_HOPPER_CPU_H
 #define COMMON_CUDA_HOPPER_CPU_H
 
-#include "runtime.h"
-#include "tensor_cpu.h"
-#include "warp.h"
+#include "common/cuda/runtime.h"
+#include "common/cuda/tensor_cpu.h"
+#include "common/cuda/warp.h"
 
 #include <cstdint>
 #include <type_traits>

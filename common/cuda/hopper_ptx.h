@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_HOPPER_PTX_H
 #define COMMON_CUDA_HOPPER_PTX_H
 
-#include "tensor_ptx.h"
+#include "common/cuda/tensor_ptx.h"
 
 #include <cuda.h>
 #include <stdint.h>

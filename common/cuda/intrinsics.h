@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_INTRINSICS_H
 #define COMMON_CUDA_INTRINSICS_H
 
-#include "timeline.h"
+#include "common/cuda/timeline.h"
 
 #include <algorithm>
 #include <cmath>

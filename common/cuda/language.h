@@ -8,7 +8,7 @@
 #ifndef COMMON_CUDA_LANGUAGE_H
 #define COMMON_CUDA_LANGUAGE_H
 
-#include "block.h"
+#include "common/cuda/block.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
-#include "launch.h"
+#include "common/cuda/launch.h"
 
-#include "diagnose.h"
-#include "engine.h"
-#include "errors.h"
-#include "memory.h"
-#include "patience.h"
-#include "schedules.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/errors.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/patience.h"
+#include "common/cuda/schedules.h"
+#include "common/cuda/watch.h"
 
 #include <algorithm>
 #include <numeric>

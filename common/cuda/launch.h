@@ -5,8 +5,8 @@
 #ifndef COMMON_CUDA_LAUNCH_H
 #define COMMON_CUDA_LAUNCH_H
 
-#include "block.h"
-#include "runtime.h"
+#include "common/cuda/block.h"
+#include "common/cuda/runtime.h"
 
 #include <atomic>
 #include <cstddef>

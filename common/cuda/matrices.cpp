@@ -1,11 +1,11 @@
 /*
  * Where the matrices of a product lie: in shared memory, swizzled, or in registers; and reading them.
  */
-#include "warpgroup.h"
+#include "common/cuda/warpgroup.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/watch.h"
 
 #include <cstring>
 

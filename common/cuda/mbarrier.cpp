@@ -1,12 +1,12 @@
 /*
  * mbarriers: who arrives, who waits, and when a phase is over.
  */
-#include "units.h"
+#include "common/cuda/units.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
-#include "memory.h"
+#include "common/cuda/memory.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "race.h"
-#include "sanitizer.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/race.h"
+#include "common/cuda/sanitizer.h"
 
 #include <cstdio>
 #include <cstring>

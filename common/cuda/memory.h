@@ -8,7 +8,7 @@
 #ifndef COMMON_CUDA_MEMORY_H
 #define COMMON_CUDA_MEMORY_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <cstddef>
 

@@ -1,11 +1,11 @@
 /*
  * Barriers with numbers, for some of the warps of a block.
  */
-#include "units.h"
+#include "common/cuda/units.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "timeline.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/timeline.h"
 
 namespace cpu
 {

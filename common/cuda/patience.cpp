@@ -1,8 +1,8 @@
-#include "patience.h"
+#include "common/cuda/patience.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "engine.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
 
 #include <csignal>
 #include <sys/time.h>

@@ -1,13 +1,13 @@
 /*
  * The products of warpgroups: asked for, under way, and done; and what may not be touched meanwhile.
  */
-#include "warpgroup.h"
+#include "common/cuda/warpgroup.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "sums.h"
-#include "timeline.h"
-#include "units.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/sums.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/units.h"
 
 #include <cstring>
 

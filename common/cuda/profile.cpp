@@ -1,9 +1,9 @@
-#include "profile.h"
+#include "common/cuda/profile.h"
 
-#include "block.h"
-#include "cpu.h"
-#include "memory.h"
-#include "watch.h"
+#include "common/cuda/block.h"
+#include "common/cuda/cpu.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,9 +2,9 @@
  * The profile as a table: each line of the kernel that goes to memory, as it stands in the source,
  * and beside it what it costs.
  */
-#include "cpu.h"
+#include "common/cuda/cpu.h"
 
-#include "report.h"
+#include "common/report.h"
 
 #include <ctype.h>
 #include <stdio.h>

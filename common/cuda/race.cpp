@@ -1,10 +1,10 @@
-#include "race.h"
+#include "common/cuda/race.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "launch.h"
-#include "memory.h"
-#include "watch.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "runtime.h"
+#include "common/cuda/runtime.h"
 
-#include "engine.h"
-#include "errors.h"
-#include "memory.h"
-#include "shared.h"
-#include "watch.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/errors.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/shared.h"
+#include "common/cuda/watch.h"
 
 #include <cstdlib>
 #include <cstring>

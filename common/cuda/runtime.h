@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_RUNTIME_H
 #define COMMON_CUDA_RUNTIME_H
 
-#include "language.h"
+#include "common/cuda/language.h"
 
 #include <cstddef>
 

@@ -2,8 +2,8 @@
  * Whose turn it is. A GPU promises no order among the threads of a block, so the result of a right
  * kernel is the same in all of them; a kernel that forgets a barrier is often right in one.
  */
-#include "block.h"
-#include "engine.h"
+#include "common/cuda/block.h"
+#include "common/cuda/engine.h"
 
 #include <numeric>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "schedules.h"
+#include "common/cuda/schedules.h"
 
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "memory.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
 
 #include <cstring>
 #include <vector>

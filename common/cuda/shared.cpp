@@ -1,10 +1,10 @@
-#include "shared.h"
+#include "common/cuda/shared.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "sanitizer.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/sanitizer.h"
 
 #include <cstring>
 #include <mutex>

@@ -9,7 +9,7 @@
 #ifndef COMMON_CUDA_SHARED_H
 #define COMMON_CUDA_SHARED_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <atomic>
 #include <cstddef>

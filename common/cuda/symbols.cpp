@@ -1,4 +1,4 @@
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <algorithm>
 #include <cstdio>

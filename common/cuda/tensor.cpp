@@ -1,11 +1,11 @@
-#include "tensor_cpu.h"
+#include "common/cuda/tensor_cpu.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "sums.h"
-#include "timeline.h"
-#include "warp.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/sums.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/warp.h"
+#include "common/cuda/watch.h"
 
 #include <cstdint>
 

@@ -28,9 +28,9 @@
 #define COMMON_CUDA_TENSOR_H
 
 #ifdef __CUDACC__
-#include "tensor_ptx.h"
+#include "common/cuda/tensor_ptx.h"
 #else
-#include "tensor_cpu.h"
+#include "common/cuda/tensor_cpu.h"
 #endif
 
 #endif

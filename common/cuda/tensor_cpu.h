@@ -5,9 +5,9 @@
 #ifndef COMMON_CUDA_TENSOR_CPU_H
 #define COMMON_CUDA_TENSOR_CPU_H
 
-#include "half.h"
-#include "language.h"
-#include "timeline.h"
+#include "common/cuda/half.h"
+#include "common/cuda/language.h"
+#include "common/cuda/timeline.h"
 
 #include <cmath>
 #include <type_traits>

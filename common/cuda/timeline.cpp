@@ -1,10 +1,10 @@
-#include "timeline.h"
+#include "common/cuda/timeline.h"
 
-#include "block.h"
-#include "engine.h"
-#include "launch.h"
-#include "memory.h"
-#include "timeline_clock.h"
+#include "common/cuda/block.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/timeline_clock.h"
 
 #include <map>
 #include <set>

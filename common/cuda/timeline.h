@@ -9,7 +9,7 @@
 #ifndef COMMON_CUDA_TIMELINE_H
 #define COMMON_CUDA_TIMELINE_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "timeline_clock.h"
+#include "common/cuda/timeline_clock.h"
 
-#include "block.h"
-#include "cpu.h"
+#include "common/cuda/block.h"
+#include "common/cuda/cpu.h"
 
 #include <algorithm>
 #include <deque>

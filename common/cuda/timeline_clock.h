@@ -9,7 +9,7 @@
 #ifndef COMMON_CUDA_TIMELINE_CLOCK_H
 #define COMMON_CUDA_TIMELINE_CLOCK_H
 
-#include "timeline.h"
+#include "common/cuda/timeline.h"
 
 namespace cpu
 {

@@ -1,9 +1,9 @@
 /*
  * The timeline as comma-separated values, and in a table of the units.
  */
-#include "cpu.h"
+#include "common/cuda/cpu.h"
 
-#include "report.h"
+#include "common/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

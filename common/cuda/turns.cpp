@@ -1,10 +1,10 @@
-#include "turns.h"
+#include "common/cuda/turns.h"
 
-#include "block.h"
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "memory.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
 
 #include <chrono>
 #include <thread>

@@ -10,7 +10,7 @@
 #ifndef COMMON_CUDA_TURNS_H
 #define COMMON_CUDA_TURNS_H
 
-#include "device.h"
+#include "common/cuda/device.h"
 
 #ifdef __CUDACC__
 

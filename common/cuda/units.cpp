@@ -1,9 +1,9 @@
-#include "units.h"
+#include "common/cuda/units.h"
 
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "warpgroup.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/warpgroup.h"
 
 namespace cpu
 {

@@ -9,8 +9,8 @@
 #ifndef COMMON_CUDA_UNITS_H
 #define COMMON_CUDA_UNITS_H
 
-#include "hopper.h"
-#include "race.h"
+#include "common/cuda/hopper.h"
+#include "common/cuda/race.h"
 
 #include <vector>
 

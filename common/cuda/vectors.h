@@ -8,7 +8,7 @@
 #ifndef COMMON_CUDA_VECTORS_H
 #define COMMON_CUDA_VECTORS_H
 
-#include "site.h"
+#include "common/cuda/site.h"
 
 #include <cstddef>
 

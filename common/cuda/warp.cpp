@@ -1,8 +1,8 @@
-#include "warp.h"
+#include "common/cuda/warp.h"
 
-#include "diagnose.h"
-#include "timeline.h"
-#include "watch.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/watch.h"
 
 #include <algorithm>
 #include <cstring>

@@ -8,8 +8,8 @@
 #ifndef COMMON_CUDA_WARP_H
 #define COMMON_CUDA_WARP_H
 
-#include "language.h"
-#include "site.h"
+#include "common/cuda/language.h"
+#include "common/cuda/site.h"
 
 #include <type_traits>
 

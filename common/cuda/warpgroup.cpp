@@ -1,9 +1,9 @@
-#include "warpgroup.h"
+#include "common/cuda/warpgroup.h"
 
-#include "diagnose.h"
-#include "launch.h"
-#include "timeline.h"
-#include "units.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/timeline.h"
+#include "common/cuda/units.h"
 
 namespace cpu
 {

@@ -4,8 +4,8 @@
 #ifndef COMMON_CUDA_WARPGROUP_H
 #define COMMON_CUDA_WARPGROUP_H
 
-#include "block.h"
-#include "hopper.h"
+#include "common/cuda/block.h"
+#include "common/cuda/hopper.h"
 
 #include <vector>
 

@@ -1,14 +1,14 @@
-#include "watch.h"
+#include "common/cuda/watch.h"
 
-#include "../traffic.h"
-#include "block.h"
-#include "diagnose.h"
-#include "engine.h"
-#include "launch.h"
-#include "memory.h"
-#include "profile.h"
-#include "race.h"
-#include "units.h"
+#include "common/cuda/block.h"
+#include "common/cuda/diagnose.h"
+#include "common/cuda/engine.h"
+#include "common/cuda/launch.h"
+#include "common/cuda/memory.h"
+#include "common/cuda/profile.h"
+#include "common/cuda/race.h"
+#include "common/cuda/units.h"
+#include "common/traffic.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #ifndef COMMON_CUDA_WATCH_H
 #define COMMON_CUDA_WATCH_H
 
-#include "shared.h"
+#include "common/cuda/shared.h"
 
 #include <cstddef>
 

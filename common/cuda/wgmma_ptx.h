@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_WGMMA_PTX_H
 #define COMMON_CUDA_WGMMA_PTX_H
 
-#include "hopper_ptx.h"
+#include "common/cuda/hopper_ptx.h"
 
 /* Where a matrix begins (bits 0 to 13) and its steps (16 to 29, 32 to 45), in 16 bytes; 128-byte swizzle (62). */
 __device__ static inline uint64_t wgmma_matrix(const void *begin, unsigned leading, unsigned stride)

@@ -15,12 +15,12 @@
  * block of rows is a task for one thread; backward a head is. In causal order a block stops at its last
  * row's key.
  */
-#include "bench.h"
-#include "fast_exp.h"
-#include "memory.h"
-#include "peer.h"
-#include "sgemm.h"
-#include "threads.h"
+#include "common/bench.h"
+#include "common/fast_exp.h"
+#include "common/memory.h"
+#include "common/peers/peer.h"
+#include "common/peers/sgemm.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
  * The peer's side of the conversation.
  */
-#include "peer.h"
+#include "common/peers/peer.h"
 
-#include "bench.h"
-#include "memory.h"
-#include "npy.h"
+#include "common/bench.h"
+#include "common/memory.h"
+#include "common/npy.h"
 
 #include <math.h>
 #include <stdio.h>

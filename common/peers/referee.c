@@ -11,13 +11,13 @@
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE  // for the number of cores on macOS
 
-#include "attention_check.h"
-#include "bench.h"
-#include "gradient_check.h"
-#include "memory.h"
-#include "npy.h"
-#include "options.h"
-#include "progress.h"
+#include "common/attention_check.h"
+#include "common/bench.h"
+#include "common/gradient_check.h"
+#include "common/memory.h"
+#include "common/npy.h"
+#include "common/options.h"
+#include "common/progress.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "sgemm.h"
+#include "common/peers/sgemm.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
  * there is no way back out of a step, least of all from its threads. So there is an upper bound for what each
  * step takes, and it is asked for as one piece first. tests.py holds the bounds against what steps took.
  */
-#include "door.h"
+#include "common/python/door.h"
 
-#include "threads.h"
-#include "traffic.h"
+#include "common/threads.h"
+#include "common/traffic.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef COMMON_PYTHON_DOOR_H
 #define COMMON_PYTHON_DOOR_H
 
-#include "attention.h"
+#include "common/attention.h"
 
 #include <stdbool.h>
 #include <stddef.h>

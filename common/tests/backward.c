@@ -1,10 +1,10 @@
-#include "backward.h"
+#include "common/tests/backward.h"
 
-#include "gradient_check.h"
-#include "memory.h"
-#include "plain.h"
-#include "test.h"
-#include "tolerance.h"
+#include "common/gradient_check.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>

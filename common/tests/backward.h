@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_BACKWARD_H
 #define COMMON_TESTS_BACKWARD_H
 
-#include "problems.h"
+#include "common/tests/problems.h"
 
 typedef void backward(const struct test_problem *t, float *dQ, float *dK, float *dV);
 

@@ -1,7 +1,7 @@
-#include "climbed.h"
+#include "common/tests/climbed.h"
 
-#include "test.h"
-#include "threads.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <stdio.h>
 #include <string.h>

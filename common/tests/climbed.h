@@ -4,8 +4,8 @@
 #ifndef COMMON_TESTS_CLIMBED_H
 #define COMMON_TESTS_CLIMBED_H
 
-#include "command.h"
-#include "options.h"
+#include "common/options.h"
+#include "common/tests/command.h"
 
 /*
  * What `climb`, which calls a chapter's bench_ladder, prints on two threads, and after it the first ten

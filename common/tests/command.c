@@ -1,8 +1,8 @@
 #define _XOPEN_SOURCE 700
 #define _DARWIN_C_SOURCE  // for mkdtemp on macOS
-#include "command.h"
+#include "common/tests/command.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 #define _XOPEN_SOURCE 700
-#include "command_line.h"
+#include "common/tests/command_line.h"
 
-#include "attention_input.h"
-#include "attention_load.h"
-#include "command.h"
-#include "test.h"
+#include "common/attention_input.h"
+#include "common/attention_load.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <getopt.h>
 #include <stdio.h>

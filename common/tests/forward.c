@@ -1,11 +1,11 @@
-#include "forward.h"
+#include "common/tests/forward.h"
 
-#include "memory.h"
-#include "npy.h"
-#include "plain.h"
-#include "reference.h"
-#include "test.h"
-#include "tolerance.h"
+#include "common/memory.h"
+#include "common/npy.h"
+#include "common/plain.h"
+#include "common/reference.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_FORWARD_H
 #define COMMON_TESTS_FORWARD_H
 
-#include "problems.h"
+#include "common/tests/problems.h"
 
 typedef void forward(const struct attention *p, const float *Q, const float *K, const float *V,
                      float *O, float *lse);

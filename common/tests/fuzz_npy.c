@@ -2,13 +2,13 @@
  * Random bytes for the .npy reader: whatever they are, it takes them for an array or refuses them in
  * one plain line, and touches no memory that is not its own.
  *
- *     clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Icommon \
+ *     clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. \
  *         common/tests/fuzz_npy.c common/npy*.c common/whole_file.c common/memory.c -lm \
  *         -o build/fuzz_npy
  *     build/fuzz_npy -max_total_time=600 -max_len=4096 FOLDER_OF_NPY_FILES
  */
 #define _POSIX_C_SOURCE 200809L
-#include "npy.h"
+#include "common/npy.h"
 
 #include <stdint.h>
 #include <stdio.h>

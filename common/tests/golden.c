@@ -1,7 +1,7 @@
-#include "golden.h"
+#include "common/tests/golden.h"
 
-#include "memory.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #ifndef COMMON_TESTS_GOLDEN_H
 #define COMMON_TESTS_GOLDEN_H
 
-#include "npy.h"
-#include "problems.h"
+#include "common/npy.h"
+#include "common/tests/problems.h"
 
 /* A case: its problem, and what PyTorch has for it. */
 struct golden {

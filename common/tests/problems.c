@@ -1,7 +1,7 @@
-#include "problems.h"
+#include "common/tests/problems.h"
 
-#include "memory.h"
-#include "reference.h"
+#include "common/memory.h"
+#include "common/reference.h"
 
 #include <math.h>
 #include <stdio.h>

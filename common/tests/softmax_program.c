@@ -1,8 +1,8 @@
-#include "softmax_program.h"
+#include "common/tests/softmax_program.h"
 
-#include "command.h"
-#include "npy.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

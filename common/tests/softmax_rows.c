@@ -1,11 +1,11 @@
-#include "softmax_rows.h"
+#include "common/tests/softmax_rows.h"
 
-#include "memory.h"
-#include "plain.h"
-#include "random.h"
-#include "reference.h"
-#include "test.h"
-#include "tolerance.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/random.h"
+#include "common/reference.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

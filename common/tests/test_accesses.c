@@ -2,11 +2,11 @@
  * Accesses beside their formulas, and the small things that the tables of several chapters are made of.
  */
 #define COUNT_TRAFFIC
-#include "accesses.h"
-#include "report.h"
-#include "test.h"
-#include "tolerance.h"
-#include "traffic.h"
+#include "common/accesses.h"
+#include "common/report.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
+#include "common/traffic.h"
 
 #include <math.h>
 #include <string.h>

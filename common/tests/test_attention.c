@@ -2,9 +2,9 @@
  * The options of attention: which head reads which keys, who sees whom, and what a tile is. The
  * definitions stand here once more, as literally as C allows, and are asked on all small shapes.
  */
-#include "attention.h"
-#include "problems.h"
-#include "test.h"
+#include "common/attention.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

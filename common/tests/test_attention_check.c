@@ -1,14 +1,14 @@
 /*
  * The check of a forward pass: it must see a fault in one head beside another with large values.
  */
-#include "attention_check.h"
+#include "common/attention_check.h"
 
-#include "attention_report.h"
-#include "memory.h"
-#include "options.h"
-#include "plain.h"
-#include "report.h"
-#include "test.h"
+#include "common/attention_report.h"
+#include "common/memory.h"
+#include "common/options.h"
+#include "common/plain.h"
+#include "common/report.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,14 +1,14 @@
 /*
  * From a command line of chapters 05 to 07 to the problem that it asks for.
  */
-#include "attention_input.h"
+#include "common/attention_input.h"
 
-#include "attention_load.h"
-#include "block_mask.h"
-#include "command.h"
-#include "command_line.h"
-#include "problems.h"
-#include "test.h"
+#include "common/attention_load.h"
+#include "common/block_mask.h"
+#include "common/tests/command.h"
+#include "common/tests/command_line.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

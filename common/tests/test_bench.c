@@ -4,8 +4,8 @@
  */
 #define _XOPEN_SOURCE 700  // for posix_openpt and nanosleep
 
-#include "bench.h"
-#include "test.h"
+#include "common/bench.h"
+#include "common/tests/test.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /*
  * Block masks with a name: exactly the blocks of their definitions, and what their names mean.
  */
-#include "block_mask.h"
+#include "common/block_mask.h"
 
-#include "memory.h"
-#include "option_values.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/option_values.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

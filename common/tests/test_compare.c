@@ -2,11 +2,11 @@
  * compare, the program behind `make compare`, for attention: outputs held against the reference and
  * against one another. The outputs here come from the textbook, or are spoilt on purpose.
  */
-#include "attention_input.h"
-#include "command.h"
-#include "memory.h"
-#include "plain.h"
-#include "test.h"
+#include "common/attention_input.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * compare.sh, which runs the stages for compare: here with stages that only pretend. They answer
  * with outputs made beforehand, and take down what they were asked.
  */
-#include "command.h"
-#include "memory.h"
-#include "plain.h"
-#include "scores.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/scores.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * compare for softmax: outputs held against the reference and against one another.
  */
-#include "command.h"
-#include "plain.h"
-#include "reference.h"
-#include "test.h"
-#include "tolerance.h"
+#include "common/plain.h"
+#include "common/reference.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
+#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

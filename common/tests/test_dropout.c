@@ -2,8 +2,8 @@
  * Which weights dropout keeps: exactly those that the definition says, as many as it should, and
  * none because of its neighbours.
  */
-#include "attention.h"
-#include "test.h"
+#include "common/attention.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

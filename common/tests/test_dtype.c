@@ -2,9 +2,9 @@
  * The 16-bit types of the host: every number of theirs there and back, what is rounded to which neighbour, and
  * the ends of the range.
  */
-#include "dtype.h"
-#include "random.h"
-#include "test.h"
+#include "common/dtype.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

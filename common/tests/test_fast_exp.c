@@ -1,9 +1,9 @@
 /*
  * The polynomial exp against the library's in double: at every seventh float32 there is.
  */
-#include "fast_exp.h"
+#include "common/fast_exp.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 TEST(fast_exp, is_within_1_2_ulp_of_exp_where_that_is_a_normal_number)
 {

@@ -2,8 +2,8 @@
  * The reference against PyTorch: the output, the log-sum-exp and the three gradients of attention under
  * every option, all in double.
  */
-#include "golden.h"
-#include "test.h"
+#include "common/tests/golden.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * gpu.sh, which puts a machine with a GPU to use, bench_cuda.sh, which keeps what was measured, and for which GPUs
  * the Makefile has kernels made: here with programs that only pretend.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

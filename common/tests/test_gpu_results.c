@@ -1,8 +1,8 @@
 /*
  * What pages tell of a GPU's figures: gpu_speed.sh and gpu_best.sh make tables of them, and plots_gpu.sh a picture.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <string.h>
 

@@ -2,13 +2,13 @@
  * The judge of gradients: it lets right ones pass, finds what is wrong in any of them, and its samples of the
  * reference are the reference.
  */
-#include "gradient_check.h"
-#include "memory.h"
-#include "plain.h"
-#include "problems.h"
-#include "reference.h"
-#include "test.h"
-#include "threads.h"
+#include "common/gradient_check.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/reference.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
+#include "common/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * The gradients of the reference against central differences of its own forward pass, for each
  * option of attention alone and for many of them together.
  */
-#include "problems.h"
-#include "reference.h"
-#include "test.h"
+#include "common/reference.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #define _XOPEN_SOURCE 700  // for mkdtemp
 #define _DARWIN_C_SOURCE   // for the same on macOS, and for the number of cores
 
-#include "bench.h"
-#include "test.h"
+#include "common/bench.h"
+#include "common/tests/test.h"
 
 #include <ctype.h>
 #include <stdio.h>

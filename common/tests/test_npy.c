@@ -3,9 +3,9 @@
  * that it never would. Each refusal is held against its whole message.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "command.h"
-#include "npy.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * Reading .npy from where a program finds it: files, pipes, folders, nothing at all.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "command.h"
-#include "npy.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * The numbers of a file as float32: every float16, and the hard cases of rounding a float64.
  */
-#include "npy.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdint.h>

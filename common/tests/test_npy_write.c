@@ -2,9 +2,9 @@
  * Writing .npy, whole or not at all, wherever a path may lead.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "command.h"
-#include "npy.h"
-#include "test.h"
+#include "common/npy.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <fcntl.h>
 #include <signal.h>

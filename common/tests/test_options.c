@@ -2,9 +2,9 @@
  * The command line of chapters 05 to 07: what is read, and what is refused.
  */
 #define _XOPEN_SOURCE 700
-#include "command.h"
-#include "command_line.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/command_line.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

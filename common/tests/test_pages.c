@@ -2,8 +2,8 @@
  * pages.sh, which looks whether the lessons ask questions and whether pictures are described; and chain.sh, which
  * looks whether each page's "Next" leads to another one until all have been read.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <string.h>
 

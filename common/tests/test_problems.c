@@ -2,8 +2,8 @@
  * Which kernels tests of all kernels go through, where mutant.sh asks for some.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "problems.h"
-#include "test.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
  * What pages quote: the diff of two lessons in which lines that have only moved are not marked (lesson_diff.sh -b).
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <string.h>
 

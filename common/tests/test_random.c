@@ -1,8 +1,8 @@
 /*
  * Philox against its authors' known answers, and the numbers made from it.
  */
-#include "random.h"
-#include "test.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

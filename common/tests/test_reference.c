@@ -2,11 +2,11 @@
  * The reference against numbers worked by hand, against central differences, and against its
  * promise that what a query does not see cannot matter. test_golden.c sets it against PyTorch.
  */
-#include "reference.h"
+#include "common/reference.h"
 
-#include "memory.h"
-#include "problems.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/tests/problems.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

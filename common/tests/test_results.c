@@ -2,8 +2,8 @@
  * results.sh, which keeps what was measured, a file for each machine; peers.sh and memory.sh, which fill
  * it, here from programs that only pretend; and table.sh, which makes tables of it.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages, one of them in its cache.
  * And what is for Python, where there is none.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

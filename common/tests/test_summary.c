@@ -2,8 +2,8 @@
  * What stands at the end of `make run` and of `make test`: run.sh's table and tally.sh's lines, of programs and results
  * that are only pretended.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * The checkers themselves: what they let pass and what they must not.
  */
-#include "tolerance.h"
+#include "common/tolerance.h"
 
-#include "memory.h"
-#include "test.h"
+#include "common/memory.h"
+#include "common/tests/test.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,9 +2,9 @@
  * The access counter: each access is counted, at its array, and no other.
  */
 #define COUNT_TRAFFIC
-#include "traffic.h"
+#include "common/traffic.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-#include "witness.h"
+#include "common/tests/witness.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
  * Each is held against the double-precision reference and against the one before it in the list.
  * The last may be yours, from any language that writes .npy. Exit status as in every chapter.
  */
-#include "compare.h"
+#include "common/tools/compare.h"
 
-#include "npy.h"
-#include "options.h"
+#include "common/npy.h"
+#include "common/options.h"
 
 #include <math.h>
 #include <stdio.h>

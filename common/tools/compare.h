@@ -4,7 +4,7 @@
 #ifndef COMMON_TOOLS_COMPARE_H
 #define COMMON_TOOLS_COMPARE_H
 
-#include "tolerance.h"
+#include "common/tolerance.h"
 
 #include <stdbool.h>
 #include <stddef.h>

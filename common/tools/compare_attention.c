@@ -5,10 +5,10 @@
  * after it, --cannot O.npy REASON stands for a stage that refused the input. With no outputs the
  * input is read and nothing printed: can it be used?
  */
-#include "attention_check.h"
-#include "attention_load.h"
-#include "compare.h"
-#include "memory.h"
+#include "common/attention_check.h"
+#include "common/attention_load.h"
+#include "common/memory.h"
+#include "common/tools/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

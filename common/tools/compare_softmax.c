@@ -1,13 +1,13 @@
 /*
  * The table of chapters 01 to 03: outputs of softmax for one input.
  */
-#include "compare.h"
+#include "common/tools/compare.h"
 
-#include "memory.h"
-#include "options.h"
-#include "plain.h"
-#include "reference.h"
-#include "scores.h"
+#include "common/memory.h"
+#include "common/options.h"
+#include "common/plain.h"
+#include "common/reference.h"
+#include "common/scores.h"
 
 #include <stdio.h>
 #include <stdlib.h>

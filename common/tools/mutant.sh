@@ -165,12 +165,12 @@ compile() {  # source, variant, object
     watched) watch=$WATCHED_FLAGS ;;
     esac
     names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
-    # shellcheck disable=SC2046,SC2086  # lists of words; ../ leads out of the copy, to the chapter's place
+    # shellcheck disable=SC2046,SC2086  # lists of words; what the copy has not is the course's
     case $1 in
-    *.c) $CC $FLAGS $rung $watch $names -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" -c "$folder/$1" -o "$3" ;;
+    *.c) $CC -I"$folder" $FLAGS $rung $watch $names -c "$folder/$1" -o "$3" ;;
     *.cu)
         to_cpp "$1" $(find "$(dirname "$1")" -name '*.cuh')
-        $CXX $CXX_FLAGS $watch $names -I"$folder/$(dirname "$1")/" -I"$OBJ/cuda/$(dirname "$1")/" -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
+        $CXX -I"$folder/cuda" -I"$folder" -I"$OBJ/cuda" $CXX_FLAGS $watch $names -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
         ;;
     esac
 }

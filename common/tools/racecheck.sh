@@ -19,7 +19,7 @@ build() {  # folder with the chapter, sources
     folder=$1
     shift
     # shellcheck disable=SC2046
-    clang -std=c17 -O1 -g -fopenmp -fsanitize=thread -Icommon -I"$chapter" -I"$chapter/steps" -I"$chapter/rungs" \
+    clang -std=c17 -O1 -g -fopenmp -fsanitize=thread -I"$folder" -I. \
         $(find "$folder/$chapter/steps" "$folder/$chapter/rungs" -name '*.c' ! -name counted.c) "$folder/$chapter/tests/race.c" "$@" \
         -o "$work/race" -lm || exit 2
 }

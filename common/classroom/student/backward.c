@@ -2,16 +2,16 @@
  * Chapter 07: in/q.npy, k.npy, v.npy and do.npy, with o.npy, lse.npy, m.npy and l.npy of the forward pass, to
  * out/dq.npy, dk.npy and dv.npy. The function is the step LESSON.
  */
-#include "../../../07_backward/steps/steps.h"
+#include "07_backward/steps/steps.h"
 #ifndef LESSON
 #define LESSON backward_fa2
 #endif
 
-#include "attention_input.h"
-#include "student.h"
+#include "common/attention_input.h"
+#include "common/classroom/student/student.h"
 
-#include "attention_load.h"
-#include "traffic.h"
+#include "common/attention_load.h"
+#include "common/traffic.h"
 
 static const struct program program = { .chapter = 7, .name = "student" };
 

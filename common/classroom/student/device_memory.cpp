@@ -1,6 +1,6 @@
-#include "device_memory.h"
+#include "common/classroom/student/device_memory.h"
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 extern "C" void *device_copy(const void *from, size_t bytes, const char *name)
 {

@@ -3,15 +3,15 @@
  * is chapter 04's, or the step LESSON of chapter 05.
  */
 #ifdef LESSON
-#include "../../../05_flash_tiled_cpu/steps/steps.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 #else
-#include "../../../04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
 #endif
-#include "attention_input.h"
-#include "student.h"
+#include "common/attention_input.h"
+#include "common/classroom/student/student.h"
 
-#include "attention_load.h"
-#include "traffic.h"
+#include "common/attention_load.h"
+#include "common/traffic.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Chapter 06: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, by the kernel LESSON, which runs on the CPU. The
  * build that counts says how many cycles shared memory took, and how few would have done.
  */
-#include "../../../06_flash_tiled_cuda/kernels/kernels.h"
+#include "06_flash_tiled_cuda/kernels/kernels.h"
 #ifndef LESSON
 #define LESSON fa2
 #endif
@@ -13,12 +13,12 @@
 #endif
 #define LAUNCH_OF(name) BUILT_AS(name)
 
-#include "attention_input.h"
-#include "attention_load.h"
-#include "cuda/cpu.h"
-#include "device_memory.h"
-#include "memory.h"
-#include "student.h"
+#include "common/attention_input.h"
+#include "common/attention_load.h"
+#include "common/classroom/student/device_memory.h"
+#include "common/classroom/student/student.h"
+#include "common/cuda/cpu.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 

@@ -8,9 +8,9 @@
 #endif
 
 #include LESSON_HEADER
-#include "student.h"
+#include "common/classroom/student/student.h"
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 #include <string.h>
 

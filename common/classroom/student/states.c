@@ -2,8 +2,8 @@
  * Chapter 03's two small functions: in/states.npy, rows of two states (m, l, m, l), to out/y.npy: the merged
  * states (m, l), or the share that the first has of the second.
  */
-#include "../../../03_online_softmax/softmax_state.h"
-#include "student.h"
+#include "03_online_softmax/softmax_state.h"
+#include "common/classroom/student/student.h"
 
 int main(void)
 {

@@ -1,9 +1,9 @@
-#include "student.h"
+#include "common/classroom/student/student.h"
 
-#include "memory.h"
-#include "npy_header.h"
-#include "options.h"
-#include "traffic.h"
+#include "common/memory.h"
+#include "common/npy_header.h"
+#include "common/options.h"
+#include "common/traffic.h"
 
 #include <stdio.h>
 

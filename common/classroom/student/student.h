@@ -8,7 +8,7 @@
 #ifndef CLASSROOM_STUDENT_H
 #define CLASSROOM_STUDENT_H
 
-#include "npy.h"
+#include "common/npy.h"
 
 #include <stddef.h>
 

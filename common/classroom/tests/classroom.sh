@@ -183,9 +183,9 @@ same 'tests to begin with' "$(graded 01_standard_softmax/tests/mine.c)" \
     "The tests pass with the right version and reject 2 of 4 wrong ones: $(of_all 0.5)"
 same 'the course'"'"'s own tests' "$(graded 01_standard_softmax/tests/test_standard_softmax.c)" \
     "The tests pass with the right version and reject 4 of 4 wrong ones: $(of_all 1)"
-printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/all.c"
+printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/all.c"
 same 'tests that reject all' "$(graded "$work/all.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
-printf '#include "test.h"\nTEST(mine, ends_early)\n{\n    exit(0);\n}\n' >"$work/exit.c"
+printf '#include "common/tests/test.h"\nTEST(mine, ends_early)\n{\n    exit(0);\n}\n' >"$work/exit.c"
 same 'tests that end early' "$(graded "$work/exit.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
 echo '/* nothing */ extern int nothing;' >"$work/none.c"
 same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'

@@ -77,8 +77,8 @@ interrupt() {  # command
     wait $! 2>/dev/null  # the shell would tell how it ended
 }
 # The head of a source, and a softmax that is right.
-head_of='#include "standard_softmax.h"
-#include "traffic.h"
+head_of='#include "01_standard_softmax/standard_softmax.h"
+#include "common/traffic.h"
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>

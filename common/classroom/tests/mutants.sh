@@ -53,13 +53,13 @@ mutant() {  # needs, test, file, sed command
     against.c)
         rm "$work/build/grader/against"
         # shellcheck disable=SC2086
-        $CC $FLAGS -w -Icommon "$work/scripts/against.c" "$build/common.a" $OPENMP -lm -o "$work/build/grader/against" || failed=$((failed + 1))
+        $CC $FLAGS -w -I. "$work/scripts/against.c" "$build/common.a" $OPENMP -lm -o "$work/build/grader/against" || failed=$((failed + 1))
         ;;
     *.c)
         rm "$work/build/grader/grade"
         others=$(for part in $PARTS_OF_GRADE; do [ "$part" = "${3%.c}" ] || echo "$build/obj/common/classroom/$part.o"; done)
         # shellcheck disable=SC2086
-        $CC $FLAGS -w -Icommon "$work/scripts/$3" $others "$build/common.a" $OPENMP -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
+        $CC $FLAGS -w -I. "$work/scripts/$3" $others "$build/common.a" $OPENMP -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
         ;;
     esac
     if SHARE="" GRADING="$work/scripts" sh common/classroom/tests/grading.sh "$work/build" "$work/result" "$2" >"$work/said" 2>&1; then

@@ -3,9 +3,9 @@
  * bugs NAME EYE - runs one planted mistake, which ends the program with a report.
  * bugs table    - all of them, and what is said of each.
  */
-#include "bugs.h"
+#include "common/cuda/tests/bugs.h"
 
-#include "cuda/cpu.h"
+#include "common/cuda/cpu.h"
 
 #include <stdbool.h>
 #include <stdio.h>

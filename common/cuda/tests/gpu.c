@@ -4,10 +4,10 @@
  *
  * `make test-cuda` builds it, as build/cuda/tests/instructions, and runs it before the kernels.
  */
-#include "hoppers.h"
-#include "tensors.h"
+#include "common/cuda/tests/hoppers.h"
+#include "common/cuda/tests/tensors.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* All planted mistakes, in the order of mistakes.md. */
-#include "bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 static const struct planted *const kinds[] = {
     planted_barriers, planted_memory, planted_tensor,

@@ -2,10 +2,10 @@
  * Each planted mistake is reported, in the right words: what, in which kernel, block and thread, at
  * which line.
  */
-#include "bugs.h"
+#include "common/cuda/tests/bugs.h"
 
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <ctype.h>
 #include <stdio.h>

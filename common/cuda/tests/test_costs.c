@@ -2,9 +2,9 @@
  * Accesses to slow memory are counted in common/traffic.h, and what accesses cost a GPU is what its
  * banks and sectors make of their addresses.
  */
-#include "cuda/cpu.h"
-#include "test.h"
-#include "traffic.h"
+#include "common/cuda/cpu.h"
+#include "common/tests/test.h"
+#include "common/traffic.h"
 
 #include <string.h>
 

@@ -9,10 +9,10 @@
  * The nearest to a float is found by walking through both in order: it changes where the float
  * passes the middle between two neighbours, and the middle itself goes to the even one.
  */
-#include "primitives.h"
+#include "common/cuda/tests/primitives.h"
 
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

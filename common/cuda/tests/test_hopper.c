@@ -1,12 +1,12 @@
 /*
  * Hopper's units but for its products (test_wgmma.c): boxes, mbarriers, sums in bulk, named barriers.
  */
-#include "hoppers.h"
+#include "common/cuda/tests/hoppers.h"
 
-#include "random.h"
-#include "test.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
-#include "cuda/cpu.h"
+#include "common/cuda/cpu.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /*
  * Each primitive against its definition, in blocks of one to three warps.
  */
-#include "primitives.h"
+#include "common/cuda/tests/primitives.h"
 
-#include "cuda/cpu.h"
-#include "random.h"
-#include "test.h"
+#include "common/cuda/cpu.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * What the engine does not support does not compile, and the compiler names it.
  */
-#include "command.h"
-#include "test.h"
+#include "common/tests/command.h"
+#include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static struct command compile(const char *before, const char *statement)
 {
     char source[600], words[1000];
     const int length = snprintf(source, sizeof source,
-                                "#include \"cuda/device.h\"\n%s\n"
+                                "#include \"common/cuda/device.h\"\n%s\n"
                                 "__global__ void kernel(float *x)\n{\n%s\n}\n"
                                 "void *use(void);\nvoid *use(void)\n{\n"
                                 "    return reinterpret_cast<void *>(kernel);\n}\n",
@@ -20,7 +20,7 @@ static struct command compile(const char *before, const char *statement)
     command_file("kernel.cu", source, (unsigned)length);
     snprintf(words, sizeof words,
              "sed -E -f common/cuda/to_cpp.sed @/kernel.cu >@/kernel.cpp && "
-             "c++ -std=c++17 -Icommon -fsyntax-only @/kernel.cpp");
+             "c++ -std=c++17 -I. -fsyntax-only @/kernel.cpp");
     return command_run(words);
 }
 

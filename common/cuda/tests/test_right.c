@@ -2,8 +2,8 @@
  * Right kernels give the right result under every order of their threads, on any number of cores,
  * and nobody accuses them.
  */
-#include "cuda/cpu.h"
-#include "test.h"
+#include "common/cuda/cpu.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
  * The part of the runtime that there is does what CUDA's does.
  */
-#include "cuda/cpu.h"
+#include "common/cuda/cpu.h"
 
-#include "test.h"
+#include "common/tests/test.h"
 
 int copies_cpu(void);
 int errors_cpu(void);

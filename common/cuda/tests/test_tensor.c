@@ -4,11 +4,11 @@
  * The tables are written here as PTX has them, by the number i of a lane's element, and not as the
  * engine has them, by register and half: so that a slip in one is no slip in the other.
  */
-#include "tensors.h"
+#include "common/cuda/tests/tensors.h"
 
-#include "primitives.h"
-#include "random.h"
-#include "test.h"
+#include "common/cuda/tests/primitives.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <stdbool.h>

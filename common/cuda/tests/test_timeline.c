@@ -2,8 +2,8 @@
  * The timeline: small kernels, and when their works begin and end by hand. In a cycle a multiprocessor copies 50 bytes, and
  * makes 4096 FLOP and 16 exponentials; a warp alone has a quarter of the last two.
  */
-#include "cuda/cpu.h"
-#include "test.h"
+#include "common/cuda/cpu.h"
+#include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,12 +4,12 @@
  * The tables are written here as PTX has them, and not as the engine has them: elements go to their place in an image of shared
  * memory by its definition of the canonical layouts, and fragments by the number i of a lane's element.
  */
-#include "hoppers.h"
+#include "common/cuda/tests/hoppers.h"
 
-#include "random.h"
-#include "test.h"
+#include "common/random.h"
+#include "common/tests/test.h"
 
-#include "cuda/cpu.h"
+#include "common/cuda/cpu.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *     PROGRAM [--filter PATTERN] [--jobs N]    those whose SUITE/NAME fits the pattern, N at a time
  */
 #define _POSIX_C_SOURCE 200809L
-#include "criterion/criterion.h"
+#include "common/tests/alone/criterion/criterion.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -72,7 +72,7 @@ fi
 if is_wanted includes_another_chapter; then
     cheat_source 'does not compile\|it includes' <<END
 #define standard_softmax safe_softmax
-#include "../02_safe_softmax/safe_softmax.c"
+#include "02_safe_softmax/safe_softmax.c"
 END
 fi
 if is_wanted includes_what_is_not_the_chapters; then  # of what anybody may read

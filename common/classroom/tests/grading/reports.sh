@@ -26,7 +26,7 @@ if is_wanted a_class; then
     mkdir -p "$work/in/class/ann/01_standard_softmax" "$work/in/class/bob" "$work/in/class/=cyd, \"the\" 3rd"
     cp $lesson "$work/in/class/ann/01_standard_softmax/"
     printf 'chapter 01_standard_softmax\nseed 17\n' >"$work/in/class/ann/STARTER"
-    echo '#include "standard_softmax.h"
+    echo '#include "01_standard_softmax/standard_softmax.h"
 void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; }' >"$work/in/class/bob/standard_softmax.c"
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
@@ -40,7 +40,7 @@ if is_wanted a_class_that_is_interrupted; then
     if [ -n "$can_interrupt" ]; then
         mkdir -p "$work/in/class/ann" "$work/in/class/bob"
         cp $lesson "$work/in/class/ann/"
-        echo '#include "standard_softmax.h"
+        echo '#include "01_standard_softmax/standard_softmax.h"
 void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (void)n; for (volatile int k = 0;; k = 1 - k); }' >"$work/in/class/bob/standard_softmax.c"
         is_there() { [ -f "$work/in/reports/submissions/ann/done" ]; }
         interrupt sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01

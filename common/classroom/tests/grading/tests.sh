@@ -12,8 +12,8 @@ expect_of_tests() {  # words of what is said, what is said
     case $2 in *"$1"*) pass ;; *) fail "expected \"$1\": $(cat "$work/said")" ;; esac
 }
 reject_right='reject the right version (or do not come to their end)'
-test_head='#include "../standard_softmax.h"
-#include "test.h"
+test_head='#include "01_standard_softmax/standard_softmax.h"
+#include "common/tests/test.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +127,7 @@ elif [ "${SHARE:-0}" -eq 0 ]; then
 fi
 if is_wanted tests_that_never_end; then
     expect_of_tests "$reject_right" "$(graded_tests <<END
-#include "test.h"
+#include "common/tests/test.h"
 Test(mine, never_ends)
 {
     for (volatile int k = 0;; k = 1 - k)
@@ -144,7 +144,7 @@ if is_wanted tests_in_archives; then
         case $said in "$2"*) ;; *) wrong="$wrong; $1: $said" ;; esac
     }
     mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd"
-    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
+    printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
     (cd "$work/in/ann" && tar -czf ../a.tar.gz . && tar -cf ../b.tar 01_standard_softmax && cp ../a.tar.gz ../bob/submission.tar.gz)
     (cd "$work/in" && tar -czf c.tgz ann && cp -R ann cyd/ && cp -R ann cyd/bob)
     for name in a.tar.gz b.tar c.tgz bob; do packed $name '    mine::nothing_is_right'; done
@@ -162,7 +162,7 @@ if is_wanted tests_of_a_class; then
     test_of() { mkdir -p "$work/in/class/$1/01_standard_softmax/tests" && cat - >"$work/in/class/$1/01_standard_softmax/tests/test_mine.c"; }
     test_of ann <01_standard_softmax/tests/mine.c
     test_of '=bob, "the" 2nd' </dev/null
-    printf '#include "test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
+    printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
     all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise.points)

@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_TESTS_ARRAYS_CUH
 #define COMMON_CUDA_TESTS_ARRAYS_CUH
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 /* Host memory goes in, the kernel works, host memory comes out. */
 template <class T> static T *there(const T *host, size_t n)

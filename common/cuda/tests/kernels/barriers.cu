@@ -1,6 +1,6 @@
 /* Mistakes with barriers and with the functions of a warp. */
-#include "bugs.cuh"
-#include "cuda/turns.h"
+#include "common/cuda/tests/kernels/bugs.cuh"
+#include "common/cuda/turns.h"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 

@@ -4,7 +4,7 @@
 #ifndef COMMON_CUDA_TESTS_BUGS_CUH
 #define COMMON_CUDA_TESTS_BUGS_CUH
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Accesses whose price is known, one kind a kernel. */
-#include "cuda/device.h"
-#include "cuda/tensor.h"
+#include "common/cuda/device.h"
+#include "common/cuda/tensor.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * Conversions of 16-bit numbers, for test_halves.c. They are the same on host and device, so they are called
  * on the host.
  */
-#include "../primitives.h"
+#include "common/cuda/tests/primitives.h"
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 extern "C" void LAUNCHER(to_halves)(uint32_t first, uint32_t count, uint16_t *bits)
 {

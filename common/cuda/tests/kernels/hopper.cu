@@ -1,11 +1,11 @@
 /*
  * The functions of hopper.h but for products (wgmma.cu), each on its own, for test_hopper.c to hold against their definition.
  */
-#include "../hoppers.h"
-#include "arrays.cuh"
+#include "common/cuda/tests/hoppers.h"
+#include "common/cuda/tests/kernels/arrays.cuh"
 
-#include "cuda/device.h"
-#include "cuda/hopper.h"
+#include "common/cuda/device.h"
+#include "common/cuda/hopper.h"
 
 // ---- TMA ----------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@
 #ifndef COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 #define COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 
-#include "bugs.cuh"
+#include "common/cuda/tests/kernels/bugs.cuh"
 
-#include "cuda/hopper.h"
+#include "common/cuda/hopper.h"
 
 enum { BOX = 256, GROUP = 128, BYTES_16K = 16384 };
 

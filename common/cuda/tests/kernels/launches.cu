@@ -1,5 +1,5 @@
 /* Mistakes of the host: launches, copies, and what is left behind. */
-#include "bugs.cuh"
+#include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void fill(float *out)
 {

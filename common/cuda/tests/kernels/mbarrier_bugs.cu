@@ -1,5 +1,5 @@
 /* Mistakes with mbarriers and named barriers. */
-#include "hopper_bugs.cuh"
+#include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void phase_not_waited_for(const __grid_constant__ tensor_map map, float *out)
 {

@@ -1,5 +1,5 @@
 /* Mistakes with memory. */
-#include "bugs.cuh"
+#include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void global_past_the_end(const float *in, float *out, unsigned by)
 {

@@ -1,9 +1,9 @@
 /*
  * Each primitive on its own, for test_primitives.c to hold against its definition.
  */
-#include "../primitives.h"
+#include "common/cuda/tests/primitives.h"
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 

@@ -1,5 +1,5 @@
 /* Accesses that nothing orders. Each does no harm in some order of the threads. */
-#include "bugs.cuh"
+#include "common/cuda/tests/kernels/bugs.cuh"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 

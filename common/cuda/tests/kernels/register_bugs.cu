@@ -1,5 +1,5 @@
 /* Mistakes with the number of registers that a warpgroup asks for. */
-#include "hopper_bugs.cuh"
+#include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_registers_than_there_are(float *out)
 {

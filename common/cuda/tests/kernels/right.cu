@@ -2,7 +2,7 @@
  * Kernels with nothing wrong in them, and of the kind that a careless detector would accuse. Each
  * leaves in out[k] what right_expected says.
  */
-#include "cuda/turns.h"
+#include "common/cuda/turns.h"
 
 #include <string.h>
 

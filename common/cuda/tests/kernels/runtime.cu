@@ -2,7 +2,7 @@
  * The runtime, as a program uses it: each function returns the line where something is not as it should
  * be, or 0.
  */
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 #include <math.h>
 #include <string.h>

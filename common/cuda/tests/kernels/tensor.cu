@@ -1,10 +1,10 @@
 /*
  * The functions of tensor.h, each on its own, for test_tensor.c to hold against their definition.
  */
-#include "../tensors.h"
-#include "arrays.cuh"
+#include "common/cuda/tests/kernels/arrays.cuh"
+#include "common/cuda/tests/tensors.h"
 
-#include "cuda/device.h"
+#include "common/cuda/device.h"
 
 // ---- mma ----------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 /* Mistakes with matrices and with asynchronous copies. */
-#include "bugs.cuh"
+#include "common/cuda/tests/kernels/bugs.cuh"
 
 enum { ROWS = 32, BYTES = 16 };
 

@@ -1,6 +1,6 @@
 /* Kernels whose works can be put on a clock by hand, one kind of waiting each. test_timeline.c has their times. */
-#include "cuda/device.h"
-#include "cuda/hopper.h"
+#include "common/cuda/device.h"
+#include "common/cuda/hopper.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 /* Mistakes with boxes that the TMA copies, with its sums, and with tensor maps. */
-#include "hopper_bugs.cuh"
+#include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_bytes_expected(const __grid_constant__ tensor_map map, float *out)
 {

@@ -1,11 +1,11 @@
 /*
  * A product of a warpgroup as test_wgmma.c asks for it: of either type, of any size, its matrices lying in any way.
  */
-#include "../hoppers.h"
-#include "arrays.cuh"
+#include "common/cuda/tests/hoppers.h"
+#include "common/cuda/tests/kernels/arrays.cuh"
 
-#include "cuda/device.h"
-#include "cuda/hopper.h"
+#include "common/cuda/device.h"
+#include "common/cuda/hopper.h"
 
 #define MORE_SHARED(kernel, bytes) \
     CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))

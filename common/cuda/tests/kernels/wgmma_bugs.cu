@@ -1,5 +1,5 @@
 /* Mistakes with products that a warpgroup asks for. */
-#include "hopper_bugs.cuh"
+#include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 /* A warpgroup makes 16 kB zeros: the units are told, and all threads are done. */
 __device__ static void clear(uint4 *fast)

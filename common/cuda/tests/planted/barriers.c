@@ -1,5 +1,5 @@
 /* Threads that wait for others, of their block or of their warp, and these do not come. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_barriers[] = {
     // barriers

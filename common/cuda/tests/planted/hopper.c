@@ -1,5 +1,5 @@
 /* Hopper's units: mbarriers, boxes, products, sums in bulk, named barriers, registers. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_hopper[] = {
     { "phase_not_waited_for",

@@ -1,5 +1,5 @@
 /* What the host does wrong. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_launches[] = {
     { "block_too_large", PLAIN, { "2048 x 1 x 1 threads; 1024 are the most" }, CUDA_ERROR },

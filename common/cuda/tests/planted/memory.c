@@ -1,5 +1,5 @@
 /* Memory that a kernel may not touch, and memory in which there is nothing yet. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_memory[] = {
     { "global_just_past_the_end",

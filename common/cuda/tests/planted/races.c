@@ -1,5 +1,5 @@
 /* Races, and what comes out otherwise in another order. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_races[] = {
     { "read_before_written", RACES, { "data race", "__shared__ x" }, IN_KERNEL },

@@ -1,5 +1,5 @@
 /* Tensor cores, and asynchronous copies. */
-#include "../bugs.h"
+#include "common/cuda/tests/bugs.h"
 
 const struct planted planted_tensor[] = {
     { "row_out_of_step",
