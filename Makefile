@@ -378,8 +378,8 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 # Where the tests themselves are asked for too they come first, and a copy need not run them again.
 TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
-MUTANTS_$2 := $$(patsubst $1/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/mutants/*.patch))
-$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/mutants/%.patch | $(RESULTS)/$1.unharmed
+MUTANTS_$2 := $$(patsubst $1/tests/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/tests/mutants/*.patch))
+$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
@@ -428,7 +428,7 @@ $(PEERS):
 .PHONY: racecheck-05 racecheck-07
 racecheck-05: setup-run
 	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
-	    05_flash_tiled_cpu/mutants/threads_share_a_tile.patch \
+	    05_flash_tiled_cpu/tests/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
 
 # Chapter 05 and the CUDA engine as another kind of processor runs them.
@@ -496,7 +496,7 @@ gpu:
 	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
 
 racecheck-07: setup-run
-	@sh common/tools/racecheck.sh 07_backward 07_backward/mutants/turn_not_awaited.patch \
+	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
 	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
 	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward

@@ -4,6 +4,6 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/ann"
 cp -R 03_online_softmax "$work/ann/"
-patch -s -p1 -d "$work/ann" <"03_online_softmax/mutants/$1.patch" || exit 2
+patch -s -p1 -d "$work/ann" <"03_online_softmax/tests/mutants/$1.patch" || exit 2
 make -s --no-print-directory grade SUBMISSION="$work/ann" REPORTS="$work/reports" SEED=5 PART=passes,merge >/dev/null || exit 2
 cat "$work/reports/report.txt"

@@ -64,7 +64,7 @@ if [ "$1" = submission ]; then
 fi
 
 if [ "$1" = wrong ]; then
-    for patch in "$2"/mutants/*.patch; do
+    for patch in "$2"/tests/mutants/*.patch; do
         [ ! -d "$2/steps" ] || grep -q -e '^+++ b/[^/]*/steps/' -e '^+++ b/[^/]*/rungs/' "$patch" || continue
         sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
     done
@@ -89,7 +89,7 @@ if [ "$1" = one ]; then
     chapter=$2 work=$3
     trap 'exit 2' INT TERM HUP  # what is interrupted has no verdict
     name=$(sed -n "${4}p" "$work/versions")
-    folder=$work/$4 root=$work/$4/root patch=$chapter/mutants/$name.patch
+    folder=$work/$4 root=$work/$4/root patch=$chapter/tests/mutants/$name.patch
     broken() {  # files that say why
         echo "broken $name" >>"$work/verdicts"
         erase

@@ -49,7 +49,7 @@ each() { printf '%s\n' "$@"; }
 # The chapter, without what shows the solution; of earlier ones and of common what it is built from.
 own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -path "$chapter/peers/*" \
     ! -name '*.md' ! -name '*.ipynb' ! -name exercise.numbers ! -path '*/tests/*')
-[ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c)"
+[ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -path '*/mutants/*')"
 [ "$parts" != bugs ] || own="$own $(list "$chapter/planted" -type f) common/tools/racecheck_cuda.sh"
 # shellcheck disable=SC2086
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # barriers.sh - a table of chapter 06's barriers: which tests reject a version without it.
-cd 06_flash_tiled_cuda/mutants || exit 2
+cd 06_flash_tiled_cuda/tests/mutants || exit 2
 echo '| without the barrier where | in | wrong results | four orders | race detector |'
 echo '|---|---|---|---|---|'
 for patch in $(grep -l '^-.*__syncthreads();' ./*.patch); do

@@ -3,7 +3,7 @@
 # it was, what puts it right, and a test that catches it. All of it is in the patches.
 echo '| wrong version | what one sees | what puts it right | caught by |'
 echo '|---|---|---|---|'
-for patch in "$1"/mutants/*.patch; do
+for patch in "$1"/tests/mutants/*.patch; do
     awk -v name="$(basename "$patch" .patch)" '
         function cell(text) { gsub(/\|/, "\\|", text); gsub(/[<>*_]/, "\\\\&", text); return text }
         function seen_in(text,    all) {  # the addresses in it stay as they are

@@ -4,7 +4,7 @@
 # The course's wrong versions of chapter 03, as far as their outputs or their counts are wrong.
 if is_wanted wrong_versions_lose_points; then
     wrong='' tried=0
-    for patch in 03_online_softmax/mutants/*.patch; do
+    for patch in 03_online_softmax/tests/mutants/*.patch; do
         # one that only the witness sees is right, and counts right; a header is not a student's
         sed -n 's/^Caught by: *//p' "$patch" | tr ',' '\n' | grep -qv ' *witness' || continue
         grep -q '^+++ .*\.c$' "$patch" || continue
@@ -32,7 +32,7 @@ if is_wanted kernels_that_are_wrong; then
         sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' fa1.cu &&
         sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' registers.cuh &&
         sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' swizzle.cuh && sed -i.before 's|// STUB: ||' swizzle.cuh)
-    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/mutants/packed_the_other_way_round.patch
+    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/tests/mutants/packed_the_other_way_round.patch
     PART=fa1,warp,fragments,swizzle grade "$work/in" 06
     wrong=''
     for of in fa1 warp fragments; do [ "$(column "$of output")" -lt 4 ] && [ "$(column "$of sanitizer")" -eq 0 ] || wrong="$wrong $of"; done
