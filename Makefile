@@ -597,7 +597,7 @@ results: setup-run
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
 	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
 
-PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md)))
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/exercise/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \

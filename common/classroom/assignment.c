@@ -1,4 +1,4 @@
-/* What is graded, from common/classroom/programs and a chapter's exercise.points. */
+/* What is graded, from common/classroom/programs and a chapter's exercise/points. */
 #include "common/classroom/grade.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void load_points(struct assignment *a, const char *course, const char *pa
 {
     static const char *const kinds[] = { "output", "counts", "sanitizer" };
     char path[4096], line[400];
-    snprintf(path, sizeof path, "%s/%s/exercise.points", course, a->chapter);
+    snprintf(path, sizeof path, "%s/%s/exercise/points", course, a->chapter);
     FILE *file = open_file(path);
     while (fgets(line, sizeof line, file)) {
         struct criterion c = { .kind = ELSEWHERE };

@@ -10,7 +10,7 @@ die() {
 [ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"
 known=$(exercise_chapter "$chapter")
 [ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
-points=$known/exercise.points
+points=$known/exercise/points
 all=$(ls "$folder" | grep -c .)
 [ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'
 

@@ -37,7 +37,7 @@ grade-tests-all: setup-test
 
 # Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
 STARTERS = $(RESULTS)/starters
-parts_of = $(shell points=$1/exercise.points; . common/classroom/exercise.sh; \
+parts_of = $(shell points=$1/exercise/points; . common/classroom/exercise.sh; \
              for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)
 define starters
 STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))

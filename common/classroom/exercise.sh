@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What exercise.points says, for the scripts of the classroom, which read this file with `.`. It expects
+# What exercise/points says, for the scripts of the classroom, which read this file with `.`. It expects
 # $points to name that file. README.md beside this one has its format.
 
 # The lines that are no comments, without comments behind them.

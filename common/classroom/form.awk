@@ -1,4 +1,4 @@
-# numbers.sh … | awk -f form.awk - exercise.md - answers.txt as a student gets it.
+# numbers.sh … | awk -f form.awk - exercise/README.md - answers.txt as a student gets it.
 
 FNR == 1 { file++ }
 FNR == 1 && file == 1 { print "# A number behind each =, as 1234 or 1.5e3. Text goes below, under the question's heading." }

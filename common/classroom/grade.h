@@ -39,7 +39,7 @@ struct graded_program {
 
 enum criterion_kind { OUTPUT, COUNTS, SANITIZER, NUMBERS, ELSEWHERE };
 
-/* A line of exercise.points with points, and what came of it. */
+/* A line of exercise/points with points, and what came of it. */
 struct criterion {
     char part[32], word[32];
     enum criterion_kind kind;
@@ -57,7 +57,7 @@ struct assignment {
 };
 
 /*
- * Reads common/classroom/programs and the chapter's exercise.points; ends the program if they are bad. `parts`
+ * Reads common/classroom/programs and the chapter's exercise/points; ends the program if they are bad. `parts`
  * names those that are graded, with commas between; NULL or "": all of them.
  */
 struct assignment assignment_load(const char *course, const char *chapter, const char *parts);

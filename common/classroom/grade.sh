@@ -119,7 +119,7 @@ folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
-points=$chapter/exercise.points
+points=$chapter/exercise/points
 why=$(exercise_refused "$PART")
 [ -z "$why" ] || die PART "$why"
 if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
@@ -243,7 +243,7 @@ build_one() {  # program, file; of $part
 
 # What a part's criteria want a program to be built as.
 variants() {  # part
-    awk -v part="$1" '$1 == part { print $3 }' "$chapter/exercise.points" |
+    awk -v part="$1" '$1 == part { print $3 }' "$chapter/exercise/points" |
         sed -n 's/^output$/plain/p; s/^sanitizer$/sanitized/p; s/^counts$/counted/p'
 }
 

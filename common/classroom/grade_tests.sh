@@ -234,7 +234,7 @@ case $(verdict) in
 passes*) ;;
 *) echo 'These tests reject the right version when they are run on it again: 0 points.'; exit 1 ;;
 esac
-points=$chapter/exercise.points
+points=$chapter/exercise/points
 . common/classroom/exercise.sh
 echo "The tests pass with the right version and reject $(rejected) of $all wrong ones: $(exercise_lines |
     awk -v share="$(rejected)" -v all="$all" '$2 + 0 > 0 && $3 == "mutants" { printf "%.1f of %d points", $2 * share / all, $2 }')."

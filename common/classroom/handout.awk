@@ -1,4 +1,4 @@
-# awk -v chapter=NAME -f handout.awk exercise.md - the exercise as a starter has it: no hints (make hint gives
+# awk -v chapter=NAME -f handout.awk exercise/README.md - the exercise as a starter has it: no hints (make hint gives
 # them), no marking guide, and its commands those of the starter.
 
 BEGIN { number = substr(chapter, 1, 2) }

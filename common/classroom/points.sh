@@ -3,7 +3,7 @@
 echo '| chapter | parts with gaps | a program | numbers | tests written | a person | all |'
 echo '|---|---|---|---|---|---|---|'
 for chapter; do
-    points=$chapter/exercise.points
+    points=$chapter/exercise/points
     . common/classroom/exercise.sh
     gapped=$(for part in $(exercise_parts); do [ -z "$(exercise_gaps "$part")" ] || printf '`%s` ' "$part"; done)
     exercise_lines | awk -v chapter="$chapter" -v gapped="$gapped" '

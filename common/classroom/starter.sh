@@ -5,7 +5,7 @@
 chapter=$1 out=$2 parts=$3 seed=${4:-0}
 number=${chapter%%_*}
 here=common/classroom
-points=$chapter/exercise.points
+points=$chapter/exercise/points
 . "$here/exercise.sh"
 
 refuse() { echo "make starter-$number: $1" >&2; exit 2; }
@@ -48,9 +48,9 @@ each() { printf '%s\n' "$@"; }
 
 # The chapter, without what shows the solution; of earlier ones and of common what it is built from.
 own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -path "$chapter/peers/*" \
-    ! -name '*.md' ! -name '*.ipynb' ! -name exercise.numbers ! -path '*/tests/*')
+    ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers' ! -path '*/tests/*')
 [ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -path '*/mutants/*')"
-[ "$parts" != bugs ] || own="$own $(list "$chapter/planted" -type f) common/tools/racecheck_cuda.sh"
+[ "$parts" != bugs ] || own="$own $(list "$chapter/exercise/planted" -type f) common/tools/racecheck_cuda.sh"
 # shellcheck disable=SC2086
 {
     each $own $EARLIER common/tests/*.c | grep -E '\.cu?$' >"$work/sources"
@@ -77,13 +77,12 @@ for file in $({
 done
 
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
-sh $here/numbers.sh "$chapter/exercise.numbers" "$seed" >"$work/numbers" &&
-    awk -f $here/variant.awk "$work/numbers" "$chapter/exercise.md" >"$work/exercise.md" &&
-    awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise.md" || exit 2
-awk -f $here/hints.awk "$chapter/exercise.md" >"$work/$chapter/hints.txt" || exit 2
+sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
+    awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
+    awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
+awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/$chapter/hints.txt" || exit 2
 gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
 for page in "$chapter"/*.md; do
-    [ "$page" = "$chapter/exercise.md" ] && continue
     # shellcheck disable=SC2086
     awk -f $here/page.awk $gapped "$page" >"$work/$page" || exit 2
 done
@@ -103,8 +102,8 @@ rm "$work/numbers" "$work/exercise.md"
 
 # A page's links lead to what is here, or to the web.
 (cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
-for page in "$work/$chapter"/*.md; do
-    awk -v folder="$chapter" -f $here/links.awk "$work/names" "$page" >"$work/page" && cp "$work/page" "$page" || exit 2
+for page in "$work/$chapter"/*.md "$work/$chapter"/exercise/*.md; do
+    awk -v folder="$(dirname "${page#"$work/"}")" -f $here/links.awk "$work/names" "$page" >"$work/page" && cp "$work/page" "$page" || exit 2
 done
 rm -f "$work/names" "$work/page"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # student.sh test|hint|progress|submit [PART] - the commands of a starter, in its folder.
 chapter=$(sed -n 's/^chapter //p' STARTER)
-points=$chapter/exercise.points
+points=$chapter/exercise/points
 . common/classroom/exercise.sh
 command=$1 only=$2
 parts=$(sed -n 's/^parts //p' STARTER | tr ',' ' ')

@@ -1,4 +1,4 @@
-# numbers.sh … | awk -f variant.awk - exercise.md - the exercise with the figures in its questions as a seed chooses
+# numbers.sh … | awk -f variant.awk - exercise/README.md - the exercise with the figures in its questions as a seed chooses
 # them. A figure is replaced where it stands as a word of its own in its question, but for the points.
 
 FNR == 1 { file++ }

@@ -20,7 +20,7 @@ static struct command look(const char *page, const char *text)
 {
     char words[200];
     snprintf(words, sizeof words,
-             "mkdir -p @/03_x @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
+             "mkdir -p @/03_x/exercise @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
              page, page);
     command_text("text", text);
     return command_run(words);
@@ -52,7 +52,7 @@ TEST(pages, a_section_without_a_question_is_named)
     rejects("03_x/more.md", LESSON "## Last\n\nText.\n", "no question after \"Last\"");
     rejects("common/cuda/README.md", "# C\n\n## The idea\n\nText.\n",
             "no question after \"The idea\"");
-    accepts("03_x/exercise.md", "# 03\n\n## The idea\n\nText.\n");
+    accepts("03_x/exercise/README.md", "# 03\n\n## The idea\n\nText.\n");
     accepts("common/cuda/mistakes.md", "# C\n\n## The idea\n\nText.\n");
 }
 
@@ -93,8 +93,8 @@ static struct command follow(const char *first, const char *second)
 {
     command_text("first", first);
     command_text("second", second);
-    return command_run("rm -rf @/03_x && mkdir @/03_x && cp @/first @/03_x/README.md && "
-                       "cp @/second @/03_x/more.md && : >@/03_x/exercise.md && "
+    return command_run("rm -rf @/03_x && mkdir -p @/03_x/exercise && cp @/first @/03_x/README.md && "
+                       "cp @/second @/03_x/more.md && : >@/03_x/exercise/README.md && "
                        "sh common/tools/chain.sh @/03_x");
 }
 
@@ -106,7 +106,7 @@ static void leads_astray(const char *first, const char *second, const char *part
 }
 
 #define TO_MORE                                                               \
-    "# 03\n\n[exercise](exercise.md)\n\n## Next\n\n[more](more.md#at-once); " \
+    "# 03\n\n[exercise](exercise/README.md)\n\n## Next\n\n[more](more.md#at-once); " \
     "[04](../04_x/README.md)\n"
 #define TO_04 "\n\n[04](../04_x/README.md), or back to [03](README.md).\n"
 

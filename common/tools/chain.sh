@@ -21,17 +21,20 @@ for chapter; do
         esac
         seen="$seen$at "
         to=$(next_of "$chapter/$at")
-        case $to in
-        '') echo "$chapter/$at: no link under \"Next\"" ;;
-        */*) break ;;
+        case $at,$to in
+        *,) echo "$chapter/$at: no link under \"Next\"" ;;
+        pages/*,../README.md) to=README.md ;;
+        *,../*) break ;;
+        pages/*) to=pages/$to ;;
         esac
         [ -z "$to" ] || [ -e "$chapter/$to" ] || echo "$chapter/$at: there is no $to"
         [ -f "$chapter/$to" ] || { bad=1; break; }
         at=$to
     done
-    for page in "$chapter"/*.md; do
-        page=${page##*/}
-        case "$page $seen" in exercise.md\ * | *" $page "*) continue ;; esac
+    for page in "$chapter"/*.md "$chapter"/pages/*.md; do
+        [ -f "$page" ] || continue
+        page=${page#"$chapter/"}
+        case $seen in *" $page "*) continue ;; esac
         echo "$chapter/$page: no \"Next\" leads to it"
         bad=1
     done

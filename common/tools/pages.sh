@@ -7,7 +7,7 @@
 #   - at a lesson's head how long it takes, and what may be skipped;
 #   - a text for each picture that says what it shows: eight words at least;
 #   - every fold that is opened is closed;
-#   - a chapter's first page has a link to each other page of its folder, where both are among the pages.
+#   - a chapter's first page has a link to each other page of the chapter, where both are among the pages.
 awk '
     BEGIN {
         split("Run it;Mistakes people make;Exercises;Exercise;Questions;Next;The steps;The files;Your machine", names, ";")
@@ -28,9 +28,9 @@ awk '
         section = ""
         section_at = 1
         fenced = timed = skips = 0
-        folder = page ~ /(^|\/)0[1-7]_[^\/]*\/[^\/]*\.md$/ ? substr(page, 1, match(page, /[^\/]*$/) - 1) : ""
+        folder = page ~ /(^|\/)0[1-7]_[^\/]*\/((pages|exercise)\/)?[^\/]*\.md$/ ? substr(page, 1, match(page, /((pages|exercise)\/)?[^\/]*$/) - 1) : ""
         if (folder) pages[page] = folder
-        lesson = page ~ /(^|\/)0[1-7]_[^\/]*\/[^\/]*\.md$|common\/(cuda|python)\/README\.md$/ && page !~ /exercise\.md$/
+        lesson = page ~ /(^|\/)0[1-7]_[^\/]*\/(pages\/)?[^\/]*\.md$|common\/(cuda|python)\/README\.md$/
     }
     /^```/ { fenced = !fenced }
     fenced { next }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # racecheck_cuda.sh BUILD CHAPTER - the kernels of CHAPTER under the race detector of common/cuda.
 #
-# It must find nothing, and it must find what each patch in CHAPTER/planted plants, in the kernels that it is
+# It must find nothing, and it must find what each patch in CHAPTER/exercise/planted plants, in the kernels that it is
 # about, or it cannot see. PLANTED=1 shows what is said of the first of them and no more.
 build=$1 chapter=$2
 number=$(echo "$chapter" | cut -c1-2)
@@ -31,7 +31,7 @@ planted() {  # patch -> what the program says
     (cd "$work/course" && "build/racecheck-$number" $kernels 2>&1)
 }
 
-for patch in "$chapter"/planted/${PLANTED:-*}.patch; do
+for patch in "$chapter"/exercise/planted/${PLANTED:-*}.patch; do
     [ -f "$patch" ] || { echo "PLANTED=$PLANTED: there is no $patch" >&2; exit 2; }
     kernels=$(kernels_of "$patch")
     planted "$patch" >"$work/said"

@@ -18,7 +18,7 @@ folder=$(exercise_chapter "$chapter")
     die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
 [ -n "$out" ] || die OUT 'expected a name for what is made'
 [ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'
-points=$folder/exercise.points
+points=$folder/exercise/points
 why=$(exercise_refused "$part")
 [ -z "$why" ] || die PART "$why"
 case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac

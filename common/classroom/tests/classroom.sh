@@ -13,22 +13,22 @@ mkdir -p "$work" || exit 2
 complain() { printf 'classroom: %s\n' "$*"; failed=1; }
 same() { [ "$2" = "$3" ] || complain "$1: got \"$2\", expected \"$3\""; }
 
-# ---- points: those of exercise.points are those of the table in exercise.md -----------------------
+# ---- points: those of exercise/points are those of the table in exercise/README.md -----------------------
 for chapter; do
-    points=$chapter/exercise.points
+    points=$chapter/exercise/points
     . $here/exercise.sh
     for part in $(exercise_parts); do
         worth=$(exercise_worth "$part")
-        told=$(sed -n "s/^|[^|]*\`$part\`[^|]*|[^|]*| *\([0-9]*\) |.*/\1/p" "$chapter/exercise.md")
-        [ "$worth" -eq 0 ] || same "$chapter, points of $part in exercise.md" "$told" "$worth"
+        told=$(sed -n "s/^|[^|]*\`$part\`[^|]*|[^|]*| *\([0-9]*\) |.*/\1/p" "$chapter/exercise/README.md")
+        [ "$worth" -eq 0 ] || same "$chapter, points of $part in exercise/README.md" "$told" "$worth"
         for file in $(exercise_gaps "$part"); do
             [ -f "$chapter/${file%:*}" ] || complain "$points: there is no ${file%:*}"
         done
         [ "$worth" -eq 0 ] || { [ -z "$(exercise_gaps "$part")" ] && [ "$part" != tests ]; } || same "$chapter, hints of $part" \
-            "$(awk -f $here/hints.awk "$chapter/exercise.md" | grep -c "^@.* $part .*[123] ")" 3
+            "$(awk -f $here/hints.awk "$chapter/exercise/README.md" | grep -c "^@.* $part .*[123] ")" 3
     done
     same "$chapter, points of the questions one by one" "$(awk '/^## / { among = /^## Questions/ }
-        among && match($0, /^[0-9]+\. \([0-9]+ points?\)/) { sub(/^[0-9]+\. \(/, ""); sum += $1 } END { print sum + 0 }' "$chapter/exercise.md")" \
+        among && match($0, /^[0-9]+\. \([0-9]+ points?\)/) { sub(/^[0-9]+\. \(/, ""); sum += $1 } END { print sum + 0 }' "$chapter/exercise/README.md")" \
         "$(exercise_worth questions)"
     # Every gap belongs to a part.
     gaps=$(find "$chapter" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs grep -h '// BEGIN SOLUTION' | wc -l)
@@ -38,8 +38,8 @@ done
 # ---- figures: each stands in its question, and another seed changes it ---------------------------
 for chapter; do
     for seed in 0 1 2 3; do
-        sh $here/numbers.sh "$chapter/exercise.numbers" $seed >"$work/numbers" || complain "$chapter/exercise.numbers"
-        awk -f $here/variant.awk "$work/numbers" "$chapter/exercise.md" >"$work/exercise.$seed"
+        sh $here/numbers.sh "$chapter/exercise/numbers" $seed >"$work/numbers" || complain "$chapter/exercise/numbers"
+        awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.$seed"
         grep '^figure' "$work/numbers" | while read -r _ question name published now; do
             awk -v q="$question" '/^[0-9]+\. \(/ { now = $1 + 0; sub(/^[0-9]+\. \([^)]*\)/, "") }
                                   /^<!-- / { now = -1 } /^## Questions/ { among = 1; now = -1 } among && now == q' "$work/exercise.$seed" |
@@ -47,8 +47,8 @@ for chapter; do
         done >"$said"
         [ ! -s "$said" ] || complain "not in the question: $(cat "$said")"
     done
-    cmp -s "$work/exercise.0" "$chapter/exercise.md" || complain "$chapter: seed 0 changes the exercise"
-    cmp -s "$work/exercise.1" "$chapter/exercise.md" && complain "$chapter: seed 1 changes nothing"
+    cmp -s "$work/exercise.0" "$chapter/exercise/README.md" || complain "$chapter: seed 0 changes the exercise"
+    cmp -s "$work/exercise.1" "$chapter/exercise/README.md" && complain "$chapter: seed 1 changes nothing"
 done
 
 # The answers that a program can give: what it counts is what the key says.
@@ -57,10 +57,10 @@ for seed in 0 1 2 3; do
     value() { awk -v k="$1" -v q="$2" -v n="$3" '$1 == k && $2 == q && $3 == n { print $5 }' "$work/numbers"; }
     key() { value answer "$1" "$2"; }
     fig() { value figure "$1" "$2"; }
-    sh $here/numbers.sh 04_flash_no_tiling/exercise.numbers $seed >"$work/numbers"
+    sh $here/numbers.sh 04_flash_no_tiling/exercise/numbers $seed >"$work/numbers"
     same "04, question 1, seed $seed" "$(key 1 all)" "$("$build/04_flash_no_tiling" --n-q "$(fig 1 n_q)" --n-k "$(fig 1 n_k)" \
         --d "$(fig 1 d)" --heads "$(fig 1 H)" --causal --traffic | all)"
-    sh $here/numbers.sh 05_flash_tiled_cpu/exercise.numbers $seed >"$work/numbers"
+    sh $here/numbers.sh 05_flash_tiled_cpu/exercise/numbers $seed >"$work/numbers"
     same "05, question 1, seed $seed" "$(key 1 fa1)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
         --kernel fa1 --sram "$(fig 1 M)" --traffic | all)"
     same "05, question 1, standard, seed $seed" "$(key 1 standard)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
@@ -69,9 +69,9 @@ for seed in 0 1 2 3; do
         sed -n 's/^ *\([0-9 ]*\) tiles whole, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
     same "05, question 4, seed $seed" "$(key 4 whole),$(key 4 partial),$(key 4 skipped)" "$tiles"
     if [ $seed -lt 2 ]; then
-        sh $here/numbers.sh 06_flash_tiled_cuda/exercise.numbers $seed >"$work/numbers"
+        sh $here/numbers.sh 06_flash_tiled_cuda/exercise/numbers $seed >"$work/numbers"
         same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --kernel fa2 | all)"
-        sh $here/numbers.sh 07_backward/exercise.numbers $seed >"$work/numbers"
+        sh $here/numbers.sh 07_backward/exercise/numbers $seed >"$work/numbers"
         for step in standard fa1 fa2; do
             same "07, question 3, $step, seed $seed" "$(key 3 $step)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" \
                 --kernel $step --sram "$(fig 3 M)" | all)"
@@ -109,8 +109,8 @@ starter=$work/merge
 EARLIER=$EARLIER_03 sh $here/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
 mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
 in_starter() { (unset BUILD; cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
-grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise.md" && complain 'exercise.md of a starter has what it should not'
-grep -q 'scores 1, 3, 2 and 4' "$starter/03_online_softmax/exercise.md" && complain 'SEED=5 does not change the figures'
+grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise/README.md" && complain 'exercise/README.md of a starter has what it should not'
+grep -q 'scores 1, 3, 2 and 4' "$starter/03_online_softmax/exercise/README.md" && complain 'SEED=5 does not change the figures'
 for level in 1 2 3 3; do
     in_starter hint || complain "make hint fails: $(cat "$said")"
     grep -q "^merge, hint $level of 3" "$said" || complain "hint $level is not given: $(cat "$said")"
@@ -178,7 +178,7 @@ graded() {  # file of tests -> what is said, at last
     cp "$1" "$work/tests/01_standard_softmax/tests/test_mine.c"
     MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 | grep -v '^make' | tail -n 1
 }
-of_all() { awk -v share="$1" '$1 == "tests" { printf "%.1f of %d points.", $2 * share, $2 }' 01_standard_softmax/exercise.points; }
+of_all() { awk -v share="$1" '$1 == "tests" { printf "%.1f of %d points.", $2 * share, $2 }' 01_standard_softmax/exercise/points; }
 same 'tests to begin with' "$(graded 01_standard_softmax/tests/mine.c)" \
     "The tests pass with the right version and reject 2 of 4 wrong ones: $(of_all 0.5)"
 same 'the course'"'"'s own tests' "$(graded 01_standard_softmax/tests/test_standard_softmax.c)" \
@@ -227,13 +227,13 @@ done
 # The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
 bugs=$work/bugs
 EARLIER=$EARLIER_06 sh $here/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
-sh common/tools/links.sh "$bugs"/06_*/*.md >"$said" || complain "bugs: $(cat "$said")"
+sh common/tools/links.sh "$bugs"/06_*/*.md "$bugs"/06_*/exercise/*.md >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
-    (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+    (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/exercise/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
     grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
 done
 mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
-(cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/planted/1.patch)
+(cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/exercise/planted/1.patch)
 (cd "$bugs" && MAKEFLAGS='' make -s help) | grep -q '^make racecheck-06 ' || complain 'bugs: make help does not tell of racecheck-06'
 (unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
@@ -243,7 +243,7 @@ rm -rf "$bugs"
 fake=$work/fake
 mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/kernels"
 cp -Rp $here "$fake/common/classroom"
-cp 06_flash_tiled_cuda/exercise.points "$fake/06_flash_tiled_cuda/"
+cp 06_flash_tiled_cuda/exercise/points "$fake/06_flash_tiled_cuda/exercise/"
 cp 06_flash_tiled_cuda/kernels/fa1.cu "$fake/06_flash_tiled_cuda/kernels/"
 awk -v gaps='1 2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/registers.cuh"
 awk -v gaps='2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/fragments.cuh"

@@ -165,7 +165,7 @@ if is_wanted tests_of_a_class; then
     printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
-    all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise.points)
+    all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise/points)
     half=$(awk -v all="$all" 'BEGIN { printf "%.1f", all / 2 }')
     rows=$work/in/reports/tests.csv
     if grep -qx "\"ann\",2,4,$half,$all,\"\"" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,0.0,$all,\".*0 points" "$rows" &&
