@@ -597,10 +597,10 @@ results: setup-run
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
 	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
 
-PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/exercise/*.md)))
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/*.html)) | TIMES=$(TIMES) \
+	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html)) | TIMES=$(TIMES) \
 	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
 	@sh common/tools/links.sh $(PAGES)
 	@sh common/tools/pages.sh $(PAGES)

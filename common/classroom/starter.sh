@@ -82,7 +82,9 @@ sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
     awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
 awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/$chapter/hints.txt" || exit 2
 gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
-for page in "$chapter"/*.md; do
+for page in "$chapter"/*.md "$chapter"/pages/*.md; do
+    [ -f "$page" ] || continue
+    mkdir -p "$work/$(dirname "$page")"
     # shellcheck disable=SC2086
     awk -f $here/page.awk $gapped "$page" >"$work/$page" || exit 2
 done
@@ -102,7 +104,8 @@ rm "$work/numbers" "$work/exercise.md"
 
 # A page's links lead to what is here, or to the web.
 (cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
-for page in "$work/$chapter"/*.md "$work/$chapter"/exercise/*.md; do
+for page in "$work/$chapter"/*.md "$work/$chapter"/*/*.md; do
+    [ -f "$page" ] || continue
     awk -v folder="$(dirname "${page#"$work/"}")" -f $here/links.awk "$work/names" "$page" >"$work/page" && cp "$work/page" "$page" || exit 2
 done
 rm -f "$work/names" "$work/page"

@@ -120,7 +120,7 @@ TEST(gpu_speed, says_which_gpu_it_was)
     cr_assert(c.status == 0 &&
                   strcmp(c.out, "A GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, "
                                 "2026-01-02, at commit abc. All figures: [`one.csv`]"
-                                "(results/one.csv). PyTorch: an hour before.\n") == 0,
+                                "(../results/one.csv). PyTorch: an hour before.\n") == 0,
               "status %d: %s%s", c.status, c.err, c.out);
     const char *const nothing[] = { "Not measured yet.\n", NULL };
     script_prints(SPEED "07 machine", 0, nothing);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # cuda_table.sh make|check|page ARCH - what chapter 06's kernels take of a GPU, by nvcc's word.
 #
-# make writes 06_flash_tiled_cuda/resources.txt; check holds it against what nvcc says now, and skips where there
+# make writes 06_flash_tiled_cuda/results/resources.txt; check holds it against what nvcc says now, and skips where there
 # is no nvcc or another one; page prints it for one compute capability, as Markdown.
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
-table=$chapter/resources.txt
+table=$chapter/results/resources.txt
 
 if [ "$mode" = page ]; then
     echo '| kernel | d | Br, Bc | registers | shared memory | blocks | warps | limited by |'

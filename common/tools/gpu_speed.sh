@@ -1,6 +1,7 @@
 #!/bin/sh
 # gpu_speed.sh CHAPTER TYPE PROBLEMS KERNEL... - what a GPU was measured to do, as a table of a page, in TFLOP/s.
 # gpu_speed.sh CHAPTER machine - the line below such a table: which GPU it was, when, and how to do it again.
+# LINK is how the page names the folder of results: ../results, unless it says otherwise.
 #
 # CHAPTER: 06 or 07, whose results/GPU.csv is read (GPU: nvidia_h200). PROBLEMS: with spaces between them, d,N and perhaps
 # ,causal. A kernel is named as in the file, "pytorch cudnn" among them. What is not in the file is not measured yet.
@@ -12,7 +13,7 @@ fi
 file=$(ls "$chapter"_*/results/"${GPU:-nvidia_h200}".csv 2>/dev/null)
 if [ "$what" = machine ]; then
     [ -n "$file" ] || { echo 'Not measured yet.'; exit; }
-    sh common/tools/gpu_source.sh "$file" "results/${file##*/}" 'bf16|PyTorch'
+    sh common/tools/gpu_source.sh "$file" "${LINK:-../results}/${file##*/}" 'bf16|PyTorch'
     exit
 fi
 shift 3

@@ -30,10 +30,10 @@ keep() {  # what was drawn, picture
 
 # The animated picture takes no gnuplot.
 sh common/tools/tiles_flow.sh "$build" "$data"
-keep "$data/tiles_flow.svg" 05_flash_tiled_cpu/tiles_flow.svg
+keep "$data/tiles_flow.svg" 05_flash_tiled_cpu/pages/pictures/tiles_flow.svg
 
 if [ "$mode" = plots-check ]; then
-    drawn_by=$(sed -n 's|^<!-- \(gnuplot .*\) -->$|\1|p' 0*/*.svg | sort -u)
+    drawn_by=$(sed -n 's|^<!-- \(gnuplot .*\) -->$|\1|p' $(find 0* -name '*.svg') | sort -u)
     if [ "$drawn_by" != "$(gnuplot --version)" ]; then
         echo "skipped: the pictures were drawn by $drawn_by, and this is $(gnuplot --version)"
         exit $stale
@@ -42,16 +42,16 @@ fi
 
 "$build/03_online_softmax" --rows 1 --cols 64 --seed 4 --trace >"$data/trace"
 awk '$5 == "l" && $6 == "=" { print $1, $2, $3, $4 }' "$data/trace" >"$data/running_statistics"
-draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/running_statistics.svg
+draw 03_running_statistics.gp "$data/running_statistics" 03_online_softmax/pictures/running_statistics.svg
 
 sh common/tools/plots_05.sh "$build" "$data"
 for picture in accesses_against_n accesses_against_m extra_memory tile_order block_sparse \
     attention_map percent_of_peak roofline time_against_n; do
-    draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/$picture.svg"
+    draw "05_$picture.gp" "$data/$picture" "05_flash_tiled_cpu/pages/pictures/$picture.svg"
 done
 sh common/tools/plots_06.sh "$build" "$data"
 for picture in accesses grid lanes memories fragments swizzle; do
-    draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/$picture.svg"
+    draw "06_$picture.gp" "$data/$picture" "06_flash_tiled_cuda/pages/pictures/$picture.svg"
 done
 
 # There are two scales only, so that kernels can be compared.
@@ -60,7 +60,7 @@ timeline() {  # chapter, picture, kernel, products, options
     shift 4
     sh common/tools/timeline.sh "$build/$chapter" "$kernel" "$data/csv" "$products" --dtype bf16 "$@" \
         >"$data/$chapter-$picture"
-    draw timeline.gp "$data/$chapter-$picture" "$chapter/timeline_$picture.svg"
+    draw timeline.gp "$data/$chapter-$picture" "$chapter/pages/pictures/timeline_$picture.svg"
 }
 for kernel in wgmma roles; do
     timeline 06_flash_tiled_cuda $kernel $kernel "S PV" --n-q 128 --n-k 512 --d 128
@@ -68,17 +68,17 @@ done
 timeline 07_backward wgmma cuda_wgmma "S,dP dV,dK dQ" --n-q 256 --n-k 128 --d 64
 
 sh common/tools/plots_07.sh "$build" "$data"
-draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/accesses_against_m.svg
-draw 07_loss_curves.gp "$data/loss_curves" 07_backward/loss_curves.svg
-draw 07_products.gp "$data/products" 07_backward/products.svg
-draw 07_dS.gp "$data/dS" 07_backward/dS.svg
-draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/percent_of_peak.svg
+draw 07_accesses_against_m.gp "$data/backward_against_m" 07_backward/pages/pictures/accesses_against_m.svg
+draw 07_loss_curves.gp "$data/loss_curves" 07_backward/pages/pictures/loss_curves.svg
+draw 07_products.gp "$data/products" 07_backward/pages/pictures/products.svg
+draw 07_dS.gp "$data/dS" 07_backward/pages/pictures/dS.svg
+draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/pages/pictures/percent_of_peak.svg
 
 # Of a chapter whose ladder no GPU has climbed there is no such picture.
 for chapter in 06_flash_tiled_cuda 07_backward; do
     # shellcheck disable=SC2046  # names
     sh common/tools/plots_gpu.sh $chapter/results/nvidia_h200.csv $(sh common/tools/kernels_of.sh "$build/$chapter" bf16) \
         >"$data/$chapter-gpu"
-    ! grep -q '^[1-9]' "$data/$chapter-gpu" || draw gpu_ladder.gp "$data/$chapter-gpu" $chapter/gpu_ladder.svg
+    ! grep -q '^[1-9]' "$data/$chapter-gpu" || draw gpu_ladder.gp "$data/$chapter-gpu" $chapter/pages/pictures/gpu_ladder.svg
 done
 exit $stale

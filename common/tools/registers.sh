@@ -2,10 +2,10 @@
 # registers.sh make|check|page ARCH - what chapter 07's kernels take of a GPU, by nvcc's word, which make cuda has left
 # beside their objects.
 #
-# make writes 07_backward/resources.txt; check holds it against what nvcc says now, and skips where there is no nvcc or
+# make writes 07_backward/results/resources.txt; check holds it against what nvcc says now, and skips where there is no nvcc or
 # another one; page prints it for one compute capability, as Markdown.
 mode=$1 arch=$2
-table=07_backward/resources.txt
+table=07_backward/results/resources.txt
 NVCC=${NVCC:-nvcc} made=${BUILD:-build}/cuda/obj/gpu/07_backward/kernels
 
 if [ "$mode" = page ]; then

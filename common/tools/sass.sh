@@ -1,14 +1,14 @@
 #!/bin/sh
 # sass.sh make|check|page ARCH - what the kernels on tensor cores are in the machine's own instructions.
 #
-# make writes 06_flash_tiled_cuda/sass.txt: for each kernel the instructions of its loop over tiles, per warp and tile. It
+# make writes 06_flash_tiled_cuda/results/sass.txt: for each kernel the instructions of its loop over tiles, per warp and tile. It
 # fails unless a kernel has what it claims: HMMA (mma), as many as its products need, and LDSM (ldmatrix), LDGSTS (cp.async)
 # where its copies are asynchronous and only there, MUFU.EX2, and no access to local memory; one for Hopper HGMMA, UTMALDG
 # and the numbers of registers that its warpgroups are to have. check holds the file against
 # nvcc's word now, and skips where there is no nvcc or another one; page prints it for one compute capability, as Markdown.
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
-table=$chapter/sass.txt
+table=$chapter/results/sass.txt
 
 if [ "$mode$arch" = page90a ]; then
     echo '| kernel | d | Br, Bc | `HGMMA` | `UTMALDG` | `SYNCS` | `MUFU` | float32 | others | `USETMAXREG` |'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # sass_07.sh make|check|page ARCH - chapter 07's kernels on tensor cores in the machine's own instructions.
 #
-# make writes 07_backward/sass.txt: for each kernel the instructions of its loop over tiles, per warp and whole tile. It
+# make writes 07_backward/results/sass.txt: for each kernel the instructions of its loop over tiles, per warp and whole tile. It
 # fails unless they are as many as the products need: HMMA (mma), LDSM (ldmatrix), MUFU.EX2, and atomic additions (RED) in
 # mma_tile and only there; unless copies are LDGSTS (cp.async); and if a kernel touches local memory. check holds the
 # file against nvcc's word now, and skips where there is no nvcc or another one; page prints it for one compute
@@ -9,7 +9,7 @@
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
 chapter=07_backward made=$BUILD/cuda/obj/gpu/07_backward/kernels
-table=$chapter/sass.txt
+table=$chapter/results/sass.txt
 
 if [ "$mode" = page ]; then
     echo '| kernel | d | `HMMA` | `LDSM` | `MUFU.EX2` | `RED` |'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # sass_hopper_07.sh make|check|page - chapter 07's kernels for Hopper in the machine's own instructions.
 #
-# make writes 07_backward/sass_hopper.txt: how many of some instructions stand in each kernel's code. It fails unless a
+# make writes 07_backward/results/sass_hopper.txt: how many of some instructions stand in each kernel's code. It fails unless a
 # kernel has what it claims: as many HGMMA (wgmma) as its five products need, UTMALDG (tma_load), SYNCS (mbarriers),
 # MUFU.EX2, UBLKRED (bulk_add) where dQ is added so, no other atomic additions than it claims, and no access to local
 # memory. check holds the file against nvcc's word now, and skips where there is no nvcc or another one; page prints it
@@ -9,7 +9,7 @@
 mode=$1
 . common/tools/nvcc_says.sh
 chapter=07_backward made=$BUILD/cuda/obj/gpu/07_backward/kernels
-table=$chapter/sass_hopper.txt
+table=$chapter/results/sass_hopper.txt
 
 if [ "$mode" = page ]; then
     echo '| kernel | d | `HGMMA` | `UTMALDG` | `SYNCS` | `MUFU.EX2` | `RED` | `UBLKRED` |'

@@ -5,7 +5,7 @@
 # Leaves "passed failed skipped" in RESULT. Without Chromium it skips; with BROWSER=required that is a
 # failure. Another name or place of the browser: CHROMIUM=…
 build=$1 result=$2
-page=05_flash_tiled_cpu/stepper.html
+page=05_flash_tiled_cpu/pages/stepper.html
 name=$(basename "$result") work=$build/stepper
 mkdir -p "$work" "$(dirname "$result")"
 

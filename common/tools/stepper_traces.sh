@@ -2,7 +2,7 @@
 # stepper_traces.sh BUILD [PROBLEM...] - what the tile stepper shows, printed by the program itself.
 #
 # A problem is INPUT,KERNEL,N,D,BR,BC, where INPUT is a seed, or `hand` for the four queries and keys
-# of chapter 05's page. Without any, those are printed that stand in 05_flash_tiled_cpu/stepper.html.
+# of chapter 05's page. Without any, those are printed that stand in 05_flash_tiled_cpu/pages/stepper.html.
 # Each becomes a <script> that no browser runs: the command, a line for each matrix of --trace=csv
 # (first key, first query, its name, its numbers row by row), and what --traffic counted.
 set -e

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tiles_tried.sh make|check|page ARCH - the tiles that were tried for kernel budget, by nvcc's word.
 #
-# make writes 06_flash_tiled_cuda/budget.txt: registers, bytes that spill, and instructions of the loop over tiles, of
+# make writes 06_flash_tiled_cuda/results/budget.txt: registers, bytes that spill, and instructions of the loop over tiles, of
 # tiles that are compiled into the program (tiles.h) and of those that were not taken. check and page are as in
 # cuda_table.sh.
 mode=$1 arch=$2

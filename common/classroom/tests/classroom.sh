@@ -227,7 +227,7 @@ done
 # The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
 bugs=$work/bugs
 EARLIER=$EARLIER_06 sh $here/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
-sh common/tools/links.sh "$bugs"/06_*/*.md "$bugs"/06_*/exercise/*.md >"$said" || complain "bugs: $(cat "$said")"
+sh common/tools/links.sh "$bugs"/06_*/*.md "$bugs"/06_*/*/*.md >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
     (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/exercise/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
     grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
@@ -263,10 +263,10 @@ grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said"
 (cd "$fake" && sh common/classroom/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
 
 # ---- a page loses solutions, and nothing else ---------------------------------------------------
-awk -f $here/page.awk 06_flash_tiled_cuda/kernels/registers.cuh 06_flash_tiled_cuda/registers.md >"$said"
+awk -f $here/page.awk 06_flash_tiled_cuda/kernels/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
 grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
 grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
-awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/tiles.md >"$said"
+awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/pages/tiles.md >"$said"
 grep -q '^static void fa2_tile' "$said" && complain 'page.awk leaves on a page what another source has outside of its gaps'
 
 # ---- the proof of a starter can fail -------------------------------------------------------------
