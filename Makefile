@@ -109,7 +109,10 @@ $(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 
-$(COMMON): $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/*.c))
+# What every program may be built from.
+LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))
+
+$(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 	@rm -f $@
 	$(AT)$(AR) rcs $@ $^
 
@@ -429,7 +432,7 @@ $(PEERS):
 racecheck-05: setup-run
 	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
 	    05_flash_tiled_cpu/tests/mutants/threads_share_a_tile.patch \
-	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(wildcard common/*.c)
+	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(LIBRARY)
 
 # Chapter 05 and the CUDA engine as another kind of processor runs them.
 .PHONY: test-aarch64
@@ -497,7 +500,7 @@ gpu:
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
-	    07_backward/forward.c $(EARLIER_07) $(wildcard common/*.c)
+	    07_backward/forward.c $(EARLIER_07) $(LIBRARY)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
 	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
 
@@ -632,7 +635,7 @@ lint:
 
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
-$(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(wildcard common/*.c)
+$(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(LIBRARY)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. $^ -o $@ -lm

@@ -1,8 +1,8 @@
 /* The passes of standard_softmax.c for --bench, LANES elements at a time and with a cheap exp. */
-#include "common/lanes.h"
+#include "common/cpu/lanes.h"
 
 #include "01_standard_softmax/standard_softmax.h"
-#include "common/fast_exp.h"
+#include "common/cpu/fast_exp.h"
 
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {

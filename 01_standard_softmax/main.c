@@ -2,9 +2,9 @@
  * Chapter 01 as a program: the formula by hand, and where float32 breaks it.
  */
 #include "01_standard_softmax/standard_softmax.h"
-#include "common/memory.h"
-#include "common/report.h"
-#include "common/softmax_chapter.h"
+#include "common/cpu/memory.h"
+#include "common/program/report.h"
+#include "common/program/softmax_chapter.h"
 
 #include <math.h>
 #include <stdlib.h>

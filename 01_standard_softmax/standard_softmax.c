@@ -12,7 +12,7 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* The passes of safe_softmax.c for --bench, LANES elements at a time and with a cheap exp. */
-#include "common/lanes.h"
+#include "common/cpu/lanes.h"
 
 #include "02_safe_softmax/safe_softmax.h"
-#include "common/fast_exp.h"
+#include "common/cpu/fast_exp.h"
 
 void safe_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {

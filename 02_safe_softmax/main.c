@@ -3,10 +3,10 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"
-#include "common/memory.h"
-#include "common/reference.h"
-#include "common/report.h"
-#include "common/softmax_chapter.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/program/report.h"
+#include "common/program/softmax_chapter.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  */
 #include "02_safe_softmax/safe_softmax.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

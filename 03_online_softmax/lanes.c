@@ -2,10 +2,10 @@
  * The passes of online_softmax.c for --bench, LANES elements at a time and with a cheap exp. Each
  * lane keeps the state of its own block of the row, and softmax_merge joins them: the monoid at work.
  */
-#include "common/lanes.h"
+#include "common/cpu/lanes.h"
 
 #include "03_online_softmax/online_softmax.h"
-#include "common/fast_exp.h"
+#include "common/cpu/fast_exp.h"
 
 #include <float.h>
 

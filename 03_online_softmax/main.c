@@ -4,8 +4,8 @@
 #include "02_safe_softmax/safe_softmax.h"
 #include "03_online_softmax/online_softmax.h"
 #include "03_online_softmax/softmax_state.h"
-#include "common/report.h"
-#include "common/softmax_chapter.h"
+#include "common/program/report.h"
+#include "common/program/softmax_chapter.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  */
 #include "03_online_softmax/online_softmax.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

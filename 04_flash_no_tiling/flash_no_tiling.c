@@ -10,7 +10,7 @@
 #include "04_flash_no_tiling/flash_no_tiling.h"
 
 #include "04_flash_no_tiling/flash_row.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #ifndef FLASH_NO_TILING_H
 #define FLASH_NO_TILING_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 /*
  * O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p, which may have grouped

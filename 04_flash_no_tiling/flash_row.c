@@ -13,7 +13,7 @@
 #include "04_flash_no_tiling/flash_row.h"
 
 #include "03_online_softmax/softmax_state.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef FLASH_ROW_H
 #define FLASH_ROW_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
  */
 #include "04_flash_no_tiling/fusion.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <math.h>
 

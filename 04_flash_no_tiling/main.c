@@ -6,14 +6,14 @@
 #include "04_flash_no_tiling/fusion.h"
 #include "04_flash_no_tiling/standard_attention.h"
 #include "04_flash_no_tiling/story.h"
-#include "common/attention_check.h"
-#include "common/attention_files.h"
-#include "common/attention_load.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
-#include "common/progress.h"
-#include "common/report.h"
-#include "common/traffic.h"
+#include "common/check/attention_check.h"
+#include "common/cpu/memory.h"
+#include "common/measure/progress.h"
+#include "common/measure/traffic.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
+#include "common/program/report.h"
 
 #include <math.h>
 #include <stdlib.h>

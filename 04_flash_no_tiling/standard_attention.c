@@ -10,8 +10,8 @@
 #include "04_flash_no_tiling/standard_attention.h"
 
 #include "02_safe_softmax/safe_softmax.h"
-#include "common/attention.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
+#include "common/problem/attention.h"
 
 /* S = scale Q K^T */
 static void scores(const float *Q, const float *K, float *S, size_t Nq, size_t Nk, size_t d,

@@ -4,11 +4,11 @@
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"
 #include "04_flash_no_tiling/standard_attention.h"
-#include "common/attention_load.h"
-#include "common/bench.h"
-#include "common/memory.h"
-#include "common/report.h"
-#include "common/traffic.h"
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/measure/traffic.h"
+#include "common/program/attention_load.h"
+#include "common/program/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

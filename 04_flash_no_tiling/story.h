@@ -4,7 +4,7 @@
 #ifndef FLASH_NO_TILING_STORY_H
 #define FLASH_NO_TILING_STORY_H
 
-#include "common/attention_check.h"
+#include "common/check/attention_check.h"
 
 /* One row by hand, fusion, standard attention's S and P counted, and an S that would not fit. */
 void tell_story(void);

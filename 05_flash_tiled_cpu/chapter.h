@@ -6,10 +6,10 @@
 
 #include "05_flash_tiled_cpu/rungs/rungs.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/accesses.h"
-#include "common/attention_input.h"
-#include "common/report.h"
-#include "common/work.h"
+#include "common/measure/accesses.h"
+#include "common/measure/work.h"
+#include "common/problem/attention_input.h"
+#include "common/program/report.h"
 
 #include <stdbool.h>
 

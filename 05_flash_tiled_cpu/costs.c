@@ -2,8 +2,8 @@
 
 #include "05_flash_tiled_cpu/race.h"
 #include "05_flash_tiled_cpu/rungs/pieces.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 
 #include <stdlib.h>
 

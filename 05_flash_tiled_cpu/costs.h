@@ -5,7 +5,7 @@
 #ifndef FLASH_TILED_COSTS_H
 #define FLASH_TILED_COSTS_H
 
-#include "common/options.h"
+#include "common/program/options.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 #include "05_flash_tiled_cpu/ladder.h"
 
 #include "05_flash_tiled_cpu/stages.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define FLASH_TILED_LADDER_H
 
 #include "05_flash_tiled_cpu/chapter.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct step *step, char text[24]);

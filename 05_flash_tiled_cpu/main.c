@@ -6,11 +6,11 @@
 #include "05_flash_tiled_cpu/stages.h"
 #include "05_flash_tiled_cpu/story.h"
 #include "05_flash_tiled_cpu/trace.h"
-#include "common/attention_files.h"
-#include "common/attention_load.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "05_flash_tiled_cpu/race.h"
 
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 
 void race_begin(struct race *race, const struct attention *p)
 {

@@ -2,9 +2,9 @@
 
 #include "05_flash_tiled_cpu/ladder.h"
 #include "05_flash_tiled_cpu/stages.h"
-#include "common/bench.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #define FLASH_TILED_SPEED_H
 
 #include "05_flash_tiled_cpu/chapter.h"
-#include "common/attention_check.h"
-#include "common/bench.h"
-#include "common/options.h"
+#include "common/check/attention_check.h"
+#include "common/measure/bench.h"
+#include "common/program/options.h"
 
 /*
  * The part "Speed": the steps that can do the problem, checked and timed in turn; or, unless it is

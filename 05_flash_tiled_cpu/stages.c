@@ -2,8 +2,8 @@
 
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "05_flash_tiled_cpu/steps/tile.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/program/attention_report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #define FLASH_TILED_STAGES_H
 
 #include "05_flash_tiled_cpu/chapter.h"
-#include "common/attention_check.h"
-#include "common/options.h"
+#include "common/check/attention_check.h"
+#include "common/program/options.h"
 
 /* The option that the step lacks for this problem, as it is written on the command line; or NULL. */
 const char *step_lacks(const struct step *step, const struct attention *p);

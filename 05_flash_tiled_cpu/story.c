@@ -4,9 +4,9 @@
 #include "05_flash_tiled_cpu/stages.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/trace.h"
-#include "common/attention_load.h"
-#include "common/block_mask.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/problem/block_mask.h"
+#include "common/program/attention_load.h"
 
 #include <math.h>
 #include <stdio.h>

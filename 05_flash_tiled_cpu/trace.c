@@ -1,7 +1,7 @@
 #include "05_flash_tiled_cpu/trace.h"
 
 #include "05_flash_tiled_cpu/steps/observe.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 #include <math.h>
 #include <stdint.h>

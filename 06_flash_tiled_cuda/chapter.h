@@ -5,9 +5,9 @@
 #define FLASH_TILED_CUDA_CHAPTER_H
 
 #include "06_flash_tiled_cuda/kernels/device.h"
-#include "common/accesses.h"
-#include "common/attention_input.h"
-#include "common/report.h"
+#include "common/measure/accesses.h"
+#include "common/problem/attention_input.h"
+#include "common/program/report.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "06_flash_tiled_cuda/copies.h"
 
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 
 #include <stdlib.h>
 

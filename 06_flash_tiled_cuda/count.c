@@ -3,9 +3,9 @@
  */
 #include "06_flash_tiled_cuda/chapter.h"
 #include "06_flash_tiled_cuda/stages.h"
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
-#include "common/memory.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

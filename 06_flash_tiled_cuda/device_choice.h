@@ -5,7 +5,7 @@
 #define FLASH_TILED_CUDA_DEVICE_CHOICE_H
 
 #include "06_flash_tiled_cuda/chapter.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 /*
  * The device that --device asks for. Where that is a GPU, and there is none, or one that is too old for

@@ -5,7 +5,7 @@
 #define FLASH_TILED_CUDA_LADDER_H
 
 #include "06_flash_tiled_cuda/chapter.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 /* " 3 fa2         ": complete has no number. */
 void ladder_name(const struct kernel *kernel, char text[24]);

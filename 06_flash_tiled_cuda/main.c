@@ -5,11 +5,11 @@
 #include "06_flash_tiled_cuda/speed.h"
 #include "06_flash_tiled_cuda/stages.h"
 #include "06_flash_tiled_cuda/story.h"
-#include "common/attention_files.h"
-#include "common/attention_load.h"
-#include "common/attention_report.h"
+#include "common/cpu/threads.h"
 #include "common/cuda/cpu.h"
-#include "common/threads.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "06_flash_tiled_cuda/ladder.h"
 #include "06_flash_tiled_cuda/stages.h"
-#include "common/attention_report.h"
-#include "common/bench.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/program/attention_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define FLASH_TILED_CUDA_SPEED_H
 
 #include "06_flash_tiled_cuda/chapter.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 /*
  * The part "Speed": the kernels that can do the problem, checked and timed; or, unless it is NULL, only

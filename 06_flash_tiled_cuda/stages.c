@@ -1,8 +1,8 @@
 #include "06_flash_tiled_cuda/stages.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/program/attention_report.h"
 
 #include <stdlib.h>
 

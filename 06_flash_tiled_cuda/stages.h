@@ -8,8 +8,8 @@
 #include "06_flash_tiled_cuda/device_choice.h"
 #include "06_flash_tiled_cuda/lacks.h"
 #include "06_flash_tiled_cuda/launches.h"
-#include "common/attention_check.h"
-#include "common/options.h"
+#include "common/check/attention_check.h"
+#include "common/program/options.h"
 
 struct result {
     float *O, *lse;

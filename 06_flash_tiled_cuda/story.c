@@ -2,8 +2,8 @@
 
 #include "06_flash_tiled_cuda/ladder.h"
 #include "06_flash_tiled_cuda/stages.h"
-#include "common/attention_load.h"
-#include "common/bench.h"
+#include "common/measure/bench.h"
+#include "common/program/attention_load.h"
 
 #include <stdio.h>
 #include <string.h>

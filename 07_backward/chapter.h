@@ -5,10 +5,10 @@
 #define BACKWARD_CHAPTER_H
 
 #include "07_backward/steps/steps.h"
-#include "common/accesses.h"
-#include "common/attention_input.h"
-#include "common/report.h"
-#include "common/work.h"
+#include "common/measure/accesses.h"
+#include "common/measure/work.h"
+#include "common/problem/attention_input.h"
+#include "common/program/report.h"
 
 #include <stdbool.h>
 

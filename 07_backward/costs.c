@@ -2,7 +2,7 @@
 
 #include "07_backward/rungs/pieces.h"
 #include "07_backward/stages.h"
-#include "common/report.h"
+#include "common/program/report.h"
 
 enum { WIDTHS = 2 };
 

@@ -4,8 +4,8 @@
 #include "07_backward/chapter.h"
 
 #include "05_flash_tiled_cpu/steps/tile.h"
-#include "common/memory.h"
-#include "common/traffic.h"
+#include "common/cpu/memory.h"
+#include "common/measure/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

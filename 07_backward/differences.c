@@ -1,8 +1,8 @@
 #include "07_backward/differences.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/memory.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/tile.h"
 #include "07_backward/chapter.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 
 #include <stdlib.h>
 

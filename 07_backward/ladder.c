@@ -1,6 +1,6 @@
 #include "07_backward/ladder.h"
 
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 
 #include <math.h>
 #include <stdio.h>

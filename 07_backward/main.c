@@ -8,10 +8,10 @@
 #include "07_backward/story.h"
 #include "07_backward/trace.h"
 #include "07_backward/train.h"
-#include "common/attention_files.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "07_backward/costs.h"
 #include "07_backward/ladder.h"
-#include "common/bench.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/bench.h"
 
 #include <stdio.h>
 

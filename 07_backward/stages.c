@@ -1,8 +1,8 @@
 #include "07_backward/stages.h"
 
-#include "common/attention_load.h"
-#include "common/attention_report.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
 #define BACKWARD_STAGES_H
 
 #include "07_backward/chapter.h"
-#include "common/gradient_check.h"
-#include "common/options.h"
+#include "common/check/gradient_check.h"
+#include "common/program/options.h"
 
 /* A problem with all that a backward pass needs. */
 struct layer {

@@ -3,9 +3,9 @@
 #include "07_backward/differences.h"
 #include "07_backward/ladder.h"
 #include "07_backward/trace.h"
-#include "common/memory.h"
-#include "common/random.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/problem/random.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 
 #include "07_backward/cuda/program.h"
 #include "07_backward/stages.h"
-#include "common/attention_load.h"
-#include "common/memory.h"
-#include "common/progress.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/progress.h"
+#include "common/program/attention_load.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_TRAIN_H
 #define BACKWARD_TRAIN_H
 
-#include "common/options.h"
+#include "common/program/options.h"
 
 /* Ends the program if the command line asks for something that --train has of its own, or lacks. */
 void train_check(const struct options *options);

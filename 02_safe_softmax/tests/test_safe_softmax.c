@@ -3,7 +3,7 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/softmax_rows.h"
 #include "common/tests/test.h"
 

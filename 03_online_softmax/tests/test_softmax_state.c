@@ -4,7 +4,7 @@
 #include "03_online_softmax/softmax_state.h"
 
 #include "03_online_softmax/online_softmax.h"
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/standard_attention.h"
-#include "common/memory.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
 #include "common/tests/forward.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 

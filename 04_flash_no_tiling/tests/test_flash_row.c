@@ -2,12 +2,12 @@
  * The lesson: one query row in one pass, against numbers worked by hand, and step by step.
  */
 #include "04_flash_no_tiling/flash_row.h"
-#include "common/attention.h"
-#include "common/memory.h"
-#include "common/random.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
+#include "common/problem/attention.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 

@@ -7,10 +7,10 @@
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"
 #include "04_flash_no_tiling/standard_attention.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/measure/traffic.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
-#include "common/traffic.h"
 
 /* What the formula says of one array, held against what was counted and what the machine did. */
 static void assert_array(const char *array, size_t loads, size_t stores, struct traffic counted,

@@ -2,9 +2,9 @@
  * Chapter 05's `complete`, as the first of the peers (common/peers/peer.h).
  */
 #include "05_flash_tiled_cpu/chapter.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/peers/peer.h"
-#include "common/threads.h"
 
 #include <stdlib.h>
 

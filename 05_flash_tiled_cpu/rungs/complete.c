@@ -13,7 +13,7 @@
 #include "05_flash_tiled_cpu/rungs/seen.h"
 #include "05_flash_tiled_cpu/rungs/vec_philox.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
-#include "common/threads.h"
+#include "common/cpu/threads.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 #include "05_flash_tiled_cpu/rungs/pieces.h"
 
 #include "05_flash_tiled_cpu/rungs/overlap.h"
-#include "common/attention_input.h"
-#include "common/bench.h"
+#include "common/measure/bench.h"
+#include "common/problem/attention_input.h"
 
 const char *const piece_names[PIECES] = {
     [PIECE_BEGIN] = "the queries, transposed",

@@ -6,7 +6,7 @@
  * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
  * others waiting for long.
  */
-#include "common/threads.h"
+#include "common/cpu/threads.h"
 
 #include "05_flash_tiled_cpu/rungs/group.h"
 #include "05_flash_tiled_cpu/rungs/overlap.h"

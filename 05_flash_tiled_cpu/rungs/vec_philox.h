@@ -1,5 +1,5 @@
 /*
- * Dropout's decisions for a vector of queries: common/random.h's Philox, once in every lane.
+ * Dropout's decisions for a vector of queries: common/problem/random.h's Philox, once in every lane.
  */
 #ifndef FLASH_TILED_VEC_PHILOX_H
 #define FLASH_TILED_VEC_PHILOX_H

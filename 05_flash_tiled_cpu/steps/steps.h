@@ -14,7 +14,7 @@
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #include <stddef.h>
 

@@ -6,8 +6,8 @@
 #define FLASH_TILED_TILE_H
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/traffic.h"
-#include "common/work.h"
+#include "common/measure/traffic.h"
+#include "common/measure/work.h"
 
 /* One head: Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL where not written. */
 struct head {

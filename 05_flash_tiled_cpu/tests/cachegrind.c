@@ -8,10 +8,10 @@
  */
 #include "04_flash_no_tiling/standard_attention.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/attention_input.h"
-#include "common/memory.h"
-#include "common/option_values.h"
-#include "common/traffic.h"
+#include "common/cpu/memory.h"
+#include "common/measure/traffic.h"
+#include "common/problem/attention_input.h"
+#include "common/program/option_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * Criterion. Ends with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/attention_input.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/problem/attention_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

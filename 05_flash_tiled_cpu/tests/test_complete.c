@@ -3,9 +3,9 @@
  * threads.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
 
 #include <math.h>
 #include <string.h>

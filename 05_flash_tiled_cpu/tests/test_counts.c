@@ -2,8 +2,8 @@
  * Counted accesses against their formulas, operations, extra memory, and tiles of each kind.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
+#include "common/measure/traffic.h"
 #include "common/tests/test.h"
-#include "common/traffic.h"
 
 #include <string.h>
 

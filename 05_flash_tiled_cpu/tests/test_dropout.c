@@ -2,7 +2,7 @@
  * Dropout: exactly the weights that the definition names, whatever the tiles.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

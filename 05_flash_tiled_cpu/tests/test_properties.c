@@ -2,7 +2,7 @@
  * What is true of attention whatever the numbers are: for every step that computes it.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * The rungs: fast, and as right as the steps. They know shapes and, from skip on, causal order.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
 
 #include <math.h>
 #include <string.h>

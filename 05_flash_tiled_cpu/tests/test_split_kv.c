@@ -3,8 +3,8 @@
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * What tiles alone can do: standard attention with S and P stored, and a product of three matrices.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "common/memory.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 TEST(standard, agrees_with_the_reference_at_every_size)
 {

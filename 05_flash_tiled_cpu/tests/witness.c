@@ -6,11 +6,11 @@
 
 #include "05_flash_tiled_cpu/chapter.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/traffic.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
-#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

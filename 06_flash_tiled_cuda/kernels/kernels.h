@@ -25,7 +25,7 @@
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #ifdef __cplusplus
 extern "C" {

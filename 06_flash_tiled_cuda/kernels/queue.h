@@ -10,7 +10,7 @@
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 /* Bytes of K and V that may well stay in an L2 cache of 50 MB, beside all else that comes through. */
 enum { QUEUE_CACHE = 32 << 20 };

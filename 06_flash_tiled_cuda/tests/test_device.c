@@ -5,7 +5,7 @@
 #include "06_flash_tiled_cuda/tests/run.h"
 
 #include "06_flash_tiled_cuda/stages.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -2,7 +2,7 @@
  * Dropout: whose weights are dropped, and room for those that stay.
  */
 #include "06_flash_tiled_cuda/tests/run.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 /* With V the unit matrix O is P, and one sees which weights are 0. */

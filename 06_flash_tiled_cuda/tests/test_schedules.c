@@ -4,8 +4,8 @@
  */
 #include "06_flash_tiled_cuda/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
-#include "common/memory.h"
 #include "common/tests/test.h"
 
 #include <stdlib.h>

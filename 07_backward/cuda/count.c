@@ -5,7 +5,7 @@
 #include "07_backward/kernels/tensor_tiles.h"
 #include "07_backward/kernels/tiles.h"
 #include "common/cuda/cpu.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #define BACKWARD_CUDA_DEVICE_CHOICE_H
 
 #include "07_backward/cuda/table.h"
-#include "common/options.h"
+#include "common/program/options.h"
 
 /* Chapter 06's device, its memory and its clock, with this chapter's kernels on it. */
 struct backward_device {

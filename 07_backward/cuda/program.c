@@ -5,8 +5,8 @@
 
 #include "07_backward/cuda/run.h"
 #include "07_backward/cuda/speed.h"
-#include "common/attention_files.h"
 #include "common/cuda/cpu.h"
+#include "common/program/attention_files.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 
 #include "06_flash_tiled_cuda/copies.h"
 #include "06_flash_tiled_cuda/kernels/tiles.h"
-#include "common/attention_report.h"
 #include "common/cuda/cpu.h"
+#include "common/program/attention_report.h"
 
 #include <math.h>
 #include <stdlib.h>

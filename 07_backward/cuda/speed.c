@@ -1,10 +1,10 @@
 #include "07_backward/cuda/speed.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/attention_load.h"
-#include "common/attention_report.h"
-#include "common/bench.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

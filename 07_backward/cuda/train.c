@@ -6,7 +6,7 @@
  */
 #include "07_backward/cuda/program.h"
 #include "07_backward/cuda/run.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 
 static const struct backward_device *device;
 static enum dtype type;

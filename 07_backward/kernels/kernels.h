@@ -19,7 +19,7 @@
 #define BACKWARD_KERNELS_H
 
 #include "07_backward/kernels/tensor_tiles.h"
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
  * Chapter 07's `complete`, as the first of the peers (common/peers/peer.h).
  */
 #include "07_backward/chapter.h"
+#include "common/cpu/threads.h"
 #include "common/peers/peer.h"
-#include "common/threads.h"
 
 static struct attention_input input;
 static struct kept kept;

@@ -21,8 +21,8 @@
  */
 #define _POSIX_C_SOURCE 200809L  // for sched_yield
 #include "07_backward/rungs/workplace.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 
 #include <sched.h>
 #include <stdatomic.h>

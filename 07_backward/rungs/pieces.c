@@ -1,9 +1,9 @@
 #include "07_backward/rungs/pieces.h"
 
 #include "07_backward/rungs/workplace.h"
-#include "common/attention_input.h"
-#include "common/bench.h"
-#include "common/threads.h"
+#include "common/cpu/threads.h"
+#include "common/measure/bench.h"
+#include "common/problem/attention_input.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #define BACKWARD_STEPS_H
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
 #include "07_backward/chapter.h"
-#include "common/memory.h"
-#include "common/threads.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * The complete step: all options together, and the same bits from any number of threads.
  */
 #include "07_backward/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
 
 #include <string.h>
 

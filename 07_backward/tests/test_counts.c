@@ -2,8 +2,8 @@
  * Counted accesses against their formulas, operations, and extra memory.
  */
 #include "07_backward/tests/tiles.h"
+#include "common/measure/traffic.h"
 #include "common/tests/test.h"
-#include "common/traffic.h"
 
 #include <math.h>
 #include <stdio.h>

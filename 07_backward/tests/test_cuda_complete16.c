@@ -4,8 +4,8 @@
 #include "07_backward/tests/cuda.h"
 
 #include "07_backward/tests/tiles.h"
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
-#include "common/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

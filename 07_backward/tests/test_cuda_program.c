@@ -1,7 +1,7 @@
 /*
  * The program where a CUDA kernel or a device is asked for.
  */
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/command.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"

@@ -4,7 +4,7 @@
  */
 #include "07_backward/differences.h"
 #include "07_backward/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/golden.h"
 #include "common/tests/test.h"
 

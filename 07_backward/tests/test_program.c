@@ -2,7 +2,7 @@
  * The program as a reader runs it: its story, every step and option. What it refuses is in test_refusals.c, what it
  * writes for other programs in test_outputs.c.
  */
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

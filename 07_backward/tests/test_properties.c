@@ -2,7 +2,7 @@
  * What is true of the gradients of attention whatever the numbers are: for every step.
  */
 #include "07_backward/tests/tiles.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

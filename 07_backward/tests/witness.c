@@ -5,11 +5,11 @@
 #include "common/tests/witness.h"
 
 #include "07_backward/stages.h"
-#include "common/memory.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/traffic.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
-#include "common/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
  * first. common/classroom/check_against.sh calls it.
  * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
  */
-#include "common/attention_load.h"
-#include "common/gradient_check.h"
-#include "common/memory.h"
-#include "common/npy.h"
-#include "common/plain.h"
-#include "common/reference.h"
-#include "common/scores.h"
+#include "common/check/gradient_check.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
+#include "common/program/attention_load.h"
+#include "common/program/scores.h"
 
 #include <math.h>
 #include <stdio.h>

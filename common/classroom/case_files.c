@@ -3,7 +3,7 @@
  */
 #include "common/classroom/grade.h"
 
-#include "common/npy.h"
+#include "common/files/npy.h"
 
 static void put(const char *folder, const char *name, enum npy_type type, int dims,
                 const size_t *shape, const void *data)

@@ -3,9 +3,9 @@
  */
 #include "common/classroom/grade.h"
 
-#include "common/block_mask.h"
-#include "common/memory.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/problem/block_mask.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef CLASSROOM_GRADE_H
 #define CLASSROOM_GRADE_H
 
-#include "common/attention_input.h"
+#include "common/problem/attention_input.h"
 
 #include <stdbool.h>
 #include <stddef.h>

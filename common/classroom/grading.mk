@@ -10,8 +10,8 @@ SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sa
 
 # All of common but what knows the right answer.
 STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM_DIR)/student/student $(filter-out \
-    $(addprefix common/,reference plain attention_check gradient_check softmax_chapter softmax_bench peak), \
-    $(basename $(wildcard common/*.c))))
+    common/check/% $(addprefix common/,program/attention_report program/softmax_chapter program/softmax_bench measure/peak), \
+    $(basename $(LIBRARY))) common/check/tolerance)
 STUDENT_ARCHIVES :=
 STUDENT_MODELS   :=
 ARCHIVES         ?= $(BUILD)

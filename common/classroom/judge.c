@@ -1,14 +1,14 @@
 /*
- * Is an output right? It is held against the double precision reference, with what common/tolerance.h allows,
+ * Is an output right? It is held against the double precision reference, with what common/check/tolerance.h allows,
  * and against the stage before.
  */
 #include "common/classroom/grade.h"
 
-#include "common/gradient_check.h"
-#include "common/memory.h"
-#include "common/npy.h"
-#include "common/plain.h"
-#include "common/reference.h"
+#include "common/check/gradient_check.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -56,7 +56,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     each $own $EARLIER common/tests/*.c | grep -E '\.cu?$' >"$work/sources"
     awk -f $here/needed.awk "$work/sources" | grep -vE '^common/tests/(test|fuzz)_'
     each $own "$points" LICENSE
-    list common -maxdepth 1 -type f ! -name MUSEUM.md ! -name CONTRIBUTING.md
+    list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -maxdepth 1 -type f ! -name '*.md' ;; esac
     each common/tools/mutant.sh common/tools/run_tests.sh

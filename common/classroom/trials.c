@@ -2,8 +2,8 @@
  * What is tried of a submission, and what came of it.
  */
 #include "common/classroom/run.h"
-#include "common/memory.h"
-#include "common/npy.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
 
 #include <math.h>
 #include <stdlib.h>

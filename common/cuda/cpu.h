@@ -46,7 +46,7 @@ void cuda_cpu_shared(size_t bytes);
 
 /*
  * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
- * data races are reported; global accesses are counted in common/traffic.h, which must watch the
+ * data races are reported; global accesses are counted in common/measure/traffic.h, which must watch the
  * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which
  * unit would work on the first block when. Always checked are bounds, alignment, and reads of shared memory that was never written.
  */

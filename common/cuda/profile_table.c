@@ -4,7 +4,7 @@
  */
 #include "common/cuda/cpu.h"
 
-#include "common/report.h"
+#include "common/program/report.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "common/cuda/cpu.h"
 
-#include "common/report.h"
+#include "common/program/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "common/cuda/profile.h"
 #include "common/cuda/race.h"
 #include "common/cuda/units.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -160,7 +160,7 @@ size_t elements_of(const memory_access *a)
     return (a->bytes + element - 1) / element;
 }
 
-/* Counts it in common/traffic.h, element by element, if its array is watched there. */
+/* Counts it in common/measure/traffic.h, element by element, if its array is watched there. */
 static void count(const memory_access *a)
 {
     const struct traffic *arrays;

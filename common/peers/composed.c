@@ -15,12 +15,12 @@
  * block of rows is a task for one thread; backward a head is. In causal order a block stops at its last
  * row's key.
  */
-#include "common/bench.h"
-#include "common/fast_exp.h"
-#include "common/memory.h"
+#include "common/cpu/fast_exp.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/bench.h"
 #include "common/peers/peer.h"
 #include "common/peers/sgemm.h"
-#include "common/threads.h"
 
 #include <math.h>
 #include <stdio.h>

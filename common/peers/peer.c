@@ -3,9 +3,9 @@
  */
 #include "common/peers/peer.h"
 
-#include "common/bench.h"
-#include "common/memory.h"
-#include "common/npy.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
+#include "common/measure/bench.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,13 +11,13 @@
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE  // for the number of cores on macOS
 
-#include "common/attention_check.h"
-#include "common/bench.h"
-#include "common/gradient_check.h"
-#include "common/memory.h"
-#include "common/npy.h"
-#include "common/options.h"
-#include "common/progress.h"
+#include "common/check/attention_check.h"
+#include "common/check/gradient_check.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
+#include "common/measure/bench.h"
+#include "common/measure/progress.h"
+#include "common/program/options.h"
 
 #include <fcntl.h>
 #include <math.h>

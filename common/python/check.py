@@ -1,6 +1,6 @@
 """Holds every step against PyTorch's attention, values and gradients; without PyTorch against NumPy.
 
-The rule is the course's (common/tolerance.h): the textbook computation in float32 has an error too, and a
+The rule is the course's (common/check/tolerance.h): the textbook computation in float32 has an error too, and a
 step's may be at most some times as large. What PyTorch's own errors are under that rule is said beside it.
 """
 from __future__ import annotations

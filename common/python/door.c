@@ -7,8 +7,8 @@
  */
 #include "common/python/door.h"
 
-#include "common/threads.h"
-#include "common/traffic.h"
+#include "common/cpu/threads.h"
+#include "common/measure/traffic.h"
 
 #include <stdint.h>
 #include <stdlib.h>

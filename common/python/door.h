@@ -7,7 +7,7 @@
 #ifndef COMMON_PYTHON_DOOR_H
 #define COMMON_PYTHON_DOOR_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 #include <stdbool.h>
 #include <stddef.h>

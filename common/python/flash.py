@@ -27,7 +27,7 @@ MAX_D = 256
 DTYPES = ("f32", "bf16", "f16")
 
 
-class Attention(ctypes.Structure):  # struct attention of common/attention.h
+class Attention(ctypes.Structure):  # struct attention of common/problem/attention.h
     _fields_ = [(name, size_t) for name in ("B", "H", "Hkv", "Nq", "Nk", "d")] + [
         ("dtype", ctypes.c_int), ("scale", ctypes.c_float),
         ("causal", ctypes.c_bool), ("top_left", ctypes.c_bool),

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def philox(counter: list[np.ndarray], seed: int) -> list[np.ndarray]:
-    """The four random words of Philox 4x32-10, for arrays of counters (common/random.h)."""
+    """The four random words of Philox 4x32-10, for arrays of counters (common/problem/random.h)."""
     low, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     x = [np.asarray(word, np.uint64) for word in counter]
     key = [seed & 0xFFFFFFFF, seed >> 32]
@@ -97,7 +97,7 @@ class Attention:
 
 
 def disagreement(got, right, plain, gradient: bool) -> str | None:
-    """What is wrong with `got`, or None: the course's rule of common/tolerance.h."""
+    """What is wrong with `got`, or None: the course's rule of common/check/tolerance.h."""
     if np.isnan(got).any():
         return f"{np.isnan(got).sum()} elements are NaN"
     finite = np.isfinite(right)

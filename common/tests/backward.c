@@ -1,10 +1,10 @@
 #include "common/tests/backward.h"
 
-#include "common/gradient_check.h"
-#include "common/memory.h"
-#include "common/plain.h"
+#include "common/check/gradient_check.h"
+#include "common/check/plain.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>

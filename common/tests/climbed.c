@@ -1,7 +1,7 @@
 #include "common/tests/climbed.h"
 
+#include "common/cpu/threads.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
 
 #include <stdio.h>
 #include <string.h>

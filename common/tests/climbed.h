@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_CLIMBED_H
 #define COMMON_TESTS_CLIMBED_H
 
-#include "common/options.h"
+#include "common/program/options.h"
 #include "common/tests/command.h"
 
 /*

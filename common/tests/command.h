@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_COMMAND_H
 #define COMMON_TESTS_COMMAND_H
 
-#include "common/npy.h"
+#include "common/files/npy.h"
 
 #include <stdbool.h>
 

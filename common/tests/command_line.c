@@ -1,8 +1,8 @@
 #define _XOPEN_SOURCE 700
 #include "common/tests/command_line.h"
 
-#include "common/attention_input.h"
-#include "common/attention_load.h"
+#include "common/problem/attention_input.h"
+#include "common/program/attention_load.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -8,7 +8,7 @@
 #ifndef COMMON_TESTS_COMMAND_LINE_H
 #define COMMON_TESTS_COMMAND_LINE_H
 
-#include "common/options.h"
+#include "common/program/options.h"
 
 /* What options_parse makes of the line. Its words are good until the next call. */
 struct options command_line(int chapter, const char *line);

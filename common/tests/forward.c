@@ -1,11 +1,11 @@
 #include "common/tests/forward.h"
 
-#include "common/memory.h"
-#include "common/npy.h"
-#include "common/plain.h"
-#include "common/reference.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 

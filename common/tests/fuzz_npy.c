@@ -3,12 +3,12 @@
  * one plain line, and touches no memory that is not its own.
  *
  *     clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. \
- *         common/tests/fuzz_npy.c common/npy*.c common/whole_file.c common/memory.c -lm \
+ *         common/tests/fuzz_npy.c common/npy*.c common/files/whole_file.c common/cpu/memory.c -lm \
  *         -o build/fuzz_npy
  *     build/fuzz_npy -max_total_time=600 -max_len=4096 FOLDER_OF_NPY_FILES
  */
 #define _POSIX_C_SOURCE 200809L
-#include "common/npy.h"
+#include "common/files/npy.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "common/tests/golden.h"
 
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <math.h>

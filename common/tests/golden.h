@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_GOLDEN_H
 #define COMMON_TESTS_GOLDEN_H
 
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/problems.h"
 
 /* A case: its problem, and what PyTorch has for it. */

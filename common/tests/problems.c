@@ -1,7 +1,7 @@
 #include "common/tests/problems.h"
 
-#include "common/memory.h"
-#include "common/reference.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef COMMON_TESTS_PROBLEMS_H
 #define COMMON_TESTS_PROBLEMS_H
 
-#include "common/attention.h"
+#include "common/problem/attention.h"
 
 /* The options of attention, as a set. */
 enum with {

@@ -1,6 +1,6 @@
 #include "common/tests/softmax_program.h"
 
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -1,11 +1,11 @@
 #include "common/tests/softmax_rows.h"
 
-#include "common/memory.h"
-#include "common/plain.h"
-#include "common/random.h"
-#include "common/reference.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/check/tolerance.h"
+#include "common/cpu/memory.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef COMMON_TESTS_SOFTMAX_ROWS_H
 #define COMMON_TESTS_SOFTMAX_ROWS_H
 
-#include "common/scores.h"
+#include "common/program/scores.h"
 
 /* Takes the softmax of x into poisoned memory and demands the reference's answer, within reason. */
 void assert_softmax(softmax_row *softmax, const char *what, const float *x, size_t n);

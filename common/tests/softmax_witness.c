@@ -1,9 +1,9 @@
 #include "common/tests/softmax_witness.h"
 
-#include "common/random.h"
+#include "common/measure/traffic.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 #include "common/tests/witness.h"
-#include "common/traffic.h"
 
 void assert_accesses(softmax_row *softmax, softmax_row *counted, size_t loads)
 {

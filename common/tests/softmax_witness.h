@@ -4,7 +4,7 @@
 #ifndef COMMON_TESTS_SOFTMAX_WITNESS_H
 #define COMMON_TESTS_SOFTMAX_WITNESS_H
 
-#include "common/scores.h"
+#include "common/program/scores.h"
 
 /*
  * For rows of 1 to 300, and some up to 5000: `counted` has counted `loads` loads of each element of x and one store of

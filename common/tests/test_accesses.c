@@ -2,11 +2,11 @@
  * Accesses beside their formulas, and the small things that the tables of several chapters are made of.
  */
 #define COUNT_TRAFFIC
-#include "common/accesses.h"
-#include "common/report.h"
+#include "common/check/tolerance.h"
+#include "common/measure/accesses.h"
+#include "common/measure/traffic.h"
+#include "common/program/report.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
-#include "common/traffic.h"
 
 #include <math.h>
 #include <string.h>

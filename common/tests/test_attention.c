@@ -2,7 +2,7 @@
  * The options of attention: which head reads which keys, who sees whom, and what a tile is. The
  * definitions stand here once more, as literally as C allows, and are asked on all small shapes.
  */
-#include "common/attention.h"
+#include "common/problem/attention.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
 

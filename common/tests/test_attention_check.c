@@ -1,13 +1,13 @@
 /*
  * The check of a forward pass: it must see a fault in one head beside another with large values.
  */
-#include "common/attention_check.h"
+#include "common/check/attention_check.h"
 
-#include "common/attention_report.h"
-#include "common/memory.h"
-#include "common/options.h"
-#include "common/plain.h"
-#include "common/report.h"
+#include "common/check/plain.h"
+#include "common/cpu/memory.h"
+#include "common/program/attention_report.h"
+#include "common/program/options.h"
+#include "common/program/report.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /*
  * From a command line of chapters 05 to 07 to the problem that it asks for.
  */
-#include "common/attention_input.h"
+#include "common/problem/attention_input.h"
 
-#include "common/attention_load.h"
-#include "common/block_mask.h"
+#include "common/problem/block_mask.h"
+#include "common/program/attention_load.h"
 #include "common/tests/command.h"
 #include "common/tests/command_line.h"
 #include "common/tests/problems.h"

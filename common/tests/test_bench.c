@@ -4,7 +4,7 @@
  */
 #define _XOPEN_SOURCE 700  // for posix_openpt and nanosleep
 
-#include "common/bench.h"
+#include "common/measure/bench.h"
 #include "common/tests/test.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /*
  * Block masks with a name: exactly the blocks of their definitions, and what their names mean.
  */
-#include "common/block_mask.h"
+#include "common/problem/block_mask.h"
 
-#include "common/memory.h"
-#include "common/option_values.h"
+#include "common/cpu/memory.h"
+#include "common/program/option_values.h"
 #include "common/tests/test.h"
 
 #include <math.h>

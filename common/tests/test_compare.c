@@ -2,9 +2,9 @@
  * compare, the program behind `make compare`, for attention: outputs held against the reference and
  * against one another. The outputs here come from the textbook, or are spoilt on purpose.
  */
-#include "common/attention_input.h"
-#include "common/memory.h"
-#include "common/plain.h"
+#include "common/check/plain.h"
+#include "common/cpu/memory.h"
+#include "common/problem/attention_input.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

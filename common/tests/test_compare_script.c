@@ -2,9 +2,9 @@
  * compare.sh, which runs the stages for compare: here with stages that only pretend. They answer
  * with outputs made beforehand, and take down what they were asked.
  */
-#include "common/memory.h"
-#include "common/plain.h"
-#include "common/scores.h"
+#include "common/check/plain.h"
+#include "common/cpu/memory.h"
+#include "common/program/scores.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -1,11 +1,11 @@
 /*
  * compare for softmax: outputs held against the reference and against one another.
  */
-#include "common/plain.h"
-#include "common/reference.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/check/tolerance.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
-#include "common/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * Which weights dropout keeps: exactly those that the definition says, as many as it should, and
  * none because of its neighbours.
  */
-#include "common/attention.h"
+#include "common/problem/attention.h"
 #include "common/tests/test.h"
 
 #include <math.h>

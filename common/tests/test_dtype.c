@@ -2,8 +2,8 @@
  * The 16-bit types of the host: every number of theirs there and back, what is rounded to which neighbour, and
  * the ends of the range.
  */
-#include "common/dtype.h"
-#include "common/random.h"
+#include "common/problem/dtype.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include <math.h>

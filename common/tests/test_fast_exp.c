@@ -1,7 +1,7 @@
 /*
  * The polynomial exp against the library's in double: at every seventh float32 there is.
  */
-#include "common/fast_exp.h"
+#include "common/cpu/fast_exp.h"
 
 #include "common/tests/test.h"
 

@@ -2,13 +2,13 @@
  * The judge of gradients: it lets right ones pass, finds what is wrong in any of them, and its samples of the
  * reference are the reference.
  */
-#include "common/gradient_check.h"
-#include "common/memory.h"
-#include "common/plain.h"
-#include "common/reference.h"
+#include "common/check/gradient_check.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
-#include "common/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * The gradients of the reference against central differences of its own forward pass, for each
  * option of attention alone and for many of them together.
  */
-#include "common/reference.h"
+#include "common/check/reference.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
 

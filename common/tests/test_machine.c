@@ -5,7 +5,7 @@
 #define _XOPEN_SOURCE 700  // for mkdtemp
 #define _DARWIN_C_SOURCE   // for the same on macOS, and for the number of cores
 
-#include "common/bench.h"
+#include "common/measure/bench.h"
 #include "common/tests/test.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * that it never would. Each refusal is held against its whole message.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

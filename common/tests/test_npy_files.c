@@ -2,7 +2,7 @@
  * Reading .npy from where a program finds it: files, pipes, folders, nothing at all.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -2,7 +2,7 @@
  * The header of a .npy file: what Python may write there, and what it is told where it may not. Each
  * refusal is held against its whole message.
  */
-#include "common/npy_header.h"
+#include "common/files/npy_header.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>

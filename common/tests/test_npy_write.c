@@ -2,7 +2,7 @@
  * Writing .npy, whole or not at all, wherever a path may lead.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "common/npy.h"
+#include "common/files/npy.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

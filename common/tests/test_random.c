@@ -1,7 +1,7 @@
 /*
  * Philox against its authors' known answers, and the numbers made from it.
  */
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * The reference against numbers worked by hand, against central differences, and against its
  * promise that what a query does not see cannot matter. test_golden.c sets it against PyTorch.
  */
-#include "common/reference.h"
+#include "common/check/reference.h"
 
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
 

@@ -1,9 +1,9 @@
 /*
  * The checkers themselves: what they let pass and what they must not.
  */
-#include "common/tolerance.h"
+#include "common/check/tolerance.h"
 
-#include "common/memory.h"
+#include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
 #include <float.h>

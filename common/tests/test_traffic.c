@@ -2,7 +2,7 @@
  * The access counter: each access is counted, at its array, and no other.
  */
 #define COUNT_TRAFFIC
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include "common/tests/test.h"
 

@@ -1,6 +1,6 @@
 #include "common/tests/witness.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
  * The witness of the access counter: what the machine really reads and writes.
  *
- * The counts of common/traffic.h come from load and store, which are written by hand, so a
+ * The counts of common/measure/traffic.h come from load and store, which are written by hand, so a
  * forgotten one would go unseen. A witness program compiles the algorithm with -fsanitize=thread
  * instrumentation, which puts a call before every access to memory, and provides the functions
  * called: they count the accesses that fall into the watched arrays. load and store have no part in

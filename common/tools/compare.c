@@ -7,8 +7,8 @@
  */
 #include "common/tools/compare.h"
 
-#include "common/npy.h"
-#include "common/options.h"
+#include "common/files/npy.h"
+#include "common/program/options.h"
 
 #include <math.h>
 #include <stdio.h>

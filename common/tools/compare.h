@@ -4,7 +4,7 @@
 #ifndef COMMON_TOOLS_COMPARE_H
 #define COMMON_TOOLS_COMPARE_H
 
-#include "common/tolerance.h"
+#include "common/check/tolerance.h"
 
 #include <stdbool.h>
 #include <stddef.h>

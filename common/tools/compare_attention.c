@@ -5,9 +5,9 @@
  * after it, --cannot O.npy REASON stands for a stage that refused the input. With no outputs the
  * input is read and nothing printed: can it be used?
  */
-#include "common/attention_check.h"
-#include "common/attention_load.h"
-#include "common/memory.h"
+#include "common/check/attention_check.h"
+#include "common/cpu/memory.h"
+#include "common/program/attention_load.h"
 #include "common/tools/compare.h"
 
 #include <stdio.h>

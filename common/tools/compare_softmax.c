@@ -3,11 +3,11 @@
  */
 #include "common/tools/compare.h"
 
-#include "common/memory.h"
-#include "common/options.h"
-#include "common/plain.h"
-#include "common/reference.h"
-#include "common/scores.h"
+#include "common/check/plain.h"
+#include "common/check/reference.h"
+#include "common/cpu/memory.h"
+#include "common/program/options.h"
+#include "common/program/scores.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 # A compile line is a line that begins with "cc " in a page, and lines behind it that begin with "./a.out" run
 # what it has made. Where one is not enough, the page has a comment
 # "by hand: PROGRAM" and behind it a block of commands that make the program. It must be built without a
-# warning, with nothing but a compiler, and must verify itself.
+# warning, with nothing but a compiler, and must verify itself. They are typed into bash or zsh: {a,b} is both.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 bad=0
@@ -39,8 +39,8 @@ all_lines() {  # compiler
     while read -r line; do
         echo "$1: $line"
         case $line in
-        cc*) sh -c "$line" && ./program --quiet || bad=1 ;;
-        *) sh -c "./program ${line#./a.out}" >log || { cat log; bad=1; } ;;
+        cc*) bash -c "$line" && ./program --quiet || bad=1 ;;
+        *) bash -c "./program ${line#./a.out}" >log || { cat log; bad=1; } ;;
         esac
     done <"$work/lines"
     compiler_is cc "$1"
@@ -49,7 +49,7 @@ all_lines() {  # compiler
     for program in "$work"/block*.program; do
         [ -f "$program" ] || continue
         echo "$1 and $cxx: $(cat "$program")"
-        sh -e "${program%.program}" && "$(cat "$program")" --quiet || bad=1
+        bash -e "${program%.program}" && "$(cat "$program")" --quiet || bad=1
     done
     exit $bad
 }

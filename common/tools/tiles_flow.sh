@@ -13,4 +13,4 @@ for step in fa1 fa2 masks; do
     "$build/05_flash_tiled_cpu" $options --traffic --csv "$data/csv" >"$data/printed"
     awk -F, -v step=$step 'NR > 1 { print "counted", step, $3 }' "$data/csv"
 done >"$data/tiles_flow"
-awk -v N=8 -v d=4 -v B=2 -f common/plots/05_tiles_flow.awk "$data/tiles_flow" >"$data/tiles_flow.svg"
+awk -v N=8 -v d=4 -v B=2 -f common/tools/plots/05_tiles_flow.awk "$data/tiles_flow" >"$data/tiles_flow.svg"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # timeline.sh PROGRAM KERNEL CSV PRODUCTS [OPTION…] - when a GPU's units would work on one block of a kernel, for
-# common/plots/timeline.gp: first the rows, "# number name", then "row begin end kind label".
+# common/tools/plots/timeline.gp: first the rows, "# number name", then "row begin end kind label".
 #
 # Where a kernel is several launches, it is the first with products. The program says it for every warp; what the warps of a
 # warpgroup ask for in one run becomes one box. PRODUCTS are the names of the products, in the order in which they are first

@@ -7,11 +7,11 @@
 #define LESSON backward_fa2
 #endif
 
-#include "common/attention_input.h"
 #include "common/classroom/student/student.h"
+#include "common/problem/attention_input.h"
 
-#include "common/attention_load.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
+#include "common/program/attention_load.h"
 
 static const struct program program = { .chapter = 7, .name = "student" };
 

@@ -7,11 +7,11 @@
 #else
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #endif
-#include "common/attention_input.h"
 #include "common/classroom/student/student.h"
+#include "common/problem/attention_input.h"
 
-#include "common/attention_load.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
+#include "common/program/attention_load.h"
 
 #include <stdlib.h>
 

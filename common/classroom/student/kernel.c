@@ -13,12 +13,12 @@
 #endif
 #define LAUNCH_OF(name) BUILT_AS(name)
 
-#include "common/attention_input.h"
-#include "common/attention_load.h"
 #include "common/classroom/student/device_memory.h"
 #include "common/classroom/student/student.h"
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
-#include "common/memory.h"
+#include "common/problem/attention_input.h"
+#include "common/program/attention_load.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include LESSON_HEADER
 #include "common/classroom/student/student.h"
 
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 
 #include <string.h>
 

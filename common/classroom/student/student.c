@@ -1,9 +1,9 @@
 #include "common/classroom/student/student.h"
 
-#include "common/memory.h"
-#include "common/npy_header.h"
-#include "common/options.h"
-#include "common/traffic.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy_header.h"
+#include "common/measure/traffic.h"
+#include "common/program/options.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #ifndef CLASSROOM_STUDENT_H
 #define CLASSROOM_STUDENT_H
 
-#include "common/npy.h"
+#include "common/files/npy.h"
 
 #include <stddef.h>
 

@@ -78,7 +78,7 @@ interrupt() {  # command
 }
 # The head of a source, and a softmax that is right.
 head_of='#include "01_standard_softmax/standard_softmax.h"
-#include "common/traffic.h"
+#include "common/measure/traffic.h"
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>

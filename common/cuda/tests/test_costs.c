@@ -1,10 +1,10 @@
 /*
- * Accesses to slow memory are counted in common/traffic.h, and what accesses cost a GPU is what its
+ * Accesses to slow memory are counted in common/measure/traffic.h, and what accesses cost a GPU is what its
  * banks and sectors make of their addresses.
  */
 #include "common/cuda/cpu.h"
+#include "common/measure/traffic.h"
 #include "common/tests/test.h"
-#include "common/traffic.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "common/cuda/tests/hoppers.h"
 
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include "common/cuda/cpu.h"

@@ -4,7 +4,7 @@
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/cpu.h"
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "common/cuda/tests/tensors.h"
 
 #include "common/cuda/tests/primitives.h"
-#include "common/random.h"
+#include "common/problem/random.h"
 #include "common/tests/test.h"
 
 #include <math.h>

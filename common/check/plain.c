@@ -1,0 +1,255 @@
+#include "common/check/plain.h"
+
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void plain_softmax(const float *x, float *y, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const float *xi = x + i * cols;
+        float *yi = y + i * cols;
+        float m = -INFINITY, l = 0.0f;
+        for (size_t j = 0; j < cols; j++)
+            m = fmaxf(m, xi[j]);
+        for (size_t j = 0; j < cols; j++)
+            yi[j] = expf(xi[j] - m);
+        for (size_t j = 0; j < cols; j++)
+            l += yi[j];
+        for (size_t j = 0; j < cols; j++)
+            yi[j] /= l;
+    }
+}
+
+static float dot(const float *a, const float *b, size_t n)
+{
+    float sum = 0.0f;
+    for (size_t c = 0; c < n; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
+static size_t query_row(const struct attention *p, size_t b, size_t h, size_t i)
+{
+    return ((b * p->H + h) * p->Nq + i) * p->d;
+}
+
+static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
+{
+    return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
+}
+
+static float dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
+{
+    return dropout_keeps(p, b, h, i, j) ? (float)(1.0 / (1.0 - p->dropout)) : 0.0f;
+}
+
+/* One row of P, before dropout: 0 where nothing is seen. Returns the row's lse. */
+static float probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
+                           size_t h, size_t i, float *P)
+{
+    float m = -INFINITY, l = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = visible(p, b, h, i, j)
+                   ? p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d)
+                   : -INFINITY;
+    for (size_t j = 0; j < p->Nk; j++)
+        m = fmaxf(m, P[j]);
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = P[j] == -INFINITY ? 0.0f : expf(P[j] - m);
+    for (size_t j = 0; j < p->Nk; j++)
+        l += P[j];
+    for (size_t j = 0; j < p->Nk; j++)
+        P[j] = l == 0.0f ? 0.0f : P[j] / l;
+    return m + logf(l);
+}
+
+/* The row of O that belongs to a row of P. */
+static void output_row(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
+                       const float *P, float *O_i)
+{
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
+        for (size_t c = 0; c < p->d; c++)
+            O_i[c] += weight * V[key_row(p, b, h, j) + c];
+    }
+    dtype_round_all(p->dtype, O_i, p->d);
+}
+
+static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
+{
+    const float L = probabilities(p, Q, K, b, h, i, P);
+    if (lse_i)
+        *lse_i = L;
+    output_row(p, V, b, h, i, P, O_i);
+}
+
+void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                       size_t b, size_t h, size_t i, float *O_i, float *lse_i)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    forward_row(p, Q, K, V, b, h, i, P, O_i, lse_i);
+    free(P);
+}
+
+void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
+                   float *O, float *lse)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++) {
+                const size_t row = (b * p->H + h) * p->Nq + i;
+                forward_row(p, Q, K, V, b, h, i, P, O + row * p->d, lse ? lse + row : NULL);
+            }
+    free(P);
+}
+
+/* D of query (b, h, i), whose row of P is there, as the sum of dO O, for an O that has come in 16 bits. */
+static float D_of_rounded_output(const struct attention *p, const float *V, const float *dO_i,
+                                 size_t b, size_t h, size_t i, const float *P)
+{
+    float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
+    output_row(p, V, b, h, i, P, O_i);
+    const float D = dot(dO_i, O_i, p->d);
+    free(O_i);
+    return D;
+}
+
+/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
+static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
+                            float *dP)
+{
+    const size_t row = query_row(p, b, h, i);
+    float D = 0.0f;
+    probabilities(p, Q, K, b, h, i, P);
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
+        D += P[j] * dP[j];
+    }
+    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
+}
+
+/* scale dS of a pair, and its weight in dV: each rounded to the type in which it meets the next product. */
+static float scaled_dS(const struct attention *p, float P, float dP, float D)
+{
+    return p->dtype == DTYPE_F32 ? p->scale * P * (dP - D)
+                                 : p->scale * dtype_round(p->dtype, P * (dP - D));
+}
+
+static float weight_of(const struct attention *p, float P, float Z)
+{
+    return dtype_round(p->dtype, P * Z);
+}
+
+/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
+static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
+                         float *dQ, float *dK, float *dV)
+{
+    const size_t row = query_row(p, b, h, i);
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const size_t key = key_row(p, b, h, j);
+        const float dS = scaled_dS(p, P[j], dP[j], D);
+        const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
+        for (size_t c = 0; c < p->d; c++) {
+            dQ[row + c] += dS * K[key + c];
+            dK[key + c] += dS * Q[row + c];
+            dV[key + c] += weight * dO[row + c];
+        }
+    }
+}
+
+void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
+                    const float *dO, float *dQ, float *dK, float *dV)
+{
+    const size_t queries = p->B * p->H * p->Nq * p->d, keys = p->B * p->Hkv * p->Nk * p->d;
+    for (size_t n = 0; n < queries; n++)
+        dQ[n] = 0.0f;
+    for (size_t n = 0; n < keys; n++)
+        dK[n] = dV[n] = 0.0f;
+
+    float *P = allocate(p->Nk, sizeof *P, "a row of P");
+    float *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->Nq; i++)
+                backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
+    free(dP);
+    free(P);
+}
+
+void plain_backward_query(const struct attention *p, const float *Q, const float *K, const float *V,
+                          const float *dO, size_t b, size_t h, size_t i, float *dQ_i)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
+          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t c = 0; c < p->d; c++)
+        dQ_i[c] = 0.0f;
+    for (size_t j = 0; j < p->Nk; j++)
+        for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
+            dQ_i[c] += scaled_dS(p, P[j], dP[j], D) * K[key_row(p, b, h, j) + c];
+    free(dP);
+    free(P);
+}
+
+/* As in reference.c: how much of a query is in the gradients of a key. */
+struct share {
+    float of_Q, of_dO;
+};
+
+static void shares_of_query(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i,
+                            const size_t *rows, size_t count, struct share *shares)
+{
+    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
+          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
+    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t k = 0; k < count; k++) {
+        const size_t j = rows[k] % p->Nk;
+        if (visible(p, b, h, i, j))
+            shares[k] = (struct share){ scaled_dS(p, P[j], dP[j], D),
+                                        weight_of(p, P[j], dropout_factor(p, b, h, i, j)) };
+    }
+    free(dP);
+    free(P);
+}
+
+void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
+                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV)
+{
+    const size_t group = p->H / p->Hkv, queries = group * p->Nq;
+    const size_t b = rows[0] / p->Nk / p->Hkv, first = rows[0] / p->Nk % p->Hkv * group;
+    struct share *shares = allocate(queries * count, sizeof *shares, "the shares of queries");
+    PARALLEL(omp parallel for schedule(dynamic))
+    for (size_t q = 0; q < queries; q++)
+        shares_of_query(p, Q, K, V, dO, b, first + q / p->Nq, q % p->Nq, rows, count,
+                        shares + q * count);
+    for (size_t n = 0; n < count * p->d; n++)
+        dK[n] = dV[n] = 0.0f;
+    for (size_t n = 0; n < queries * count; n++) {
+        const size_t q = n / count, k = n % count, h = first + q / p->Nq, i = q % p->Nq;
+        const size_t row = query_row(p, b, h, i);
+        if (!visible(p, b, h, i, rows[k] % p->Nk))
+            continue;
+        for (size_t c = 0; c < p->d; c++) {
+            dK[k * p->d + c] += shares[n].of_Q * Q[row + c];
+            dV[k * p->d + c] += shares[n].of_dO * dO[row + c];
+        }
+    }
+    free(shares);
+}

@@ -1,0 +1,48 @@
+#include "common/cpu/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *program = "course";
+
+void memory_program(const char *name)
+{
+    program = name;
+}
+
+void *allocate(size_t count, size_t size, const char *what)
+{
+    void *room = NULL;
+    if (count <= SIZE_MAX / size)
+        room = malloc(count > 0 ? count * size : 1);
+    if (!room)
+        out_of_memory(what, count, size);
+    return room;
+}
+
+void out_of_memory(const char *what, size_t count, size_t size)
+{
+    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program, what,
+            1e-9 * (double)count * (double)size);
+    exit(2);
+}
+
+static const uint32_t POISON =
+    0x7FC0DEAD;  // a quiet NaN; arithmetic makes 0x7FC00000 or 0xFFC00000
+
+void poison_fill(float *x, size_t n)
+{
+    for (size_t done = 0, more; done < n; done += more) {  // as many again as there are already
+        more = done == 0 ? 1 : done < n - done ? done : n - done;
+        memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
+    }
+}
+
+bool poison_is(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits == POISON;
+}

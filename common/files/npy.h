@@ -1,0 +1,52 @@
+/*
+ * NumPy's .npy files, versions 1.0 to 3.0: strict to read, whole or not at all when written.
+ *
+ * Read are little-endian f2, f4, f8, b1 and u1 arrays in C order, of one to eight dimensions, none
+ * of them zero. Everything else is refused by name: another type, big-endian, Fortran order, a
+ * header that lies about the data behind it.
+ * Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ */
+#ifndef COMMON_NPY_H
+#define COMMON_NPY_H
+
+#include "common/files/whole_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { NPY_MAX_DIMS = 8, NPY_MAX_HEADER = 10000 };
+enum npy_type { NPY_F2, NPY_F4, NPY_F8, NPY_B1, NPY_U1 };
+
+struct npy {
+    enum npy_type type;
+    int dims;
+    size_t shape[NPY_MAX_DIMS];
+    size_t count;  // of elements: the product of the shape
+    void *data;    // owned; npy_free releases it
+};
+
+/*
+ * Reads the array in `path`, which may be a pipe. On failure returns false, says why in `error`,
+ * and leaves nothing to free.
+ */
+bool npy_read(const char *path, struct npy *array, struct file_error *error);
+void npy_free(struct npy *array);
+
+/* The same from an open stream, from where it stands to its end. It stays open. */
+bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error);
+
+/* The elements as float32, f8 rounded to nearest even, the others exact; free() them. */
+float *npy_floats(const struct npy *array);
+
+/* Writes `shape` as "(2, 4, 164, 32)" or "(164,)"; returns `text`. */
+char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size);
+
+/*
+ * Writes the elements of `data`, as many as `shape` says, as a version 1.0 file: the same bytes that
+ * np.save writes, whole or not at all (whole_file.h). False and `error` on failure.
+ */
+bool npy_write(const char *path, enum npy_type type, int dims, const size_t *shape,
+               const void *data, struct file_error *error);
+
+#endif

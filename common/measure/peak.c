@@ -1,0 +1,151 @@
+/*
+ * What one core can do at most: multiply-adds out of registers, and copies out of memory.
+ *
+ * A core is kept busy by multiply-adds that do not wait for one another: two units that need four
+ * clocks for each want eight chains of them, four units sixteen. The chains are vectors as wide as
+ * the processor at hand has them, found at run time, so that this file needs no -march.
+ */
+#include "common/measure/bench.h"
+
+#include "common/cpu/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+/* The course keeps a * b + c apart, as it is written; here the fused one is what is measured. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT ON
+#elif defined(__GNUC__)
+#pragma GCC optimize("O3", "fp-contract=fast")  // O3: chains in registers, loops over them unrolled
+#endif
+
+enum { TURNS = 10000000 };  // at eight clocks a turn or so, some 20 ms
+
+/*
+ * A macro, because gcc splits vectors that a function's own processor does not have before it
+ * inlines that function elsewhere. Each chain takes its left neighbour's value and a factor that
+ * barely changes it: no product stays the same from turn to turn, so none can be taken out of the
+ * loop, and nothing overflows.
+ */
+#define SPIN(name, processor, lanes, chains)                            \
+    processor static void name(void *result)                            \
+    {                                                                   \
+        typedef float vector __attribute__((vector_size(4 * (lanes)))); \
+        vector a[chains], sum = { 0.0f };                               \
+        const vector factor = sum + 0x1p-24f;                           \
+        for (int i = 0; i < (chains); i++)                              \
+            a[i] = sum + (float)(i + 1);                                \
+        for (int turn = 0; turn < TURNS; turn++) {                      \
+            for (int i = 0; i < (chains)-1; i++)                        \
+                a[i] = a[i + 1] * factor + a[i];                        \
+            a[(chains)-1] = a[0] * factor + a[(chains)-1];              \
+        }                                                               \
+        for (int i = 0; i < (chains); i++)                              \
+            sum += a[i];                                                \
+        memcpy(result, &sum, sizeof sum);                               \
+    }
+
+/* 128 bits everywhere: SSE2 (16 registers), NEON (32); without either, whatever comes out. */
+enum { WIDEST = 16, CHAINS_512 = 16, CHAINS_256 = 12 };
+#if defined(__x86_64__)
+enum { CHAINS_128 = 12 };
+SPIN(spin_512, __attribute__((target("avx512f"))), 16, CHAINS_512)
+SPIN(spin_256, __attribute__((target("avx2,fma"))), 8, CHAINS_256)
+#else
+enum { CHAINS_128 = 24 };
+#endif
+SPIN(spin_128, , 4, CHAINS_128)
+
+/* Where results go, so that they are not left out. */
+static volatile float spun;
+
+/* The widest chains that this processor has. */
+struct spin {
+    void (*run)(void *result);
+    double lanes_and_chains;
+};
+
+static struct spin widest_spin(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return (struct spin){ spin_512, 16.0 * CHAINS_512 };
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return (struct spin){ spin_256, 8.0 * CHAINS_256 };
+#endif
+    return (struct spin){ spin_128, 4.0 * CHAINS_128 };
+}
+
+void bench_fma_work(void *unused)
+{
+    float result[WIDEST];
+    (void)unused;
+    widest_spin().run(result);
+    spun += result[0];
+}
+
+double bench_fma_operations(void)
+{
+    return 2.0 * widest_spin().lanes_and_chains * TURNS;
+}
+
+double bench_fma_peak(void)
+{
+    struct bench spin = { "multiply-adds", bench_fma_work, NULL, 0.0, 0.0 };
+    bench_run(&spin, 1, 0.25);
+    return bench_fma_operations() / spin.best;
+}
+
+struct copy {
+    char *to, *from;
+    size_t bytes;
+};
+
+static void copy(void *arg)
+{
+    const struct copy *c = arg;
+    memcpy(c->to, c->from, c->bytes);
+}
+
+/*
+ * The same around the caches: a cache line to be written whole need not be read first. memcpy does
+ * so for large arrays too, but what it takes for large may be many times the caches' size.
+ */
+static void stream(void *arg)
+{
+#if defined(__x86_64__)
+    const struct copy *c = arg;
+    for (size_t i = 0; i < c->bytes; i += sizeof(__m128i)) {
+        const __m128i piece = _mm_load_si128((const __m128i *)(c->from + i));
+        _mm_stream_si128((__m128i *)(c->to + i), piece);
+    }
+    _mm_sfence();
+#else
+    copy(arg);
+#endif
+}
+
+/* memset first: a page that was never written may not be there, or be one page of zeros for all. */
+double bench_copy_bandwidth(void)
+{
+    const size_t least = (size_t)64 << 20, most = (size_t)512 << 20, cache = bench_cache_bytes(3);
+    const size_t wanted = cache < most / 4 ? 4 * cache : most;
+    const size_t bytes = wanted < least ? least : wanted;
+    struct copy c = {
+        .to = allocate(bytes, 1, "an array to copy to"),
+        .from = allocate(bytes, 1, "an array to copy from"),
+        .bytes = bytes,
+    };
+    memset(c.to, 1, bytes);
+    memset(c.from, 2, bytes);
+    struct bench ways[] = { { "memcpy", copy, &c, 0.0, 0.0 }, { "stream", stream, &c, 0.0, 0.0 } };
+    bench_run(ways, 2, 0.5);
+    free(c.to);
+    free(c.from);
+    return 2.0 * (double)bytes / fmin(ways[0].best, ways[1].best);
+}

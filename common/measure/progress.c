@@ -1,0 +1,32 @@
+#define _POSIX_C_SOURCE 200809L
+#include "common/measure/progress.h"
+
+#include "common/measure/bench.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Seconds from one line to the next. */
+static const double BETWEEN_LINES = 0.2;
+
+void progress(const char *what, size_t done, size_t total)
+{
+    static double last;
+    static bool shown;
+    if (!isatty(STDERR_FILENO))
+        return;
+    const double now = bench_now();
+    if (done == total) {
+        if (shown)
+            fputs("\r\033[K", stderr);
+        shown = false;
+        last = 0.0;
+    } else if (last == 0.0) {
+        last = now;
+    } else if (now - last > BETWEEN_LINES) {
+        fprintf(stderr, "\r%s: %.0f %%", what, 100.0 * (double)done / (double)total);
+        last = now;
+        shown = true;
+    }
+}

@@ -1,0 +1,185 @@
+#include "common/measure/traffic.h"
+
+#include "common/cpu/memory.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct traffic arrays[TRAFFIC_MAX_ARRAYS];
+static size_t array_count;
+static size_t last_hit;  // most accesses follow one to the same array
+
+/* Extra memory may come and go in several threads. */
+static atomic_size_t slow_held, slow_peak, fast_held, fast_peak;
+
+void traffic_reset(void)
+{
+    array_count = last_hit = 0;
+    atomic_store(&slow_peak, atomic_load(&slow_held));
+    atomic_store(&fast_peak, atomic_load(&fast_held));
+}
+
+static struct traffic *find(const char *name)
+{
+    for (size_t a = 0; a < array_count; a++)
+        if (strcmp(arrays[a].name, name) == 0)
+            return &arrays[a];
+    return NULL;
+}
+
+static void fail(const char *what, const char *name)
+{
+    fprintf(stderr, "traffic: %s %s\n", what, name);
+    abort();
+}
+
+static bool holds(const struct traffic *t, const void *element)
+{
+    const uintptr_t at = (uintptr_t)element;
+    return at >= (uintptr_t)t->begin && at < (uintptr_t)t->end;
+}
+
+void traffic_watch(const char *name, const float *array, size_t count)
+{
+    for (size_t a = 0; a < array_count; a++)
+        if (holds(&arrays[a], array) || holds(&arrays[a], array + count - 1))
+            fail("two watched arrays overlap, the second is", name);
+    struct traffic *t = find(name);
+    if (!t) {
+        if (array_count == TRAFFIC_MAX_ARRAYS)
+            fail("too many watched arrays to take", name);
+        t = &arrays[array_count++];
+        *t = (struct traffic){ .name = name };
+    }
+    t->begin = array;
+    t->end = array + count;
+}
+
+struct traffic traffic_of(const char *name)
+{
+    const struct traffic *t = find(name);
+    if (!t)
+        fail("nobody watches an array called", name);
+    return *t;
+}
+
+struct traffic traffic_total(void)
+{
+    struct traffic total = { .name = "all" };
+    for (size_t a = 0; a < array_count; a++) {
+        total.loads += arrays[a].loads;
+        total.stores += arrays[a].stores;
+    }
+    return total;
+}
+
+size_t traffic_arrays(const struct traffic **list)
+{
+    *list = arrays;
+    return array_count;
+}
+
+static struct traffic *array_at(const float *element)
+{
+    if (last_hit < array_count && holds(&arrays[last_hit], element))
+        return &arrays[last_hit];
+    for (last_hit = 0; last_hit < array_count; last_hit++)
+        if (holds(&arrays[last_hit], element))
+            return &arrays[last_hit];
+    return NULL;
+}
+
+/* The watched array that holds all n elements from `first` on. */
+static struct traffic *array_of(const float *first, size_t n, const char *what)
+{
+    struct traffic *t = array_at(first);
+    if (!t || !holds(t, first + n - 1))
+        fail(what, "in no watched array");
+    return t;
+}
+
+void traffic_count_loads(const float *first, size_t n)
+{
+    array_of(first, n, "a load from an address")->loads += n;
+}
+
+void traffic_count_stores(const float *first, size_t n)
+{
+    array_of(first, n, "a store to an address")->stores += n;
+}
+
+void traffic_count_load(const float *element)
+{
+    traffic_count_loads(element, 1);
+}
+
+void traffic_count_store(const float *element)
+{
+    traffic_count_stores(element, 1);
+}
+
+/* What stands before each array of extra memory; the array begins a cache line later. */
+struct extra {
+    size_t bytes;
+    bool slow;
+};
+
+enum { CACHE_LINE = 64 };
+
+static float *extra(const char *name, size_t count, bool slow, atomic_size_t *held,
+                    atomic_size_t *peak)
+{
+    if (count > (SIZE_MAX - CACHE_LINE) / sizeof(float) - CACHE_LINE)
+        out_of_memory(name, count, sizeof(float));
+    const size_t bytes = count * sizeof(float);
+    struct extra *e = aligned_alloc(CACHE_LINE, CACHE_LINE * (bytes / CACHE_LINE + 2));
+    if (!e)
+        out_of_memory(name, count, sizeof(float));
+    *e = (struct extra){ .bytes = bytes, .slow = slow };
+
+    const size_t now = atomic_fetch_add(held, bytes) + bytes;
+    size_t before = atomic_load(peak);
+    while (before < now && !atomic_compare_exchange_weak(peak, &before, now))
+        ;
+    return (float *)((char *)e + CACHE_LINE);
+}
+
+float *extra_slow(const char *name, size_t count)
+{
+    float *array = extra(name, count, true, &slow_held, &slow_peak);
+    traffic_watch(name, array, count);
+    return array;
+}
+
+float *extra_fast(const char *name, size_t count)
+{
+    float *array = extra(name, count, false, &fast_held, &fast_peak);
+    poison_fill(array, count);  // so that reading what was never written shows
+    return array;
+}
+
+void extra_free(float *array)
+{
+    if (!array)
+        return;
+    struct extra *e = (struct extra *)((char *)array - CACHE_LINE);
+    atomic_fetch_sub(e->slow ? &slow_held : &fast_held, e->bytes);
+    for (size_t a = 0; a < array_count && e->slow; a++)
+        if (arrays[a].begin == array)
+            arrays[a].begin = arrays[a].end = NULL;  // its counts stay
+    free(e);
+}
+
+size_t extra_slow_peak(void)
+{
+    return atomic_load(&slow_peak);
+}
+
+size_t extra_fast_peak(void)
+{
+    return atomic_load(&fast_peak);
+}

@@ -1,0 +1,168 @@
+/*
+ * An attention problem: its shape, and which query sees which key.
+ *
+ *     S = scale Q K^T        P = softmax(S)        O = P V        for every batch entry and head
+ *
+ * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
+ *
+ * All options of attention live in the four functions below, and not in the kernels: `visible` says
+ * which scores count, `tile_kind` says it for a whole tile, `kv_head` which keys a head reads, and
+ * `dropout_keeps` which weights survive. They are the same text for the CPU and for CUDA.
+ */
+#ifndef COMMON_ATTENTION_H
+#define COMMON_ATTENTION_H
+
+#include "common/problem/dtype.h"
+#include "common/problem/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ATTENTION_MAX_D = 256 };  // elements of a row, for the chapters on the CPU
+
+struct attention {
+    size_t B, H, Hkv;  // batch entries, query heads, key/value heads; Hkv divides H
+    size_t Nq, Nk, d;  // queries, keys, elements of a row
+    enum dtype dtype;  // of Q, K, V and O; they are float32 arrays on the host all the same
+    float scale;
+
+    bool causal;                          // no query sees a key after its own place …
+    bool top_left;                        // … counted from the first key; else from the last
+    ptrdiff_t window_left, window_right;  // keys before and after its place; -1: all of them
+
+    const uint8_t *key_mask;      // (B, Nk), 0 hides the key from all; NULL: none is hidden
+    const uint8_t *block_mask;    // (ceil(Nq / mask_rows), ceil(Nk / mask_cols)), 0 hides; or NULL
+    size_t mask_rows, mask_cols;  // the block mask's own block size, not a kernel's tile
+
+    double dropout;              // probability P of dropping a weight, 0 <= P < 1
+    uint32_t dropout_threshold;  // ceil(P 2^24), from attention_set_dropout
+    uint64_t dropout_seed;
+};
+
+/* A problem of this shape, with scale 1/sqrt(d) and no option. */
+struct attention attention_of(size_t B, size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d);
+
+/* The numbers of elements of Q and O, of K and V, and of lse. */
+size_t attention_query_elements(const struct attention *p);
+size_t attention_key_elements(const struct attention *p);
+size_t attention_rows(const struct attention *p);
+
+/* Asks for dropout with probability P, 0 <= P < 1. */
+void attention_set_dropout(struct attention *p, double P, uint64_t seed);
+
+/* The key/value head that query head h reads: H / Hkv neighbouring query heads share one. */
+HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
+{
+    return h / (p->H / p->Hkv);
+}
+
+/*
+ * The band of keys around query i: those with low <= j - i <= high. Its place is i + offset, where
+ * the last query stands at the last key, or with top_left the first query at the first key.
+ */
+struct band {
+    ptrdiff_t low, high;
+};
+
+HOST_DEVICE static inline struct band attention_band(const struct attention *p)
+{
+    const ptrdiff_t offset = p->top_left ? 0 : (ptrdiff_t)p->Nk - (ptrdiff_t)p->Nq;
+    const ptrdiff_t all = (ptrdiff_t)p->Nq + (ptrdiff_t)p->Nk;  // no window need be wider
+    struct band band = { -all, all };
+    if (p->window_left >= 0 && p->window_left < all)
+        band.low = offset - p->window_left;
+    if (p->window_right >= 0 && p->window_right < all)
+        band.high = offset + p->window_right;
+    if (p->causal && band.high > offset)
+        band.high = offset;
+    return band;
+}
+
+/* Does query i of batch entry b, head h see key j?  O(1). */
+HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size_t h, size_t i,
+                                       size_t j)
+{
+    (void)h;  // no option so far tells heads apart
+    const struct band band = attention_band(p);
+    const ptrdiff_t distance = (ptrdiff_t)j - (ptrdiff_t)i;
+    if (distance < band.low || distance > band.high)
+        return false;
+    if (p->key_mask && !p->key_mask[b * p->Nk + j])
+        return false;
+    if (p->block_mask) {
+        const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
+        return p->block_mask[i / p->mask_rows * columns + j / p->mask_cols];
+    }
+    return true;
+}
+
+enum tile_kind {
+    TILE_SKIPPED,  // no query of the tile sees any of its keys: nothing to read, nothing to do
+    TILE_PARTIAL,  // ask `visible` for each score
+    TILE_WHOLE,    // every query sees every key: no score needs asking
+};
+
+/*
+ * What the tile of queries i0 … i1-1 and keys j0 … j1-1 is; neither range is empty. SKIPPED and
+ * WHOLE are promises. PARTIAL is not: where two masks meet, such a tile may turn out to be either.
+ * O(keys + mask blocks of the tile).
+ */
+HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, size_t b, size_t h,
+                                                   size_t i0, size_t i1, size_t j0, size_t j1)
+{
+    (void)h;
+    const struct band band = attention_band(p);
+    const ptrdiff_t nearest = (ptrdiff_t)j0 - (ptrdiff_t)(i1 - 1);   // j - i takes every value …
+    const ptrdiff_t farthest = (ptrdiff_t)(j1 - 1) - (ptrdiff_t)i0;  // … between these two
+    if (farthest < band.low || nearest > band.high)
+        return TILE_SKIPPED;
+    bool all = nearest >= band.low && farthest <= band.high;
+
+    if (p->key_mask) {
+        size_t seen = 0;
+        for (size_t j = j0; j < j1; j++)
+            seen += p->key_mask[b * p->Nk + j] != 0;
+        if (seen == 0)
+            return TILE_SKIPPED;
+        all = all && seen == j1 - j0;
+    }
+    if (p->block_mask) {
+        const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
+        size_t seen = 0, blocks = 0;
+        for (size_t r = i0 / p->mask_rows; r <= (i1 - 1) / p->mask_rows; r++)
+            for (size_t c = j0 / p->mask_cols; c <= (j1 - 1) / p->mask_cols; c++, blocks++)
+                seen += p->block_mask[r * columns + c] != 0;
+        if (seen == 0)
+            return TILE_SKIPPED;
+        all = all && seen == blocks;
+    }
+    return all ? TILE_WHOLE : TILE_PARTIAL;
+}
+
+/*
+ * Does dropout keep the weight of key j for query i?  Those it keeps are multiplied by 1/(1 - P).
+ * The answer depends on the coordinates and the seed alone: not on tiles, threads or direction.
+ */
+HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b, size_t h,
+                                             size_t i, size_t j)
+{
+    if (p->dropout_threshold == 0)
+        return true;
+    const struct philox counter = { { (uint32_t)(j / 4), (uint32_t)i, (uint32_t)h, (uint32_t)b } };
+    const struct philox four = philox4x32(counter, p->dropout_seed);
+    // Chosen by conditions: a GPU's registers have no index, so there an array that is indexed lies in slow memory.
+    const uint32_t low = j % 2 ? four.word[1] : four.word[0];
+    const uint32_t high = j % 2 ? four.word[3] : four.word[2];
+    return (j % 4 < 2 ? low : high) >> 8 >= p->dropout_threshold;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The input of chapters 04 to 07: an attention problem with its Q, K and V.
+ */
+#ifndef COMMON_ATTENTION_INPUT_H
+#define COMMON_ATTENTION_INPUT_H
+
+#include "common/problem/attention.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct attention_input {
+    struct attention p;
+    float *Q, *K, *V;     // (B, H, Nq, d), (B, Hkv, Nk, d) twice
+    uint8_t *key_mask;    // (B, Nk) or NULL; p.key_mask points to it
+    uint8_t *block_mask;  // in the shape of block_mask.h or NULL; p.block_mask points to it
+    size_t Br, Bc;        // of the tiles that --br and --bc ask for; 0: they do not
+    size_t too_large;     // so many numbers of Q, K and V are infinite because of p.dtype
+    int dims;             // of the array that Q came in: 2, 3 or 4
+    char origin[400];     // where they come from, to be printed
+};
+
+/* A problem of this shape with normal numbers and no options. */
+struct attention_input attention_input_random(struct attention p, uint64_t seed);
+void attention_input_free(struct attention_input *input);
+
+/* Normal numbers in the shape of O, for the gradient of the loss by it; free() them. */
+float *attention_dO_random(const struct attention *p, uint64_t seed);
+
+/* How many pairs of a query and a key that it sees there are, in all heads. */
+size_t attention_pairs(const struct attention *p);
+
+#endif

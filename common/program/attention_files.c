@@ -1,0 +1,111 @@
+#include "common/program/attention_files.h"
+
+#include "common/files/npy.h"
+
+#include <stdio.h>
+
+struct attention_array attention_array_read(const char *path)
+{
+    struct npy npy;
+    struct file_error error;
+    char shape[100];
+    if (!npy_read(path, &npy, &error))
+        options_fail(path, "%s", error.text);
+    if (npy.dims < 2 || npy.dims > 4)
+        options_fail(path, "expected shape (N, d), (H, N, d) or (B, H, N, d), found %s",
+                     npy_shape_text(npy.dims, npy.shape, shape, sizeof shape));
+    if (npy.type == NPY_B1 || npy.type == NPY_U1)
+        options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
+    struct attention_array a = { .path = path, .dims = npy.dims, .shape = { 1, 1, 1, 1 } };
+    for (int k = 0; k < npy.dims; k++)
+        a.shape[4 - npy.dims + k] = npy.shape[k];
+    a.x = npy_floats(&npy);
+    npy_free(&npy);
+    return a;
+}
+
+/* Ends the program unless a and b have the same size along `axis`, which is called `name`. */
+static void same_size(const struct attention_array *a, const struct attention_array *b, int axis,
+                      const char *name)
+{
+    if (a->shape[axis] != b->shape[axis])
+        options_fail(b->path, "expected the %s of %s, %zu, found %zu", name, a->path,
+                     a->shape[axis], b->shape[axis]);
+}
+
+struct attention_input attention_files(const char *q, const char *k, const char *v)
+{
+    const struct attention_array Q = attention_array_read(q), K = attention_array_read(k),
+                                 V = attention_array_read(v);
+    if (K.dims != Q.dims || V.dims != Q.dims)
+        options_fail(K.dims != Q.dims ? k : v, "expected as many dimensions as %s, %d, found %d", q,
+                     Q.dims, K.dims != Q.dims ? K.dims : V.dims);
+    same_size(&Q, &K, 0, "batch size");
+    same_size(&Q, &K, 3, "row length d");
+    same_size(&K, &V, 0, "batch size");
+    same_size(&K, &V, 1, "number of heads");
+    same_size(&K, &V, 2, "number of keys");
+    same_size(&K, &V, 3, "row length d");
+    if (Q.shape[1] % K.shape[1] != 0)
+        options_fail(k, "expected a number of heads that divides the %zu of %s, found %zu",
+                     Q.shape[1], q, K.shape[1]);
+    if (Q.shape[3] > ATTENTION_MAX_D)
+        options_fail(q, "expected rows of at most %d elements, found %zu", ATTENTION_MAX_D,
+                     Q.shape[3]);
+    return (struct attention_input){
+        .p = attention_of(Q.shape[0], Q.shape[1], K.shape[1], Q.shape[2], K.shape[2], Q.shape[3]),
+        .Q = Q.x,
+        .K = K.x,
+        .V = V.x,
+        .dims = Q.dims,
+    };
+}
+
+uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, const char *meaning)
+{
+    struct npy npy;
+    struct file_error error;
+    char found[100], wanted[100];
+    const size_t shape[2] = { rows, columns };
+    if (!npy_read(path, &npy, &error))
+        options_fail(path, "%s", error.text);
+    if (npy.type != NPY_B1 && npy.type != NPY_U1)
+        options_fail(path, "expected a mask of bool or uint8, found numbers");
+    if (npy.dims != 2 || npy.shape[0] != rows || npy.shape[1] != columns)
+        options_fail(path, "expected shape %s = %s, found %s", meaning,
+                     npy_shape_text(2, shape, wanted, sizeof wanted),
+                     npy_shape_text(npy.dims, npy.shape, found, sizeof found));
+    return npy.data;
+}
+
+/* Writes x, (B, heads, rows, d), to `path` unless that is NULL, in as many dimensions as Q had. */
+static void write_rows(const char *path, const struct attention_input *input, size_t heads,
+                       size_t rows, const float *x)
+{
+    const size_t shape[4] = { input->p.B, heads, rows, input->p.d };
+    struct file_error error;
+    if (path && !npy_write(path, NPY_F4, input->dims, shape + 4 - input->dims, x, &error))
+        options_fail(path, "%s", error.text);
+}
+
+void attention_write_gradients(const struct options *options, const struct attention_input *input,
+                               const float *dQ, const float *dK, const float *dV)
+{
+    const struct attention *p = &input->p;
+    options_flush();
+    write_rows(options->dQ, input, p->H, p->Nq, dQ);
+    write_rows(options->dK, input, p->Hkv, p->Nk, dK);
+    write_rows(options->dV, input, p->Hkv, p->Nk, dV);
+}
+
+void attention_write(const struct options *options, const struct attention_input *input,
+                     const float *O, const float *lse)
+{
+    const struct attention *p = &input->p;
+    const size_t shape[3] = { p->B, p->H, p->Nq };
+    struct file_error error;
+    options_flush();
+    write_rows(options->output, input, p->H, p->Nq, O);
+    if (options->lse && !npy_write(options->lse, NPY_F4, 3, shape, lse, &error))
+        options_fail(options->lse, "%s", error.text);
+}

@@ -1,0 +1,33 @@
+/*
+ * The arrays of an attention problem in files. What is not as expected ends the program with EXIT_USAGE.
+ */
+#ifndef COMMON_ATTENTION_FILES_H
+#define COMMON_ATTENTION_FILES_H
+
+#include "common/problem/attention_input.h"
+#include "common/program/options.h"
+
+/* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
+struct attention_array {
+    const char *path;
+    int dims;
+    size_t shape[4];
+    float *x;
+};
+struct attention_array attention_array_read(const char *path);
+
+/* The problem that Q, K and V make, without options. */
+struct attention_input attention_files(const char *q, const char *k, const char *v);
+
+/* A mask of this shape, which is also called `meaning`. */
+uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, const char *meaning);
+
+/* Writes O to --output and lse to --lse, where they are asked for. */
+void attention_write(const struct options *options, const struct attention_input *input,
+                     const float *O, const float *lse);
+
+/* The same for the gradients: dQ to --dq, dK to --dk, dV to --dv. */
+void attention_write_gradients(const struct options *options, const struct attention_input *input,
+                               const float *dQ, const float *dK, const float *dV);
+
+#endif

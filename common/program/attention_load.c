@@ -1,0 +1,144 @@
+#include "common/program/attention_load.h"
+
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
+#include "common/problem/block_mask.h"
+#include "common/program/attention_files.h"
+#include "common/program/option_values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_N = 128, USUAL_D = 64 };
+
+static size_t or_else(size_t given, size_t usual)
+{
+    return given ? given : usual;
+}
+
+static struct attention_input from_shape(const struct options *o)
+{
+    const size_t H = or_else(o->heads, or_else(o->kv_heads, 1)), Hkv = or_else(o->kv_heads, H);
+    const size_t Nq = or_else(o->n_q, or_else(o->n_k, USUAL_N));
+    if (H % Hkv != 0)
+        options_fail("--kv-heads", "expected a number that divides the %zu query heads, found %zu",
+                     H, Hkv);
+    return attention_input_random(
+        attention_of(or_else(o->batch, 1), H, Hkv, Nq, or_else(o->n_k, Nq), or_else(o->d, USUAL_D)),
+        o->seed);
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+static void take_key_mask(struct attention_input *input, const char *path)
+{
+    input->key_mask = attention_mask_read(path, input->p.B, input->p.Nk, "(B, Nk)");
+    input->p.key_mask = input->key_mask;
+}
+
+/* The mask that --block-mask names. The problem's alignment, on which a band depends, is set. */
+static void take_block_mask(struct attention_input *input, const struct options *options)
+{
+    struct attention *p = &input->p;
+    const struct block_mask_source source = block_mask_source("--block-mask", options->block_mask);
+    p->mask_rows = options->mask_rows;
+    p->mask_cols = options->mask_cols;
+    const size_t rows = block_mask_rows(p), columns = block_mask_columns(p);
+    if (source.kind == BLOCK_MASK_FILE) {
+        char meaning[80];
+        snprintf(meaning, sizeof meaning, "(ceil(Nq / %zu), ceil(Nk / %zu))", p->mask_rows,
+                 p->mask_cols);
+        input->block_mask = attention_mask_read(options->block_mask, rows, columns, meaning);
+    } else {
+        input->block_mask = allocate(rows, columns, "the block mask");
+        if (source.kind == BLOCK_MASK_BAND)
+            block_mask_band(input->block_mask, p, source.width);
+        else
+            block_mask_random(input->block_mask, p, source.density, source.seed);
+    }
+    p->block_mask = input->block_mask;
+}
+
+// ---- the problem asked for ----------------------------------------------------------------------
+
+static struct attention_input usual(const struct options *options)
+{
+    static const char *const files[] = { "q.npy", "k.npy", "v.npy", "key_mask.npy" };
+    char q[4096], k[4096];  // options_data keeps one path at a time
+    for (size_t n = 0; n < sizeof files / sizeof files[0]; n++)
+        options_spare(options, options_data(files[n]));
+    snprintf(q, sizeof q, "%s", options_data("q.npy"));
+    snprintf(k, sizeof k, "%s", options_data("k.npy"));
+    struct attention_input input = attention_files(q, k, options_data("v.npy"));
+    take_key_mask(&input, options_data("key_mask.npy"));
+    snprintf(input.origin, sizeof input.origin, "common/data/{q,k,v,key_mask}.npy");
+    return input;
+}
+
+/* Rounds x; returns how many of its numbers have become infinite. */
+static size_t round_all(enum dtype type, float *x, size_t n)
+{
+    size_t before = 0, after = 0;
+    for (size_t k = 0; k < n; k++)
+        before += isinf(x[k]) ? 1 : 0;
+    dtype_round_all(type, x, n);
+    for (size_t k = 0; k < n; k++)
+        after += isinf(x[k]) ? 1 : 0;
+    return after - before;
+}
+
+struct attention_input attention_input_load(const struct options *options)
+{
+    const bool shaped = options->batch || options->heads || options->kv_heads || options->n_q ||
+                        options->n_k || options->d || options->seed_given;
+    struct attention_input input;
+    if (options->q) {
+        input = attention_files(options->q, options->k, options->v);
+        snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
+                 options->k, options->v);
+    } else {
+        input = shaped ? from_shape(options) : usual(options);
+    }
+    if (options->key_mask) {
+        free(input.key_mask);
+        take_key_mask(&input, options->key_mask);
+    }
+    input.Br = options->br;
+    input.Bc = options->bc;
+    input.p.dtype = options->dtype;
+    input.too_large = round_all(options->dtype, input.Q, attention_query_elements(&input.p)) +
+                      round_all(options->dtype, input.K, attention_key_elements(&input.p)) +
+                      round_all(options->dtype, input.V, attention_key_elements(&input.p));
+    if (options->scale_given)
+        input.p.scale = options->scale;
+    input.p.causal = options->causal;
+    input.p.top_left = options->top_left;
+    input.p.window_left = options->window_left;
+    input.p.window_right = options->window_right;
+    if (options->dropout_given)
+        attention_set_dropout(&input.p, options->dropout, options->dropout_seed);
+    if (options->block_mask)
+        take_block_mask(&input, options);
+    return input;
+}
+
+float *attention_input_dO(const struct attention_input *input, const struct options *options)
+{
+    const struct attention *p = &input->p;
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d };
+    char wanted[100], found[100];
+    if (!options->dO) {
+        float *const random = attention_dO_random(p, options->seed);
+        dtype_round_all(p->dtype, random, attention_query_elements(p));
+        return random;
+    }
+    const struct attention_array dO = attention_array_read(options->dO);
+    if (dO.dims != input->dims || memcmp(dO.shape, shape, sizeof shape) != 0)
+        options_fail(options->dO, "expected the shape of %s, %s, found %s", options->q,
+                     npy_shape_text(input->dims, shape + 4 - input->dims, wanted, sizeof wanted),
+                     npy_shape_text(dO.dims, dO.shape + 4 - dO.dims, found, sizeof found));
+    dtype_round_all(p->dtype, dO.x, attention_query_elements(p));
+    return dO.x;
+}

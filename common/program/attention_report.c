@@ -1,0 +1,66 @@
+#include "common/program/attention_report.h"
+
+#include "common/program/report.h"
+
+void attention_describe(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const size_t pairs = attention_pairs(p), most = attention_rows(p) * p->Nk;
+    char text[32];
+    report_part("Input");
+    report_line("%s", input->origin);
+    report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
+                p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
+    if (p->dtype != DTYPE_F32)
+        report_line("Q, K and V are rounded to %s", dtype_name(p->dtype));
+    if (input->too_large > 0)
+        report_line("%s of their numbers are too large for %s, and become infinite",
+                    report_number(input->too_large, text), dtype_name(p->dtype));
+    report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
+                report_number(pairs, text), 100.0 * (double)pairs / (double)most);
+}
+
+struct attention_errors attention_check_report(const struct attention_check *check,
+                                               const struct attention *p, const float *O,
+                                               const float *lse, const char *name,
+                                               const float *before)
+{
+    struct attention_verdict v = attention_verdict_of(check, p, O, lse, name, before);
+    struct comparison lines[4] = { v.reference };
+    size_t n = 1;
+    if (v.lse.with)
+        lines[n++] = v.lse;
+    if (v.other.with)
+        lines[n++] = v.other;
+    if (v.previous.with)
+        lines[n++] = v.previous;
+    report_compared(lines, n);
+    if (check->count < attention_rows(p))
+        report_line("  checked at %zu of %zu rows, drawn by seed; --verify=all checks every row",
+                    check->count, attention_rows(p));
+    if (name && v.left_out == check->count)
+        report_line("  %s cannot do this problem: the reference alone is the judge", name);
+    else if (name && v.left_out)
+        report_line("  %s cannot do %zu of %zu rows: they go by the reference alone", name,
+                    v.left_out, check->count);
+    return attention_verdict_end(&v);
+}
+
+struct attention_errors gradient_check_report(const struct gradient_check *check,
+                                              float *const got[GRADIENTS], const char *name,
+                                              float *const before[GRADIENTS])
+{
+    struct gradient_verdict v = gradient_verdict_of(check, got, name, before);
+    struct comparison lines[2 * GRADIENTS];
+    size_t n = 0;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        lines[n++] = v.pairs[g].reference;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        if (v.pairs[g].previous.with)
+            lines[n++] = v.pairs[g].previous;
+    report_compared(lines, n);
+    if (check->count[DQ] < check->shape[DQ][0] * check->shape[DQ][1] * check->shape[DQ][2])
+        report_line("  checked at %zu rows of dQ and %zu of dK and dV; --verify=all checks all",
+                    check->count[DQ], check->count[DK]);
+    return gradient_verdict_end(&v);
+}

@@ -1,0 +1,102 @@
+/*
+ * The command line, the same in every chapter. One table (option_table.c) says which options there
+ * are, which chapters take them and what values they accept; parsing and --help both follow it.
+ *
+ * Numbers are read strictly. Whatever is wrong ends the program with one line on standard error
+ * that names the option or file and what was expected, and with exit status 2.
+ */
+#ifndef COMMON_OPTIONS_H
+#define COMMON_OPTIONS_H
+
+#include "common/problem/dtype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum exit_status {
+    EXIT_VERIFIED = 0,   // done, and the result was found right
+    EXIT_DISAGREES = 1,  // the result differs from the reference or the previous stage
+    EXIT_USAGE = 2,      // the command line or a file cannot be used; nothing was written
+    EXIT_SKIPPED = 77,   // a GPU was demanded and there is none
+};
+
+struct options {
+    const char *output, *csv;
+    uint64_t seed;
+    bool seed_given, trace, traffic, bench, quiet;
+
+    const char *input;  // 01 to 03: scores from a file, or made up
+    size_t rows, cols;  // 0: not given
+
+    const char *q, *k, *v, *lse, *key_mask;  // 04 to 07: attention from files, or made up
+    size_t batch, heads, kv_heads, n_q, n_k, d;
+    float scale;
+    bool scale_given, causal, top_left, verify_all;
+    ptrdiff_t window_left, window_right;  // -1: unbounded
+
+    const char *kernel;           // 05 to 07: the step to run; NULL: not given
+    const char *block_mask;       // a file's name, or band:W or random:DENSITY:SEED (block_mask.h)
+    size_t mask_rows, mask_cols;  // the block mask's blocks, 64 by 64 unless given
+    double dropout;
+    uint64_t dropout_seed;
+    bool dropout_given, dropout_seed_given;
+    size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
+    bool trace_csv;                // the trace, as comma-separated values
+    const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
+    enum dtype dtype;              // 06, 07: what Q, K, V and dO are rounded to
+    bool profile;                  // 06: accesses by line of a kernel's source
+    const char *timeline;          // 06, 07: where it is written which unit would work when
+    const char *leave_out;  // 06, 07: kernels that are neither run nor compared with; or NULL
+
+    const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
+    bool train;
+};
+
+/* What a chapter says of itself in --help. */
+struct program {
+    int chapter;          // 3
+    const char *name;     // "03_online_softmax"
+    const char *summary;  // one line
+    const char *example;  // a command line worth trying, without the program's name
+};
+
+/* Reads the command line. --help prints the chapter's options and ends the program with 0. */
+struct options options_parse(const struct program *program, int argc, char **argv);
+
+/* Only says who is running, for programs that read their few arguments themselves. */
+void options_program(const struct program *program, const char *path);
+
+/*
+ * Prints "PROGRAM: WHAT: message" on standard error, where `what` is an option or a file, and ends
+ * the program with EXIT_USAGE.
+ */
+_Noreturn void options_fail(const char *what, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails.
+ * Called before any file is written, so that a program that cannot speak writes nothing.
+ */
+void options_flush(void);
+
+/* Of a chapter with kernels: neither an input nor a kernel was asked for. */
+bool options_usual(const struct options *options);
+
+/* Is `name` among the names of --leave-out? */
+bool options_left_out(const char *name);
+
+/* Ends the program unless each of them is the name of one of the chapter's n kernels, which name_of(k) gives. */
+void options_check_left_out(const char *(*name_of)(size_t k), size_t n);
+
+/* Ends the program if `input`, a file that was not named there, is an output on the command line. */
+void options_spare(const struct options *options, const char *input);
+
+/*
+ * Where the course's own input `name` lies: in common/data below the current folder or the one
+ * above, else beside the folder that the program is in. Ends the program if it is nowhere. The text
+ * is good until the next call.
+ */
+const char *options_data(const char *name);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * What a chapter prints: the same parts, in the same columns, in every chapter.
+ *
+ *     Label             text, and tables in columns, no wider than 100
+ *
+ * Everything goes to standard output; with --quiet only the verdict does. Colour only on a
+ * terminal, and never with NO_COLOR set.
+ */
+#ifndef COMMON_REPORT_H
+#define COMMON_REPORT_H
+
+#include "common/check/tolerance.h"
+#include "common/measure/accesses.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "03", "Online softmax", and the one idea of the chapter. */
+void report_start(const char *chapter, const char *title, const char *idea, bool quiet);
+
+/* Standard output is for something else: the line printed with --quiet goes to standard error. */
+void report_aside(void);
+
+/* Begins the part called `label`, which stands before its first line. */
+void report_part(const char *label);
+
+/* One line of the part, given without its newline. */
+void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "26 896": a number in groups of three digits; returns `text`. */
+char *report_number(size_t number, char text[32]);
+
+/* "none", "264 B", "215.2 kB": an amount of memory; returns `text`. */
+char *report_bytes(size_t bytes, char text[32]);
+
+/* "0.0512 ms", "12.3 ms": three digits of a time; returns `text`. */
+char *report_milliseconds(double seconds, char text[24]);
+
+/* "[0.0900 0.6652 0.2447]": n numbers, each printed by `format`; returns `text`. */
+char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
+
+/*
+ * A part with counted accesses. The third column has the counts divided by `unit`, a number called `per` ("row
+ * of N"), in units of `suffix` (" N"). A count that the formula does not give makes the verdict
+ * wrong.
+ */
+void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
+                    size_t unit, const char *suffix);
+
+/*
+ * The part "Compared with". Where a comparison fails, the neighbourhood of the worst element is
+ * shown, got and expected side by side, and the verdict is wrong.
+ */
+void report_compared(const struct comparison *comparisons, size_t n);
+
+/* One more thing that the line printed with --quiet names: what the error is from, and how large. */
+void report_verified(const char *with, const char *error);
+
+/* "ok", or "WRONG", and then the verdict is wrong; in colour where there is some. Returns `text`. */
+char *report_mark(bool right, char text[32]);
+
+/* The part "Next": what to read after this. */
+void report_next(const char *text);
+
+/* Something else is wrong; it is said here, and the verdict is wrong. */
+void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A chapter's line in the table that `make run` ends with. */
+struct summary {
+    const char *accesses;  // "3 N a row"
+    size_t counted;        // accesses in this run; 0: not counted, nor extra_bytes
+    size_t extra_bytes;    // memory besides inputs and outputs
+    double milliseconds;
+    double error;           // the largest against the double reference
+    const char *previous;   // the previous stage, NULL if there is none …
+    double previous_error;  // … and the largest difference from it
+};
+
+/* Writes it to `path` as comma-separated values with a header. Exits with 2 if that fails. */
+void report_summary(const char *path, const struct summary *summary);
+
+/* What the columns of a ladder's speeds are; `on` is "threads" or "device". */
+#define REPORT_SPEED_CSV(on)                                    \
+    "chapter,kernel,dtype,batch,heads,n,d,causal,direction," on \
+    ",milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
+
+/* Adds a line of comma-separated values to some; what does not fit is left out. */
+enum { REPORT_CSV = 32000 };
+void report_append(char text[REPORT_CSV], const char *line);
+
+/* Writes `text`, lines of comma-separated values, to `path`. Exits with 2 if that fails. */
+void report_csv(const char *path, const char *text);
+
+/*
+ * Ends the report and returns the program's exit status: verified, or not. With --quiet this prints
+ * the one line there is. If standard output could not be written the program ends with 2.
+ */
+int report_finish(void);
+
+#endif

@@ -1,0 +1,95 @@
+#include "common/program/scores.h"
+
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
+#include "common/measure/progress.h"
+#include "common/problem/random.h"
+#include "common/program/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { USUAL_ROWS = 164, USUAL_COLS = 164 };
+
+static struct scores from_file(const char *path)
+{
+    struct npy array;
+    struct file_error error;
+    if (!npy_read(path, &array, &error))
+        options_fail(path, "%s", error.text);
+    char shape[100];
+    if (array.dims > 2)
+        options_fail(path, "expected scores of shape (N) or (R, N), found %s",
+                     npy_shape_text(array.dims, array.shape, shape, sizeof shape));
+    if (array.type == NPY_B1 || array.type == NPY_U1)
+        options_fail(path, "expected float16, float32 or float64 scores, found a mask");
+    struct scores scores = {
+        .x = npy_floats(&array),
+        .rows = array.dims == 2 ? array.shape[0] : 1,
+        .cols = array.shape[array.dims - 1],
+        .dims = array.dims,
+    };
+    npy_free(&array);
+    return scores;
+}
+
+struct scores scores_random(size_t rows, size_t cols, uint64_t seed)
+{
+    if (cols > (size_t)-1 / sizeof(float) / rows)
+        out_of_memory("the input", rows, cols * sizeof(float));
+    struct scores scores = {
+        .x = allocate(rows * cols, sizeof(float), "the input"),
+        .rows = rows,
+        .cols = cols,
+        .dims = 2,
+    };
+    random_normals(scores.x, rows * cols, seed, 0);
+    return scores;
+}
+
+struct scores scores_load(const struct options *options)
+{
+    struct scores scores;
+    char rows[32], cols[32], origin[sizeof scores.origin];
+    if (options->rows || options->cols || options->seed_given) {
+        scores = scores_random(options->rows ? options->rows : USUAL_ROWS,
+                               options->cols ? options->cols : USUAL_COLS, options->seed);
+        snprintf(origin, sizeof origin, "normal numbers, seed %llu",
+                 (unsigned long long)options->seed);
+    } else {
+        const char *path = options->input ? options->input : options_data("scores.npy");
+        options_spare(options, path);
+        scores = from_file(path);
+        snprintf(origin, sizeof origin, "%s", path);
+    }
+    snprintf(scores.origin, sizeof scores.origin, "%.200s: %s row%s of %s scores", origin,
+             report_number(scores.rows, rows), scores.rows == 1 ? "" : "s",
+             report_number(scores.cols, cols));
+    return scores;
+}
+
+void scores_free(struct scores *scores)
+{
+    free(scores->x);
+    scores->x = NULL;
+}
+
+void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y)
+{
+    poison_fill(y, scores->rows * scores->cols);
+    for (size_t i = 0; i < scores->rows; i++) {
+        progress("rows", i, scores->rows);
+        softmax(scores->x + i * scores->cols, y + i * scores->cols, scores->cols);
+    }
+    progress("rows", scores->rows, scores->rows);
+}
+
+void scores_write(const struct options *options, const struct scores *scores, const float *y)
+{
+    const size_t shape[2] = { scores->rows, scores->cols };
+    struct file_error error;
+    options_flush();
+    if (options->output && !npy_write(options->output, NPY_F4, scores->dims,
+                                      scores->dims == 2 ? shape : shape + 1, y, &error))
+        options_fail(options->output, "%s", error.text);
+}

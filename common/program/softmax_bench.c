@@ -1,0 +1,93 @@
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/program/report.h"
+#include "common/program/softmax_chapter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS = 4, CSV_ROOM = 2000 };
+
+struct job {
+    const struct scores *scores;
+    softmax_row *softmax;
+    float *y;
+};
+
+static void run(void *arg)
+{
+    const struct job *job = arg;
+    const size_t n = job->scores->cols;
+    for (size_t i = 0; i < job->scores->rows; i++)
+        job->softmax(job->scores->x + i * n, job->y + i * n, n);
+}
+
+double softmax_milliseconds(const struct softmax_chapter *chapter, const struct scores *scores,
+                            float *y)
+{
+    struct job job = { scores, chapter->softmax, y };
+    struct bench all_rows = { .name = chapter->number, .work = run, .arg = &job };
+    bench_run(&all_rows, 1, 0.05);
+    return 1e3 * all_rows.best;
+}
+
+/* One row of n scores: prints a line, and adds one to `csv`. */
+static void bench_row(const struct softmax_chapter *chapter, const char *fits, size_t n, char *csv)
+{
+    enum { PLAIN, LANES, PREVIOUS, PREVIOUS_LANES, CANDIDATES };
+    softmax_row *const rows[CANDIDATES] = { chapter->softmax, chapter->lanes, chapter->previous,
+                                            chapter->previous_lanes };
+    struct scores scores = scores_random(1, n, 1);
+    float *y = allocate(n, sizeof *y, "y");
+    struct job jobs[CANDIDATES];
+    struct bench candidates[CANDIDATES];
+    for (size_t k = 0; k < CANDIDATES; k++) {
+        jobs[k] = (struct job){ &scores, rows[k], y };
+        candidates[k] = (struct bench){ .name = chapter->number, .work = run, .arg = &jobs[k] };
+    }
+    bench_run(candidates, chapter->previous ? CANDIDATES : PREVIOUS, 1.0);
+
+    char number[32], ratio[2][16] = { "", "" };
+    double ns[2], gigabytes[2];
+    for (size_t k = PLAIN; k <= LANES; k++) {
+        ns[k] = 1e9 * candidates[k].best / (double)n;
+        gigabytes[k] = (double)((chapter->loads + 1) * sizeof(float)) / ns[k];
+        if (chapter->previous)
+            snprintf(ratio[k], sizeof ratio[k], "%.2f",
+                     candidates[k + PREVIOUS].best / candidates[k].best);
+    }
+    report_line("%-9s %10s  %9.2f %7.1f %7s   %12.3f %7.1f %7s", fits, report_number(n, number),
+                ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
+                ratio[LANES]);
+    const size_t used = strlen(csv);
+    snprintf(csv + used, CSV_ROOM - used, "%s,%s,%zu,%.4f,%.3f,%s,%.4f,%.3f,%s\n", chapter->number,
+             fits, n, ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
+             ratio[LANES]);
+    free(y);
+    scores_free(&scores);
+}
+
+void softmax_bench(const struct softmax_chapter *chapter, const char *csv)
+{
+    static const char *const fits[LEVELS] = { "L1", "L2", "L3", "no cache" };
+    char text[CSV_ROOM] = "chapter,fits,n,nanoseconds,gigabytes_per_second,previous_over_this,"
+                          "lanes_nanoseconds,lanes_gigabytes_per_second,lanes_previous_over_this\n";
+    char ratio[32] = "";
+    if (chapter->previous)
+        snprintf(ratio, sizeof ratio, "%.2s/%s", chapter->previous_name, chapter->number);
+    report_part("Speed");
+    report_line("%-20s  %25s   %28s", "", "as in the lesson, expf", "16 lanes, polynomial exp");
+    report_line("%-9s %10s  %9s %7s %7s   %12s %7s %7s", "row fits", "N", "ns each", "GB/s", ratio,
+                "ns each", "GB/s", ratio);
+    for (int level = 1; level <= LEVELS; level++) {
+        const size_t bytes =
+            level < LEVELS ? bench_cache_bytes(level) / 2 : 4 * bench_cache_bytes(3);
+        bench_row(chapter, fits[level - 1], bytes / (2 * sizeof(float)), text);  // x and y
+    }
+    report_line("one core of %s", bench_machine());
+    report_line("copies memory at %.1f GB/s and does at most %.0f GFLOP/s in float32",
+                1e-9 * bench_copy_bandwidth(), 1e-9 * bench_fma_peak());
+    if (csv)
+        report_csv(csv, text);
+}
