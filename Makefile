@@ -41,7 +41,7 @@ FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) -I. $(CFLAGS
 BENCH_CUDA = env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh
 
 # The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
-CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
+CHAPTERS  := $(patsubst %/program,%,$(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c 0[1-7]_*/program/main.c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
@@ -56,7 +56,7 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
-EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/counted.c 06_flash_tiled_cuda/copies.c \
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c 06_flash_tiled_cuda/program/copies.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
@@ -346,8 +346,8 @@ $(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
 # $1 is the chapter's folder, $2 its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/rungs/*.c)))
-ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/cuda/*.c)) \
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/rungs/*.c)))
+ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
     $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
 
@@ -358,7 +358,7 @@ $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LIN
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
-$(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
+$(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
 	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
@@ -383,7 +383,7 @@ TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 MUTANTS_$2 := $$(patsubst $1/tests/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/tests/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharmed
-$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
@@ -420,8 +420,8 @@ $(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
-$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
-$(BUILD)/peers/07_backward: $(OBJ)/07_backward/peers/course.o $(C_OBJ_07) $(PEER)
+$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/program/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
+$(BUILD)/peers/07_backward: $(OBJ)/07_backward/program/peers/course.o $(C_OBJ_07) $(PEER)
 $(PEERS):
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
@@ -500,7 +500,7 @@ gpu:
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
-	    07_backward/forward.c $(EARLIER_07) $(LIBRARY)
+	    07_backward/program/forward.c $(EARLIER_07) $(LIBRARY)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
 	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
 
@@ -511,7 +511,7 @@ racecheck-07: setup-run
 # the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
-DOORS   := $(patsubst 0%/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/python/door.c))
+DOORS   := $(patsubst 0%/program/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/program/python/door.c))
 DARWIN  := $(filter Darwin,$(shell uname -s))
 OBJCOPY ?= objcopy
 
@@ -521,7 +521,7 @@ $(OBJ)/doors/%.o:
 	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
 	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=door_$(firstword $(subst _, ,$*)) $@)
 define door
-$(OBJ)/doors/$1.o: $(OBJ)/$1/python/door.o $(OBJ)/common/python/door.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+$(OBJ)/doors/$1.o: $(OBJ)/$1/program/python/door.o $(OBJ)/common/python/door.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
 endef
 $(foreach d,$(DOORS),$(eval $(call door,$(basename $(notdir $d)))))
 
@@ -560,7 +560,7 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
-    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/python/door.c common/python/door.c))
+    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/door.c common/python/door.c))
 
 # What a class needs; a starter, which is handed out to one, has a copy of this file and none of these.
 CLASSROOM_MK := $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)
@@ -648,7 +648,7 @@ fuzz: $(BUILD)/fuzz_npy
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
 # valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
 CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
-CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c 05_flash_tiled_cpu/counted.c \
+CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c 05_flash_tiled_cpu/program/counted.c \
                     $(wildcard 05_flash_tiled_cpu/steps/*.c) 04_flash_no_tiling/counted.c \
                     04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
 $(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)

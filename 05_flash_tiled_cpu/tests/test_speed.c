@@ -1,7 +1,7 @@
 /*
  * The ladder of --bench, small.
  */
-#include "05_flash_tiled_cpu/speed.h"
+#include "05_flash_tiled_cpu/program/speed.h"
 #include "common/tests/climbed.h"
 #include "common/tests/test.h"
 

@@ -2,9 +2,9 @@
  * Theorem 1, run: after every tile m, l and O are right for the keys gone past. And whoever checks
  * that, or prints a trace, sees each tile twice.
  */
+#include "05_flash_tiled_cpu/program/trace.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
-#include "05_flash_tiled_cpu/trace.h"
 #include "common/tests/test.h"
 
 #include <math.h>

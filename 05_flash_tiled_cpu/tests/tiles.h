@@ -7,7 +7,7 @@
 #ifndef FLASH_TILED_TESTS_TILES_H
 #define FLASH_TILED_TESTS_TILES_H
 
-#include "05_flash_tiled_cpu/chapter.h"
+#include "05_flash_tiled_cpu/program/chapter.h"
 #include "common/tests/forward.h"
 
 enum {

@@ -4,7 +4,7 @@
  */
 #include "common/tests/witness.h"
 
-#include "05_flash_tiled_cpu/chapter.h"
+#include "05_flash_tiled_cpu/program/chapter.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"

@@ -1,7 +1,7 @@
 /*
  * Tests of the kernels, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
 

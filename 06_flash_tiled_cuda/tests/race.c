@@ -2,7 +2,7 @@
  * Every kernel under the race detector, and in four orders of its threads: make racecheck-06. What is
  * found is said with kernel, block, thread and line, and ends the program. With names: these kernels alone.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/cuda/cpu.h"
 
 #include <stdio.h>

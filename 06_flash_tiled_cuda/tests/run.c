@@ -1,6 +1,6 @@
 #include "06_flash_tiled_cuda/tests/run.h"
 
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>

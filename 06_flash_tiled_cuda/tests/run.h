@@ -6,7 +6,7 @@
 #ifndef FLASH_TILED_CUDA_TESTS_RUN_H
 #define FLASH_TILED_CUDA_TESTS_RUN_H
 
-#include "06_flash_tiled_cuda/chapter.h"
+#include "06_flash_tiled_cuda/program/chapter.h"
 #include "common/tests/forward.h"
 
 enum {

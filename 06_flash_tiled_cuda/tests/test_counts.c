@@ -2,7 +2,7 @@
  * Accesses to global memory: those that the machine makes, seen by the watched build, against the
  * formulas. And what the formulas have in common with chapter 05's.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 

@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "06_flash_tiled_cuda/tests/run.h"
 
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/cpu/memory.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"

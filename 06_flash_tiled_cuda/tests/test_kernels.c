@@ -1,7 +1,7 @@
 /*
  * The kernels against the reference, at the sizes and with the options that they know.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"

@@ -3,7 +3,7 @@
  * changes an answer.
  */
 #include "06_flash_tiled_cuda/kernels/tiles.h"
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"

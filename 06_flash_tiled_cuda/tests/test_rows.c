@@ -2,7 +2,7 @@
  * Rows have nothing to do with one another, though a warp works on several at a time: each has a maximum
  * of its own.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 

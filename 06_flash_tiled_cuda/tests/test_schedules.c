@@ -2,7 +2,7 @@
  * What a GPU may do in any order: the threads of a block in four orders, data races, and the banks of
  * shared memory. On the CPU alone; on a GPU compute-sanitizer looks for the same.
  */
-#include "06_flash_tiled_cuda/stages.h"
+#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"

@@ -6,7 +6,7 @@
 #ifndef BACKWARD_TESTS_CUDA_H
 #define BACKWARD_TESTS_CUDA_H
 
-#include "07_backward/cuda/run.h"
+#include "07_backward/program/cuda/run.h"
 #include "common/tests/backward.h"
 
 enum {

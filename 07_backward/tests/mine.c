@@ -1,7 +1,7 @@
 /*
  * Tests of the gradients, to begin with: write more. Each should fail for some way of being wrong.
  */
-#include "07_backward/stages.h"
+#include "07_backward/program/stages.h"
 #include "common/tests/test.h"
 
 #include <math.h>

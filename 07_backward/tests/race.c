@@ -2,7 +2,7 @@
  * The threads of `complete` under ThreadSanitizer: a plain program, because that does not go with Criterion. Ends
  * with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
-#include "07_backward/chapter.h"
+#include "07_backward/program/chapter.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 

@@ -2,7 +2,7 @@
  * Every kernel under the race detector, and in four orders of its threads and blocks: make racecheck-07. What is
  * found is said with kernel, block, thread and line, and ends the program. With names, without cuda_: these alone.
  */
-#include "07_backward/cuda/run.h"
+#include "07_backward/program/cuda/run.h"
 #include "common/cuda/cpu.h"
 
 #include <stdio.h>

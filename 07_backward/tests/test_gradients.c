@@ -2,7 +2,7 @@
  * The steps against judges who know nothing of their derivation: finite differences of the forward pass, and
  * PyTorch.
  */
-#include "07_backward/differences.h"
+#include "07_backward/program/differences.h"
 #include "07_backward/tests/tiles.h"
 #include "common/cpu/memory.h"
 #include "common/tests/golden.h"

@@ -2,7 +2,7 @@
  * The numbers of --trace, which students hold theirs against: each matrix is what the derivation makes of those
  * before it, and of Q, K, V and dO.
  */
-#include "07_backward/trace.h"
+#include "07_backward/program/trace.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

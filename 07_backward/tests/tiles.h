@@ -7,7 +7,7 @@
 #ifndef BACKWARD_TESTS_TILES_H
 #define BACKWARD_TESTS_TILES_H
 
-#include "07_backward/stages.h"
+#include "07_backward/program/stages.h"
 #include "common/tests/backward.h"
 
 enum {

@@ -4,7 +4,7 @@
  */
 #include "common/tests/witness.h"
 
-#include "07_backward/stages.h"
+#include "07_backward/program/stages.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"

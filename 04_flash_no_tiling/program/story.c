@@ -1,0 +1,216 @@
+#include "04_flash_no_tiling/program/story.h"
+
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "04_flash_no_tiling/flash_row.h"
+#include "04_flash_no_tiling/fusion.h"
+#include "04_flash_no_tiling/standard_attention.h"
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/measure/traffic.h"
+#include "common/program/attention_load.h"
+#include "common/program/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE_PAIRS = 64, TRACE_D = 8 };
+
+/* One row, a line for each key that it sees. */
+static void show_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                     size_t b, size_t h, size_t i)
+{
+    const size_t kv = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
+    struct flash_row row;
+    char text[16 * TRACE_D];
+    flash_row_begin(&row, Q + ((b * p->H + h) * p->Nq + i) * p->d, p->d);
+    report_line("   j        m        l   o");
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        flash_row_see(&row, K + kv + j * p->d, V + kv + j * p->d, p->d, p->scale);
+        report_line("%4zu %8.4g %8.4f   %s", j, (double)row.m, (double)row.l,
+                    report_row("%.4f", row.o, p->d, text, sizeof text));
+    }
+}
+
+void trace_rows(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)
+        options_fail("--trace", "expected at most %d pairs of query and key, and d at most %d",
+                     TRACE_PAIRS, TRACE_D);
+    for (size_t row = 0; row < attention_rows(p); row++) {
+        const size_t i = row % p->Nq, h = row / p->Nq % p->H, b = row / p->Nq / p->H;
+        report_part(row ? "" : "Trace");
+        report_line("b %zu, h %zu, i %zu", b, h, i);
+        show_row(p, input->Q, input->K, input->V, b, h, i);
+    }
+}
+
+static void by_hand(void)
+{
+    static const float q[1] = { 1.0f }, K[4] = { 0.1f, 0.3f, 0.5f, 0.7f }, V[4] = { 7, 8, 9, 10 };
+    struct attention p = attention_of(1, 1, 1, 1, 4, 1);
+    p.scale = 1.0f;
+    report_part("By hand");
+    report_line("q = 1, keys 0.1 0.3 0.5 0.7 (so these are the scores), values 7 8 9 10");
+    show_row(&p, q, K, V, 0, 0, 0);
+}
+
+/* max(2 x + 1, 0) of a thousand numbers, as three kernels and as one. */
+static void fusion(void)
+{
+    enum { N = 1000 };
+    static float x[N], y[N], z[N];
+    size_t accesses[2];
+    random_normals(x, N, 1, 0);
+    for (int fuse = 0; fuse < 2; fuse++) {
+        traffic_reset();
+        traffic_watch("x", x, N);
+        traffic_watch("y", fuse ? z : y, N);
+        (fuse ? fused_counted : unfused_counted)(x, fuse ? z : y, N, 2.0f, 1.0f);
+        accesses[fuse] = traffic_total().loads + traffic_total().stores;
+    }
+    report_part("Fusion");
+    report_line("max(2x + 1, 0) of %d numbers: %zu accesses in three kernels, %zu in one fused", N,
+                accesses[0], accesses[1]);
+    if (memcmp(y, z, sizeof y) != 0)
+        report_wrong("the fused kernel has another result");
+}
+
+/* Standard attention on the first text of the real input, which has no padding. */
+static void standard(void)
+{
+    const struct options none = { .window_left = -1, .window_right = -1 };
+    struct attention_input input = attention_input_load(&none);
+    const struct attention *p = &input.p;
+    const size_t N = p->Nq, d = p->d, head = N * d, H = p->H, pairs = H * N * N;
+    float *O = allocate(H * head, sizeof *O, "O");
+    traffic_reset();
+    traffic_watch("Q", input.Q, H * head);
+    traffic_watch("K", input.K, H * head);
+    traffic_watch("V", input.V, H * head);
+    traffic_watch("O", O, H * head);
+    for (size_t h = 0; h < H; h++)
+        standard_attention_counted(input.Q + h * head, input.K + h * head, input.V + h * head,
+                                   O + h * head, N, N, d, p->scale);
+    const struct counted lines[] = {
+        { "Q loads", traffic_of("Q").loads, H * head, "N d", "" },
+        { "K loads", traffic_of("K").loads, pairs * d, "N^2 d", "" },
+        { "S stores", traffic_of("S").stores, pairs, "N^2", "" },
+        { "S loads", traffic_of("S").loads, 3 * pairs, "3 N^2", "" },
+        { "P stores", traffic_of("P").stores, pairs, "N^2", "" },
+        { "P loads", traffic_of("P").loads, pairs, "N^2", "" },
+        { "V loads", traffic_of("V").loads, pairs * d, "N^2 d", "" },
+        { "O stores", traffic_of("O").stores, H * head, "N d", "" },
+        { "all", traffic_total().loads + traffic_total().stores,
+          2 * pairs * d + 6 * pairs + 2 * H * head, "2 N^2 d + 6 N^2", " with 2 N d" },
+    };
+    report_counted("Standard", lines, 9, "pair", pairs, "");
+    report_line("S and P of one head: %.1f kB beside the inputs and outputs, 8 N^2 bytes",
+                1e-3 * (double)extra_slow_peak());
+    report_line("(the %zu heads of the first text; standard attention here knows no mask)", H);
+    free(O);
+    attention_input_free(&input);
+}
+
+/* A problem whose S would not fit: only some rows of it, because every row is on its own. */
+static void too_large(void)
+{
+    enum { N = 65536, D = 64 };
+    const struct attention p = attention_of(1, 1, 1, N, N, D);
+    struct attention_input input = attention_input_random(p, 1);
+    struct attention_check check = attention_check_begin(&input, false);
+    float *O = allocate(check.count * D, sizeof *O, "O");
+    poison_fill(O, check.count * D);
+    for (size_t k = 0; k < check.count; k++)
+        flash_no_tiling_row(&p, input.Q, input.K, input.V, 0, 0, check.rows[k], O + k * D, NULL);
+    const size_t n = check.count * D;
+    const struct difference error = difference_between(O, check.right, n);
+    report_part("Large");
+    report_line("N = 65 536, d = 64: S alone would take %.1f GB, and P as much again",
+                1e-9 * 4.0 * (double)N * (double)N);
+    report_line("one pass: %zu bytes a row; %zu rows drawn by seed are off by at most %.2e",
+                (2 * D + 2) * sizeof(float), check.count, error.max_abs);
+    if (!within(error, allowance_for(check.plain, check.right, n, FORWARD)))
+        report_wrong("that is too much");
+    free(O);
+    attention_check_end(&check);
+    attention_input_free(&input);
+}
+
+void tell_story(void)
+{
+    by_hand();
+    fusion();
+    standard();
+    too_large();
+}
+
+struct job {
+    const struct attention_input *input;
+    float *O;
+};
+
+static void one_pass(void *arg)
+{
+    const struct job *job = arg;
+    flash_no_tiling(&job->input->p, job->input->Q, job->input->K, job->input->V, job->O, NULL);
+}
+
+static void three_passes(void *arg)
+{
+    const struct job *job = arg;
+    const struct attention *p = &job->input->p;
+    standard_attention(job->input->Q, job->input->K, job->input->V, job->O, p->Nq, p->Nk, p->d,
+                       p->scale);
+}
+
+void bench_against_standard(const char *csv)
+{
+    char text[1000] = "chapter,n,d,three_passes_ms,one_pass_ms,ratio\n";
+    report_part("Speed");
+    report_line("%8s %14s %16s %14s %16s", "N, d 64", "S and P", "three passes", "one pass",
+                "three / one");
+    for (size_t N = 256; N <= 8192; N *= 2) {
+        struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, 64), 1);
+        float *O = allocate(N * 64, sizeof *O, "O");
+        struct job job = { &input, O };
+        struct bench candidates[2] = {
+            { .name = "three passes", .work = three_passes, .arg = &job },
+            { .name = "one pass", .work = one_pass, .arg = &job },
+        };
+        bench_run(candidates, 2, 1.0);
+        const double three = 1e3 * candidates[0].best, one = 1e3 * candidates[1].best;
+        report_line("%8zu %11.1f MB %13.2f ms %11.2f ms %16.2f", N, 8e-6 * (double)(N * N), three,
+                    one, three / one);
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "04,%zu,64,%.3f,%.3f,%.3f\n", N, three, one,
+                 three / one);
+        free(O);
+        attention_input_free(&input);
+    }
+    report_line("one core of %s", bench_machine());
+    if (csv)
+        report_csv(csv, text);
+}
+
+void write_summary(const char *csv, const struct attention_input *input, size_t accesses,
+                   struct attention_errors errors)
+{
+    struct job job = { input, allocate(attention_query_elements(&input->p), sizeof(float), "O") };
+    struct bench all = { .name = "one pass", .work = one_pass, .arg = &job };
+    bench_run(&all, 1, 0.05);
+    free(job.O);
+    const struct summary summary = {
+        .accesses = "2 d a pair",
+        .counted = accesses,
+        .extra_bytes = (2 * input->p.d + 2) * sizeof(float),
+        .milliseconds = 1e3 * all.best,
+        .error = errors.reference,
+        .previous = "standard attention",
+        .previous_error = errors.previous,
+    };
+    report_summary(csv, &summary);
+}

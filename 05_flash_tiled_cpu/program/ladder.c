@@ -1,0 +1,131 @@
+#include "05_flash_tiled_cpu/program/ladder.h"
+
+#include "05_flash_tiled_cpu/program/stages.h"
+#include "common/cpu/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ladder_name(const struct step *step, char text[24])
+{
+    const size_t k = (size_t)(step - steps);
+    if (k == COMPLETE)
+        snprintf(text, 24, "   %-12s", step->name);
+    else
+        snprintf(text, 24, "%2zu %-12s", k, step->name);
+}
+
+/* The columns of a step's counts, in text and for --csv; a problem may be too large to be counted. */
+struct counts {
+    char text[80], csv[120];
+    bool as_predicted;
+};
+
+static struct counts count_row(const struct step *step, const struct attention_input *input,
+                               struct tile_size size)
+{
+    struct counts row = { .csv = ",,,", .as_predicted = true };
+    char accesses[32], stored[32];
+    snprintf(row.text, sizeof row.text, "%13s %8s %9s", "-", "-", "-");
+    if (!can_be_counted(step, &input->p))
+        return row;
+    const struct count c = count_step(step, input, size);
+    snprintf(row.text, sizeof row.text, "%13s %8.2f %9s", report_number(c.total, accesses),
+             (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.slow_bytes, stored));
+    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu", c.total, c.pairs, c.slow_bytes,
+             c.fast_bytes);
+    row.as_predicted = c.as_predicted;
+    return row;
+}
+
+static struct attention_errors tell_row(const struct step *step,
+                                        const struct attention_input *input,
+                                        const struct attention_check *check,
+                                        const struct options *o, char *csv)
+{
+    const struct attention *p = &input->p;
+    const struct tile_size size = step_size(step, o, p->d);
+    const struct counts counts = count_row(step, input, size);
+    struct result r = step_run(step, input, size);
+    const struct verdict v = step_check(step, input, check, o, &r, false);
+    char name[24], before[40] = "-", before_csv[40] = ",", line[300];
+    ladder_name(step, name);
+    if (v.errors.has_previous) {
+        snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.errors.previous);
+    }
+    report_line("%s%s  %8.2e  %s", name, counts.text, v.errors.reference, before);
+    if (!v.errors.right)
+        report_wrong("%s: its O or lse; it is compared in detail below", step->name);
+    if (!counts.as_predicted)
+        report_wrong("%s: its accesses are not those of its formula", step->name);
+    snprintf(line, sizeof line, "05,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
+             counts.csv, v.errors.reference, before_csv);
+    report_append(csv, line);
+    result_free(&r);
+    return step->is_attention ? v.errors : (struct attention_errors){ .right = v.errors.right };
+}
+
+static void keep_worse(struct attention_errors *worst, struct attention_errors e)
+{
+    worst->reference = worse_error(worst->reference, e.reference);
+    worst->previous = worse_error(worst->previous, e.previous);
+    worst->right &= e.right;
+}
+
+/* The part "Compared with" of each step that is wrong. */
+static void tell_wrong_steps(const struct attention_input *input,
+                             const struct attention_check *check, const struct options *o)
+{
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        if (step_lacks(step, &input->p))
+            continue;
+        struct result r = step_run(step, input, step_size(step, o, input->p.d));
+        if (!step_check(step, input, check, o, &r, false).errors.right) {
+            report_part("Wrong");
+            report_line("%s", step->name);
+            step_check(step, input, check, o, &r, true);
+        }
+        result_free(&r);
+    }
+}
+
+void tell_steps(enum step_name last, const struct attention_input *input, const struct options *o)
+{
+    const struct attention *p = &input->p;
+    char csv[REPORT_CSV] =
+        "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,"
+        "previous_error\n";
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct attention_errors worst = { .right = true };
+    char error[16];
+    report_part("Steps");
+    report_line(" # %-12s%13s %8s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
+                "error", "from the stage before");
+    for (const struct step *step = steps; step <= &steps[last]; step++) {
+        const char *lacks = step_lacks(step, p);
+        char name[24];
+        ladder_name(step, name);
+        if (lacks)
+            report_line("%s cannot do this: it knows no %s", name, lacks);
+        else
+            keep_worse(&worst, tell_row(step, input, &check, o, csv));
+    }
+    snprintf(error, sizeof error, "%.2e", worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", worst.previous);
+    report_verified("the stage before", error);
+    if (!can_be_counted(&steps[COMPLETE], p))
+        report_line("accesses are left out: counted runs of a problem of this size take long");
+    if (!step_lacks(&steps[BLOCK_MATMUL], p))
+        report_line("block_matmul is held against (Q K^T) V, which is larger, and so is its error");
+    if (check.count < attention_rows(p))
+        report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
+    if (!worst.right)
+        tell_wrong_steps(input, &check, o);
+    attention_check_end(&check);
+    if (o->csv && !o->bench)
+        report_csv(o->csv, csv);
+}

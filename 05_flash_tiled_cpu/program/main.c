@@ -1,0 +1,205 @@
+/*
+ * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
+ */
+#include "05_flash_tiled_cpu/program/ladder.h"
+#include "05_flash_tiled_cpu/program/speed.h"
+#include "05_flash_tiled_cpu/program/stages.h"
+#include "05_flash_tiled_cpu/program/story.h"
+#include "05_flash_tiled_cpu/program/trace.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LADDER_N = 2048, LADDER_SECONDS = 10 };
+
+static const struct program program = {
+    .chapter = 5,
+    .name = "05_flash_tiled_cpu",
+    .summary = "attention by tiles, exact, with O(N) memory",
+    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
+};
+
+// ---- one step, told whole -----------------------------------------------------------------------
+
+static struct count tell_counts(const struct step *step, const struct attention_input *input,
+                                const struct options *o)
+{
+    const struct attention *p = &input->p;
+    const struct tile_size size = step_size(step, o, p->d);
+    const struct count c = count_step(step, input, size);
+    const size_t parts = step == &steps[SPLIT_KV] || step == &steps[COMPLETE] ? split_parts(p) : 1;
+    const struct tile_counts tiles = count_tiles_in_parts(p, size, parts);
+    char held[32], M[32], skipped[32];
+    report_part("Tiles");
+    report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
+    report_line("%s tiles whole, %s partial, %s skipped",
+                report_number(tiles.of_kind[TILE_WHOLE], held),
+                report_number(tiles.of_kind[TILE_PARTIAL], M),
+                report_number(tiles.of_kind[TILE_SKIPPED], skipped));
+    if (parts > 1)
+        report_line("the keys in %zu parts, each with tiles of its own", parts);
+    const bool from_M = o->sram || (step->usual.Br == 0 && !o->br && !o->bc);
+    report_line(from_M ? "%s elements of fast memory held, where M is %s"
+                       : "%s elements of fast memory held",
+                report_number(c.fast_bytes / sizeof(float), held),
+                report_number(o->sram ? o->sram : USUAL_M, M));
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    if (c.work.others > 0)
+        report_line("operations: %s of matrix products, %s others",
+                    report_number(c.work.products, held), report_number(c.work.others, M));
+    else  // a rung of vectors does not count them
+        report_line("operations: %s of matrix products", report_number(c.work.products, held));
+    return c;
+}
+
+static void write_csv(const char *csv, const struct step *step, const struct attention_input *input,
+                      struct tile_size size, const struct count *count, struct verdict v)
+{
+    report_summary(csv, &(struct summary){
+                            .accesses = step->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->slow_bytes + count->fast_bytes,
+                            .milliseconds = 1e3 * speed_of(step, input, size, 0.05),
+                            .error = v.errors.reference,
+                            .previous = v.errors.has_previous ? v.before : NULL,
+                            .previous_error = v.errors.previous,
+                        });
+}
+
+static void tell_step(const struct step *step, const struct attention_input *input,
+                      const struct options *o)
+{
+    const struct tile_size size = step_size(step, o, input->p.d);
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct count count = { .total = 0 };
+    if (can_be_counted(step, &input->p)) {
+        count = tell_counts(step, input, o);
+    } else {
+        report_part("Counted");
+        report_line(step->counted ? "left out: a counted run of a problem of this size takes long"
+                                  : "not for a rung: it goes through its tiles as fa2 does");
+    }
+    struct result r = step_run(step, input, size);
+    const struct verdict v = step_check(step, input, &check, o, &r, true);
+    attention_write(o, input, r.O, r.lse);
+    if (o->csv && !o->bench)
+        write_csv(o->csv, step, input, size, &count, v);
+    result_free(&r);
+    attention_check_end(&check);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+static void list_steps(bool only_names)
+{
+    for (size_t k = 0; k < STEPS; k++)
+        if (only_names)
+            printf("%s\n", steps[k].name);
+        else if (k == COMPLETE)
+            printf("    %-13s %s\n", steps[k].name, steps[k].idea);
+        else
+            printf("%2zu  %-13s %s\n", k, steps[k].name, steps[k].idea);
+}
+
+/* The step called `name`, which must be able to do the problem. */
+static const struct step *find_step(const struct options *o, const struct attention *p)
+{
+    const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be watched
+    const char *const name = o->kernel ? o->kernel : usual;
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        if (strcmp(step->name, name) != 0)
+            continue;
+        const char *lacks = step_lacks(step, p);
+        if (lacks)
+            options_fail("--kernel", "expected a step that knows %s%s, and %s does not", lacks,
+                         o->key_mask || strcmp(lacks, "--key-mask") != 0
+                             ? ""
+                             : " (the course's input has one)",
+                         name);
+        return step;
+    }
+    options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
+                 name);
+}
+
+/* What is asked for besides a verdict must be there: steps before fa1 have no m, l or lse. */
+static void check_wishes(const struct step *step, const struct attention *p,
+                         const struct options *o)
+{
+    const char *const single = o->output ? "--output" : o->lse ? "--lse" : "--trace";
+    const char *const statistics = o->lse ? "--lse" : "--trace";
+    if (!step && (o->output || o->lse || o->trace))
+        options_fail(single, "expected one --kernel with it, not all");
+    if ((o->lse || o->trace) && step < &steps[FA1])
+        options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
+    if (o->trace && step > &steps[SPLIT_KV])
+        options_fail("--trace", "expected a --kernel from fa1 to split_kv, found %s", step->name);
+    if (step && o->threads > 1 && !step->threads)
+        options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
+    if (o->br && step >= &steps[LOOPS] && step <= &steps[THREADS])
+        options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
+    if (o->trace)
+        trace_check(p);
+}
+
+/* The trace of one step. */
+static void tell_trace(const struct step *step, const struct attention_input *input,
+                       const struct options *o)
+{
+    const struct tile_size size = step_size(step, o, input->p.d);
+    if (o->trace_csv) {
+        report_aside();
+        trace_csv(step, input, size);
+        return;
+    }
+    report_part("Trace");
+    trace_step(step, input, size);
+}
+
+/* Nothing asked for that makes the chapter's story not the thing to tell. */
+static bool wants_story(const struct options *o)
+{
+    return options_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
+    if (o.kernel && strcmp(o.kernel, "list") == 0) {
+        list_steps(o.quiet);
+        options_flush();
+        return EXIT_VERIFIED;
+    }
+    if (o.threads)
+        threads_use(o.threads);
+    struct attention_input input = attention_input_load(&o);
+    const struct step *step = all ? NULL : find_step(&o, &input.p);
+    check_wishes(step, &input.p, &o);
+
+    report_start("05", "Flash attention, tiled", "on the CPU: exact attention, a tile at a time",
+                 o.quiet || o.trace_csv);
+    if (o.trace)
+        tell_trace(step, &input, &o);
+    if (wants_story(&o))
+        tell_story();
+    attention_describe(&input);
+    if (all)
+        tell_steps(COMPLETE, &input, &o);
+    else
+        tell_step(step, &input, &o);
+    if (o.bench && options_usual(&o))
+        bench_ladder(LADDER_N, LADDER_SECONDS, &o);
+    else if (o.bench)
+        bench_steps(o.kernel && !all ? step : NULL, &input, &o);
+    if (wants_story(&o))
+        report_next(
+            "06_flash_tiled_cuda: the same tiles, with a GPU's names for fast and slow memory");
+    attention_input_free(&input);
+    return report_finish();
+}

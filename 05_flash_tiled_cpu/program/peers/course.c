@@ -1,0 +1,31 @@
+/*
+ * Chapter 05's `complete`, as the first of the peers (common/peers/peer.h).
+ */
+#include "05_flash_tiled_cpu/program/chapter.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/peers/peer.h"
+
+#include <stdlib.h>
+
+static float *lse;
+
+static const char *prepare(const struct peer_problem *p)
+{
+    free(lse);
+    lse = allocate(p->B * p->H * p->N, sizeof *lse, "lse");
+    threads_use(p->threads);
+    return "complete";
+}
+
+static void run(const struct peer_problem *p)
+{
+    struct attention attention = attention_of(p->B, p->H, p->H, p->N, p->N, p->d);
+    attention.causal = p->causal;
+    steps[COMPLETE].run(&attention, steps[COMPLETE].usual, p->Q, p->K, p->V, p->O, lse);
+}
+
+int main(void)
+{
+    return peer_serve(&(struct peer){ "complete", prepare, run });
+}

@@ -1,0 +1,54 @@
+/* Chapter 05 as libflash.so shows it. */
+#include "common/python/door.h"
+
+#include "05_flash_tiled_cpu/program/stages.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+
+static struct door_step step(size_t n)
+{
+    return (struct door_step){
+        .name = steps[n].name,
+        .idea = steps[n].idea,
+        .lse = steps[n].is_attention && n != STANDARD,
+    };
+}
+
+static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+{
+    (void)call;  // any tile will do
+    return p->dtype != DTYPE_F32 ? "--dtype" : step_lacks(&steps[n], p);
+}
+
+static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
+{
+    const struct options asked = { .br = call->br, .bc = call->bc };
+    return step_size(&steps[n], &asked, p->d);
+}
+
+/* S and P of one head, fa1's m and l, or the parts of the keys; and each thread's tiles. */
+static double room(size_t n, const struct attention *p, const struct door_call *call,
+                   size_t threads)
+{
+    const struct tile_size size = size_of(n, p, call);
+    const double rows = (double)attention_rows(p), parts = (double)split_parts(p);
+    const double stored = n == STANDARD ? 2.0 * (double)p->Nq * (double)p->Nk
+                                        : rows * (2.0 + parts * (double)(p->d + 2));
+    return stored * sizeof(float) + (double)threads * door_tile_bytes(p, size.Br, size.Bc);
+}
+
+static void run(size_t n, const struct attention *p, const struct door_call *call)
+{
+    steps[n].run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
+}
+
+const struct door door_05 = {
+    .steps = STEPS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
+};

@@ -1,0 +1,289 @@
+#include "05_flash_tiled_cpu/program/story.h"
+
+#include "05_flash_tiled_cpu/program/ladder.h"
+#include "05_flash_tiled_cpu/program/stages.h"
+#include "05_flash_tiled_cpu/program/trace.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "common/cpu/memory.h"
+#include "common/problem/block_mask.h"
+#include "common/program/attention_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- by hand ------------------------------------------------------------------------------------
+
+static void by_hand(void)
+{
+    static float Q[12] = { 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 2 };
+    static float K[12] = { 1, 0, 0, 0, 2, 0, 1, 1, 1, 0, 0, 1 };
+    static float V[12] = { 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1 };
+    struct attention_input input = { attention_of(1, 1, 1, 4, 4, 3), .Q = Q, .K = K, .V = V };
+    input.p.scale = 1.0f;
+    report_part("By hand");
+    report_line("fa1 on 4 queries and keys of 3 elements, scale 1, with M = 24:");
+    report_line("Bc = 24 / (4 * 3) = 2 keys, Br = min(2, 3) = 2 queries, so four inner steps");
+    report_line("Q = [1 0 1 | 0 1 0 | 1 1 0 | 0 0 2], K = [1 0 0 | 0 2 0 | 1 1 1 | 0 0 1],");
+    report_line("V = [1 0 0 | 0 1 0 | 0 0 1 | 1 1 1]");
+    trace_step(&steps[FA1], &input, fa1_size(24, 3));
+}
+
+// ---- Theorem 1 ----------------------------------------------------------------------------------
+
+static void tell_theorem(const struct theorem *t)
+{
+    report_line("%6zu %18.1e %16.1e %15.1e", t->keys, t->error_m, t->error_l, t->error_O);
+}
+
+static void theorem_1(void)
+{
+    enum { N = 100, D = 16, M = 1600 };
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
+    report_part("Theorem 1");
+    report_line("fa1, N = %d, d = %d, M = %d: m, l, O after each block of keys, against double", N,
+                D, M);
+    report_line("%6s %18s %16s %15s", "keys", "error of m", "of l, relative", "of O");
+    const struct theorem t = theorem_check(&steps[FA1], &input, fa1_size(M, D), true, tell_theorem);
+    if (!(t.error_m <= 1e-5 && t.error_l <= 1e-5 && t.error_O <= 1e-5))
+        report_wrong("that is more than float32's rounding");
+    attention_input_free(&input);
+}
+
+// ---- Theorem 2 ----------------------------------------------------------------------------------
+
+static size_t counted(enum step_name name, const struct attention_input *input,
+                      struct tile_size size)
+{
+    const struct count c = count_step(&steps[name], input, size);
+    if (!c.as_predicted)
+        report_wrong("%s: counted %zu accesses, which its formula does not give", steps[name].name,
+                     c.total);
+    return c.total;
+}
+
+/* The accesses that the closed forms give for one head of N queries and keys. */
+static double form_of(enum step_name name, double N, double d, struct tile_size size)
+{
+    const double Tr = ceil(N / (double)size.Br), Tc = ceil(N / (double)size.Bc);
+    switch (name) {
+    case STANDARD:
+        return 2 * N * d + 2 * Tr * N * d + 6 * N * N;
+    case FA1:
+        return 3 * N * d + 5 * N + Tc * (3 * N * d + 4 * N);
+    default:
+        return 2 * N * d + N + 2 * Tr * N * d;
+    }
+}
+
+/* The smallest M from which on the step moves less than standard attention, for a large N. */
+static size_t crossing(enum step_name name, size_t d)
+{
+    const double N = 1 << 20;
+    size_t M = 64 * d * d;
+    while (M > d && form_of(name, N, (double)d, steps[name].size(M, d)) <
+                        form_of(STANDARD, N, (double)d, standard_size(M, d)))
+        M--;
+    return M + 1;
+}
+
+static void theorem_2(void)
+{
+    enum { N = 256, D = 32 };
+    static const size_t fast[] = { 64, 256, 512, 1024, 2048, 4096, 8192 };
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
+    report_part("Theorem 2");
+    report_line("accesses / N^2, counted, N = %d, d = %d, one head; 04's one pass makes %.2f", N, D,
+                2.0 * D + (2.0 * D + 1.0) / N);
+    report_line("%7s %15s %9s %9s %21s", "M", "standard, tiled", "fa1", "fa2",
+                "fa2, the paper's size");
+    for (size_t k = 0; k < sizeof fast / sizeof fast[0]; k++) {
+        const size_t M = fast[k];
+        const double unit = (double)N * N;
+        report_line("%7zu %15.2f %9.2f %9.2f %21.2f", M,
+                    (double)counted(STANDARD, &input, standard_size(M, D)) / unit,
+                    (double)counted(FA1, &input, fa1_size(M, D)) / unit,
+                    (double)counted(FA2, &input, fa2_size(M, D)) / unit,
+                    (double)counted(FA2, &input,
+                                    (struct tile_size){ fa1_size(M, D).Br, fa1_size(M, D).Bc }) /
+                        unit);
+    }
+    const size_t one = crossing(FA1, 64), two = crossing(FA2, 64);
+    report_line("For large N and d = 64, fa1 moves less than standard from M = %zu on, %.2f d^2,",
+                one, (double)one / 4096.0);
+    report_line("and fa2 from M = %zu on, %.2f d^2.", two, (double)two / 4096.0);
+    attention_input_free(&input);
+}
+
+static void operations_and_memory(void)
+{
+    enum { D = 32, M = 4096 };
+    static const enum step_name names[] = { STANDARD, FA1, FA2 };
+    report_part("Cost");
+    report_line("d = %d, M = %d%27s%34s", D, M, "operations / N^2", "bytes stored whole");
+    report_line("%-12s %15s %12s %14s %12s %12s", "", "products", "others", "N = 128", "256",
+                "512");
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const struct step *step = &steps[names[k]];
+        char text[3][32];
+        size_t bytes[3];
+        struct work work = { 0, 0 };
+        for (size_t n = 0; n < 3; n++) {
+            const size_t N = 128U << n;
+            struct attention_input input =
+                attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
+            const struct count c = count_step(step, &input, step->size(M, D));
+            bytes[n] = c.slow_bytes;
+            work = c.work;
+            attention_input_free(&input);
+        }
+        report_line("%-12s %15.2f %12.2f %14s %12s %12s", step->name,
+                    (double)work.products / (512.0 * 512.0), (double)work.others / (512.0 * 512.0),
+                    report_number(bytes[0], text[0]), report_number(bytes[1], text[1]),
+                    report_number(bytes[2], text[2]));
+    }
+}
+
+// ---- masks, dropout, parts ----------------------------------------------------------------------
+
+/* Says so if the step's result is not right. */
+static void must_be_right(enum step_name name, const struct attention_input *input)
+{
+    const struct options none = { .trace = false };
+    struct attention_check check = attention_check_begin(input, false);
+    struct result r = step_run(&steps[name], input, (struct tile_size){ 32, 32 });
+    if (!step_check(&steps[name], input, &check, &none, &r, false).errors.right)
+        report_wrong("%s: its O or lse", steps[name].name);
+    result_free(&r);
+    attention_check_end(&check);
+}
+
+static void tell_mask(const char *what, struct attention_input *input, size_t whole)
+{
+    must_be_right(MASKS, input);
+    const struct tile_size size = { 32, 32 };
+    const struct tile_counts tiles = count_tiles(&input->p, size);
+    const size_t accesses = counted(MASKS, input, size), pairs = attention_pairs(&input->p);
+    const double most = (double)attention_rows(&input->p) * (double)input->p.Nk;
+    char text[32];
+    report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
+                tiles.of_kind[TILE_WHOLE], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
+                report_number(accesses, text), whole ? (double)accesses / (double)whole : 1.0);
+}
+
+static void show_masks(void)
+{
+    enum { N = 512, D = 32, R = 64 };
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
+    struct attention *p = &input.p;
+    uint8_t blocks[(N / R) * (N / R)];
+    report_part("Masks");
+    report_line("N = %d, d = %d, tiles of 32 by 32", N, D);
+    report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "whole", "partial", "skipped",
+                "accesses", "of all");
+    const size_t whole = counted(MASKS, &input, (struct tile_size){ 32, 32 });
+    tell_mask("none", &input, whole);
+    p->causal = true;
+    tell_mask("--causal", &input, whole);
+    p->window_left = 64;
+    tell_mask("--causal --window 64,0", &input, whole);
+    p->causal = false;
+    p->window_left = -1;
+    p->block_mask = blocks;
+    static const double densities[] = { 0.5, 0.25, 0.1 };
+    for (size_t k = 0; k < sizeof densities / sizeof densities[0]; k++) {
+        char what[40];
+        block_mask_random(blocks, p, densities[k], 1);
+        snprintf(what, sizeof what, "random:%g:1", densities[k]);
+        tell_mask(what, &input, whole);
+    }
+    attention_input_free(&input);
+}
+
+/* NaN if there is one. */
+static double largest_difference(const float *a, const float *b, size_t n)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        const double off = fabs((double)a[k] - (double)b[k]);
+        largest = off > largest || isnan(off) ? off : largest;
+    }
+    return largest;
+}
+
+static void show_dropout(void)
+{
+    enum { N = 256, D = 16 };
+    struct attention_input input = attention_input_random(attention_of(1, 2, 2, N, N, D), 1);
+    struct attention *p = &input.p;
+    attention_set_dropout(p, 0.1, 7);
+    size_t kept = 0;
+    for (size_t n = 0; n < attention_rows(p) * N; n++)
+        kept += dropout_keeps(p, 0, n / N / N, n / N % N, n % N);
+    struct result a = step_run(&steps[DROPOUT], &input, (struct tile_size){ 32, 16 });
+    struct result b = step_run(&steps[DROPOUT], &input, (struct tile_size){ 1, 7 });
+    const double largest = largest_difference(a.O, b.O, attention_query_elements(p));
+    char stay[32], all[32];
+    report_part("Dropout");
+    report_line("P = 0.1: %s of %s weights stay, %.4f", report_number(kept, stay),
+                report_number(attention_rows(p) * N, all),
+                (double)kept / (double)(attention_rows(p) * N));
+    report_line("with tiles of 32 by 16 and of 1 by 7 the same weights go: O differs by %.1e",
+                largest);
+    if (!(largest <= 1e-5))
+        report_wrong("that is more than rounding");
+    must_be_right(DROPOUT, &input);
+    result_free(&a);
+    result_free(&b);
+    attention_input_free(&input);
+}
+
+static void show_parts(void)
+{
+    enum { N = 4096, D = 64 };
+    struct attention_input input = attention_input_random(attention_of(1, 1, 1, 1, N, D), 1);
+    const struct tile_size size = fa2_size(USUAL_M, D);
+    struct result whole = step_run(&steps[DROPOUT], &input, size);
+    struct result parts = step_run(&steps[SPLIT_KV], &input, size);
+    const double largest = largest_difference(whole.O, parts.O, D);
+    report_part("Parts");
+    report_line("one query, %d keys: split_kv cuts them in %zu parts of %zu keys", N,
+                split_parts(&input.p), N / split_parts(&input.p));
+    report_line("its output differs from the undivided one by %.1e", largest);
+    if (!(largest <= 1e-6))
+        report_wrong("that is more than rounding");
+    result_free(&whole);
+    result_free(&parts);
+    attention_input_free(&input);
+}
+
+// ---- all steps ----------------------------------------------------------------------------------
+
+/* The first text of the real input, which has no padding: so that every step can do it. */
+static void all_steps(void)
+{
+    const struct options none = { .window_left = -1, .window_right = -1 };
+    struct attention_input input = attention_input_load(&none);
+    input.p.B = 1;
+    input.p.key_mask = NULL;
+    tell_steps(SPLIT_KV, &input, &none);
+    const double d = (double)input.p.d, N = (double)input.p.Nk;
+    report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
+                input.p.H);
+    report_line("2 d + (2 d + 1) / Nk = %.2f accesses a pair on it)",
+                2.0 * d + (2.0 * d + 1.0) / N);
+    attention_input_free(&input);
+}
+
+void tell_story(void)
+{
+    by_hand();
+    theorem_1();
+    theorem_2();
+    operations_and_memory();
+    show_masks();
+    show_dropout();
+    show_parts();
+    all_steps();
+}

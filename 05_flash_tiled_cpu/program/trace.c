@@ -1,0 +1,205 @@
+#include "05_flash_tiled_cpu/program/trace.h"
+
+#include "05_flash_tiled_cpu/steps/observe.h"
+#include "common/program/options.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE_PAIRS = 64, TRACE_D = 8 };
+
+void trace_check(const struct attention *p)
+{
+    if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)
+        options_fail("--trace", "expected at most %d pairs of query and key, and d at most %d",
+                     TRACE_PAIRS, TRACE_D);
+}
+
+/* Runs the counted step, its output thrown away, under the eyes of `who`. */
+static void run_observed(const struct step *step, const struct attention_input *input,
+                         struct tile_size size, observer *who, void *context)
+{
+    observe_with(who, context);
+    count_step(step, input, size);
+    observe_with(NULL, NULL);
+}
+
+// ---- for people ---------------------------------------------------------------------------------
+
+enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
+
+/* How the trace is laid out, and the scores of a tile until it is done. */
+struct telling {
+    int width;  // of S and of P, where a query fits in one line; else 0
+    size_t head;
+    float scores[TRACE_PAIRS];
+};
+
+/* "S [0.63 2.58]" after `lead`, in as many lines as it takes. */
+static void tell_numbers(const char *lead, const char *what, const char *format, const float *x,
+                         size_t n)
+{
+    for (size_t k = 0; k < n; k += NUMBERS_IN_A_LINE) {
+        char text[40 * NUMBERS_IN_A_LINE];
+        report_line(
+            "%-15s%s %s", k ? "" : lead, k ? " " : what,
+            report_row(format, x + k, smaller(n - k, NUMBERS_IN_A_LINE), text, sizeof text));
+    }
+}
+
+static void tell_query(const struct telling *telling, const char *lead, const struct head *a,
+                       struct tile t, const struct fast_memory *fast, size_t r)
+{
+    const float *S = telling->scores + r * t.cols, *P = fast->S + r * t.cols;
+    const float *O = fast->O + r * a->p->d;
+    char text[3][40 * NUMBERS_IN_A_LINE];
+    if (!telling->width) {
+        tell_numbers(lead, "S", "%.2f", S, t.cols);
+        tell_numbers("", "P", "%.3f", P, t.cols);
+        tell_numbers("", "O", "%.3f", O, a->p->d);
+        report_line("%-15sm %.2f, l %.3f", "", (double)fast->m[r], (double)fast->l[r]);
+        return;
+    }
+    report_line("%-15s%-*s%-*s%6.2f %6.3f  %s", lead, telling->width,
+                report_row("%.2f", S, t.cols, text[0], sizeof text[0]), telling->width,
+                report_row("%.3f", P, t.cols, text[1], sizeof text[1]), (double)fast->m[r],
+                (double)fast->l[r], report_row("%.3f", O, a->p->d, text[2], sizeof text[2]));
+}
+
+static void tell(void *context, enum moment moment, const struct head *a, struct tile t,
+                 const struct fast_memory *fast)
+{
+    struct telling *telling = context;
+    const size_t head = a->b * a->p->H + a->h;
+    if (moment == SCORED) {
+        memcpy(telling->scores, fast->S, t.rows * t.cols * sizeof *fast->S);
+        return;
+    }
+    if (head != telling->head)
+        report_line("b %zu, h %zu", a->b, a->h);
+    telling->head = head;
+    for (size_t r = 0; r < t.rows; r++) {
+        char keys[48] = "", lead[64];
+        if (r == 0 && t.cols > 1)
+            snprintf(keys, sizeof keys, "%zu to %zu", t.j0, t.j0 + t.cols - 1);
+        else if (r == 0)
+            snprintf(keys, sizeof keys, "%zu", t.j0);
+        snprintf(lead, sizeof lead, "%-8s %5zu", keys, t.i0 + r);
+        tell_query(telling, lead, a, t, fast, r);
+    }
+}
+
+void trace_step(const struct step *step, const struct attention_input *input, struct tile_size size)
+{
+    const struct attention *p = &input->p;
+    const size_t width = 6 * smaller(size.Bc, p->Nk) + 3;  // of "[-0.26 -2.58] "
+    struct telling telling = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
+    if (15 + 2 * width + 15 + 7 * p->d + 1 <= COLUMNS_OF_TEXT)
+        telling.width = (int)width;
+    if (telling.width)
+        report_line("%-8s %5s %-*s%-*s%6s %6s  %s", "keys", "query", telling.width, "S",
+                    telling.width, "P", "m", "l", "O");
+    else
+        report_line("%-8s %5s", "keys", "query");
+    run_observed(step, input, size, tell, &telling);
+    if (step != &steps[FA1])
+        report_line("P = e^(S - m) and O = P V are divided by l when all keys have gone past");
+}
+
+// ---- for tools ----------------------------------------------------------------------------------
+
+static void print_matrix(const struct head *a, struct tile t, const char *what, const float *x,
+                         size_t cols)
+{
+    for (size_t r = 0; r < t.rows; r++)
+        for (size_t c = 0; c < cols; c++)
+            printf("%zu,%zu,%zu,%zu,%s,%zu,%zu,%.9g\n", a->b, a->h, t.j0, t.i0, what, r, c,
+                   (double)x[r * cols + c]);
+}
+
+static void print_values(void *context, enum moment moment, const struct head *a, struct tile t,
+                         const struct fast_memory *fast)
+{
+    (void)context;
+    print_matrix(a, t, moment == SCORED ? "S" : "P", fast->S, t.cols);
+    if (moment == SCORED)
+        return;
+    print_matrix(a, t, "m", fast->m, 1);
+    print_matrix(a, t, "l", fast->l, 1);
+    print_matrix(a, t, "O", fast->O, a->p->d);
+}
+
+void trace_csv(const struct step *step, const struct attention_input *input, struct tile_size size)
+{
+    printf("b,h,first_key,first_query,what,row,column,value\n");
+    run_observed(step, input, size, print_values, NULL);
+}
+
+// ---- the theorem --------------------------------------------------------------------------------
+
+struct proof {
+    struct theorem so_far;
+    bool divided;
+    void (*after)(const struct theorem *so_far);
+};
+
+static double larger_error(double worst, double got, double expected, double unit)
+{
+    const double error = got == expected ? 0.0 : fabs(got - expected) / unit;
+    return isnan(worst) || error <= worst ? worst : error;  // NaN is worse than any number
+}
+
+/* Query r of the tile against all keys up to the tile's last, in double. */
+static void check_row(struct proof *proof, const struct head *a, size_t i, size_t keys, float m,
+                      float l, const float *O)
+{
+    const size_t d = a->p->d;
+    double *S = calloc(keys, sizeof *S), right_m = (double)-INFINITY, right_l = 0.0;
+    if (!S)
+        abort();
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t k = 0; k < d; k++)
+            S[j] += (double)a->Q[i * d + k] * (double)a->K[j * d + k];
+        S[j] *= (double)a->p->scale;
+        right_m = fmax(right_m, S[j]);
+    }
+    for (size_t j = 0; j < keys; j++)
+        right_l += exp(S[j] - right_m);
+    struct theorem *t = &proof->so_far;
+    t->error_m = larger_error(t->error_m, (double)m, right_m, 1.0);
+    t->error_l = larger_error(t->error_l, (double)l, right_l, right_l);
+    for (size_t k = 0; k < d; k++) {
+        double right = 0.0;
+        for (size_t j = 0; j < keys; j++)
+            right += exp(S[j] - right_m) / right_l * (double)a->V[j * d + k];
+        const double average = (double)O[k] / (proof->divided ? 1.0 : (double)l);
+        t->error_O = larger_error(t->error_O, average, right, 1.0);
+    }
+    free(S);
+}
+
+static void prove(void *context, enum moment moment, const struct head *a, struct tile t,
+                  const struct fast_memory *fast)
+{
+    struct proof *proof = context;
+    if (moment != DONE)
+        return;
+    for (size_t r = 0; r < t.rows; r++)
+        check_row(proof, a, t.i0 + r, t.j0 + t.cols, fast->m[r], fast->l[r], fast->O + r * a->p->d);
+    proof->so_far.tiles++;
+    proof->so_far.keys = t.j0 + t.cols;
+    if (proof->after && t.i0 + t.rows == a->p->Nq)
+        proof->after(&proof->so_far);
+}
+
+struct theorem theorem_check(const struct step *step, const struct attention_input *input,
+                             struct tile_size size, bool divided,
+                             void (*after)(const struct theorem *so_far))
+{
+    struct proof proof = { .divided = divided, .after = after };
+    run_observed(step, input, size, prove, &proof);
+    return proof.so_far;
+}

@@ -1,0 +1,149 @@
+/*
+ * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
+ */
+#include "06_flash_tiled_cuda/program/chapter.h"
+#include "06_flash_tiled_cuda/program/stages.h"
+#include "common/cpu/memory.h"
+#include "common/cuda/cpu.h"
+#include "common/measure/traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many keys query i sees in causal order, or without any option: the first ones. */
+static size_t keys_seen(const struct attention *p, size_t i)
+{
+    const ptrdiff_t seen = (ptrdiff_t)i + attention_band(p).high + 1;
+    return seen < 0 ? 0 : smaller((size_t)seen, p->Nk);
+}
+
+// ---- predictions --------------------------------------------------------------------------------
+
+void predict_naive(const struct attention *p, struct shape s, struct accesses *a)
+{
+    (void)s;  // its accesses have no tiles
+    const size_t rows = attention_rows(p), pairs = attention_pairs(p);
+    accesses_add(a, "Q loads", pairs * p->d, "pairs d");
+    accesses_add(a, "K loads", pairs * p->d, "pairs d");
+    accesses_add(a, "S stores", pairs, "pairs");
+    accesses_add(a, "S loads", 3 * pairs, "3 pairs");
+    accesses_add(a, "P stores", pairs, "pairs");
+    accesses_add(a, "P loads", pairs * p->d, "pairs d");
+    accesses_add(a, "V loads", pairs * p->d, "pairs d");
+    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    accesses_add(a, "lse stores", rows, "Nq");
+}
+
+/* The queries of all tiles of Br by Bc of which some key is seen. */
+static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
+{
+    size_t queries = 0;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
+        const size_t rows = smaller(Br, p->Nq - i0), seen = keys_seen(p, i0 + rows - 1);
+        queries += rows * ((seen + Bc - 1) / Bc);
+    }
+    return queries;
+}
+
+void predict_fa1(const struct attention *p, struct shape s, struct accesses *a)
+{
+    const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
+    const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
+    accesses_add(a, "K loads", keys * p->d, "Nk d");
+    accesses_add(a, "V loads", keys * p->d, "Nk d");
+    accesses_add(a, "Q loads", again * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", again * p->d, "Tc Nq d");
+    accesses_add(a, "O stores", (again + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "m stores", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l loads", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l stores", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "lse stores", rows, "Nq");
+}
+
+/* Q outside, `keys` keys of all tiles. An access is 4 bytes: two elements, if they have 16 bits. */
+static void with_keys(const struct attention *p, size_t keys, const char *formula,
+                      struct accesses *a)
+{
+    const size_t rows = attention_rows(p), words = p->d * dtype_bytes(p->dtype) / sizeof(float);
+    const char *const of_rows = p->dtype == DTYPE_F32 ? "Nq d" : "Nq d / 2";
+    accesses_add(a, "Q loads", rows * words, of_rows);
+    accesses_add(a, "K loads", keys * words, formula);
+    accesses_add(a, "V loads", keys * words, formula);
+    accesses_add(a, "O stores", rows * words, of_rows);
+    accesses_add(a, "lse stores", rows, "Nq");
+}
+
+/* The keys of all tiles of Br queries: those that the last of them sees, or with all of their last Bc. */
+static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
+{
+    size_t keys = 0;
+    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
+        const size_t seen = keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
+        keys += smaller((seen + Bc - 1) / Bc * Bc, p->Nk);
+    }
+    return p->B * p->H * keys;
+}
+
+void predict_fa2(const struct attention *p, struct shape s, struct accesses *a)
+{
+    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
+}
+
+void predict_tensor(const struct attention *p, struct shape s, struct accesses *a)
+{
+    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
+}
+
+/* A box is of a whole tile, and what no query sees of it comes along. */
+void predict_boxes(const struct attention *p, struct shape s, struct accesses *a)
+{
+    with_keys(p, keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+}
+
+void predict_complete(const struct attention *p, struct shape s, struct accesses *a)
+{
+    size_t keys = 0;
+    for (size_t n = 0; n < p->B * p->H; n++)
+        for (size_t i0 = 0; i0 < p->Nq; i0 += s.Br)
+            for (size_t j0 = 0; j0 < p->Nk; j0 += s.Bc) {
+                const size_t i1 = smaller(i0 + s.Br, p->Nq), j1 = smaller(j0 + s.Bc, p->Nk);
+                if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
+                    keys += j1 - j0;
+            }
+    with_keys(p, keys, p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
+}
+
+// ---- counting -----------------------------------------------------------------------------------
+
+bool can_be_counted(const struct attention *p)
+{
+    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
+}
+
+struct count count_kernel(const struct kernel *kernel, const struct attention_input *input)
+{
+    struct count c = { .pairs = attention_pairs(&input->p) };
+    traffic_reset();
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
+    struct loaded l = kernel_load(kernel, &device_watched, input);
+    kernel_launch(&l);
+    cuda_cpu_watch(0);
+    kernel->predict(&input->p, kernel_shape_of(kernel, input), &c.accesses);
+    kernel_unload(&l);
+
+    const bool halved = kernel->options && input->p.dtype != DTYPE_F32;
+    const char *const formula = halved ? kernels[MMA].formula : kernel->formula;
+    c.as_predicted = accesses_sum(&c.accesses, formula, &c.total);
+    const size_t rows = attention_rows(&input->p);
+    c.extra = sizeof(float) * rows *
+              ((kernel->scores ? 2 * input->p.Nk : 0) + (kernel->statistics ? 2 : 0));
+    traffic_reset();  // what was watched goes
+    return c;
+}

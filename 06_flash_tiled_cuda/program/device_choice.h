@@ -1,0 +1,39 @@
+/*
+ * Which device kernels run on: the one that is asked for, and whether it is one for them.
+ */
+#ifndef FLASH_TILED_CUDA_DEVICE_CHOICE_H
+#define FLASH_TILED_CUDA_DEVICE_CHOICE_H
+
+#include "06_flash_tiled_cuda/program/chapter.h"
+#include "common/program/options.h"
+
+/*
+ * The device that --device asks for. Where that is a GPU, and there is none, or one that is too old for
+ * --dtype, it says so and ends the program with EXIT_SKIPPED.
+ */
+const struct device *device_choose(const struct options *options);
+
+/* The same where the GPU is `gpu`, or, because of `why_none`, NULL. */
+const struct device *device_among(const struct options *options, const struct device *gpu,
+                                  const char *why_none);
+
+/* Why numbers of this type are none for the device, in static memory; NULL: they are. */
+const char *device_lacks(const struct device *device, enum dtype type);
+
+/* Is there room in a block's shared memory for the tile, with two stages of K and V? */
+bool device_holds(const struct device *device, const struct tile *tile);
+
+/* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
+const char *device_text(const struct device *device);
+
+/* Why the kernel is none for the device, in static memory; NULL: it is. */
+const char *kernel_lacks_device(const struct kernel *kernel, const struct device *device);
+
+/*
+ * The device for this kernel: `chosen`, or, where that is a GPU that the kernel is not for, the CPU. If the GPU was asked
+ * for, it says so and ends the program with EXIT_SKIPPED.
+ */
+const struct device *device_for(const struct kernel *kernel, const struct device *chosen,
+                                const struct options *options);
+
+#endif

@@ -1,0 +1,131 @@
+#include "06_flash_tiled_cuda/program/ladder.h"
+
+#include "06_flash_tiled_cuda/program/stages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void ladder_name(const struct kernel *kernel, char text[24])
+{
+    const size_t k = (size_t)(kernel - kernels);
+    if (k == COMPLETE)
+        snprintf(text, 24, "   %-10s", kernel->name);
+    else
+        snprintf(text, 24, "%2zu %-10s", k + 1, kernel->name);
+}
+
+/* The columns of a kernel's counts, in text and for --csv; a problem may be too large to be counted. */
+struct counts {
+    char text[80], csv[120];
+    bool as_predicted;
+};
+
+static struct counts count_row(const struct kernel *kernel, const struct attention_input *input)
+{
+    struct counts row = { .csv = ",,", .as_predicted = true };
+    char accesses[32], stored[32];
+    snprintf(row.text, sizeof row.text, "%10s %7s %8s", "-", "-", "-");
+    if (!can_be_counted(&input->p))
+        return row;
+    const struct count c = count_kernel(kernel, input);
+    snprintf(row.text, sizeof row.text, "%10s %7.2f %8s", report_number(c.total, accesses),
+             (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.extra, stored));
+    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.extra);
+    row.as_predicted = c.as_predicted;
+    return row;
+}
+
+static struct verdict tell_row(const struct kernel *kernel, const struct device *device,
+                               const struct attention_input *input, struct attention_check *check,
+                               char *csv)
+{
+    struct shape shape = kernel_shape_of(kernel, input);
+    const struct counts counts = count_row(kernel, input);
+    struct result r = kernel_run(kernel, device, input);
+    const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
+    char name[24], blocks[32], before[40], before_csv[40], line[300];
+    ladder_name(kernel, name);
+    shape.blocks = kernel_blocks(kernel, shape, device);
+    snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
+    snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
+    report_line("%s%6s %7zu %s %.1e %s", name, report_number(shape.blocks, blocks), shape.threads,
+                counts.text, v.errors.reference, before);
+    if (!v.errors.right)
+        report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
+    if (!counts.as_predicted)
+        report_wrong("%s: its accesses are not those of its formula", kernel->name);
+    snprintf(line, sizeof line, "06,%s,%s,%zu,%zu,%zu,%zu,%s,%.3e,%s\n", kernel->name, device->name,
+             shape.blocks, shape.threads, shape.Br, shape.Bc, counts.csv, v.errors.reference,
+             before_csv);
+    report_append(csv, line);
+    result_free(&r);
+    return v;
+}
+
+/* All kernels whose arithmetic is for other types, on as many lines as they take. */
+static void tell_others(enum dtype type)
+{
+    enum { WIDTH = 54 };
+    char what[40], names[WIDTH + 2] = "";
+    snprintf(what, sizeof what, "for %s: ", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32");
+    int indent = 0;
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        const size_t used = strlen(names);
+        if (kernel_knows_type(kernel, type))
+            continue;
+        if (used + 2 + strlen(kernel->name) <= WIDTH) {
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", kernel->name);
+            continue;
+        }
+        report_line("%*s%s,", indent, indent ? "" : what, names);
+        indent = (int)strlen(what);
+        snprintf(names, sizeof names, "%s", kernel->name);
+    }
+    report_line("%*s%s", indent, indent ? "" : what, names);
+}
+
+void tell_kernels(const struct device *device, const struct attention_input *input,
+                  const struct options *o)
+{
+    const struct attention *p = &input->p;
+    char csv[REPORT_CSV] = "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,"
+                           "error,previous,previous_error\n";
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct attention_errors worst = { .right = true };
+    char error[16];
+    report_part("Kernels");
+    report_line(" # %-10s%6s %7s %10s %7s %8s %7s %s", "kernel", "blocks", "threads", "accesses",
+                "a pair", "stored", "error", "the one before");
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        const char *lacks = kernel_lacks_on(kernel, p, device);
+        char name[24];
+        ladder_name(kernel, name);
+        if (!kernel_knows_type(kernel, p->dtype))
+            continue;
+        if (options_left_out(kernel->name)) {
+            report_line("%s is left out", name);
+            continue;
+        }
+        if (lacks) {
+            report_line("%s cannot do this: it does not know %s", name, lacks);
+            continue;
+        }
+        const struct verdict v = tell_row(kernel, device, input, &check, csv);
+        worst.reference = worse_error(worst.reference, v.errors.reference);
+        worst.previous = worse_error(worst.previous, v.previous);
+    }
+    tell_others(p->dtype);
+    snprintf(error, sizeof error, "%.2e", worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", worst.previous);
+    report_verified("the stage before", error);
+    if (!can_be_counted(p))
+        report_line("accesses are left out: a watched run of a problem of this size takes long");
+    if (check.count < attention_rows(p))
+        report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
+    report_line("run %s", device_text(device));
+    attention_check_end(&check);
+    if (o->csv && !o->bench)
+        report_csv(o->csv, csv);
+}

@@ -1,0 +1,20 @@
+/*
+ * All kernels beside one another: what they read and write, and how far off they are.
+ */
+#ifndef FLASH_TILED_CUDA_LADDER_H
+#define FLASH_TILED_CUDA_LADDER_H
+
+#include "06_flash_tiled_cuda/program/chapter.h"
+#include "common/program/options.h"
+
+/* " 3 fa2         ": complete has no number. */
+void ladder_name(const struct kernel *kernel, char text[24]);
+
+/*
+ * The part "Kernels": a line for every kernel, its blocks, accesses and errors; of one that cannot do
+ * the problem, why. Written to --csv too, where that is asked for without --bench.
+ */
+void tell_kernels(const struct device *device, const struct attention_input *input,
+                  const struct options *options);
+
+#endif

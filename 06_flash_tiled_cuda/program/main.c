@@ -1,0 +1,277 @@
+/*
+ * Chapter 06 as a program: every kernel, what it reads and writes, and whether it is right.
+ */
+#include "06_flash_tiled_cuda/program/ladder.h"
+#include "06_flash_tiled_cuda/program/speed.h"
+#include "06_flash_tiled_cuda/program/stages.h"
+#include "06_flash_tiled_cuda/program/story.h"
+#include "common/cpu/threads.h"
+#include "common/cuda/cpu.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct program program = {
+    .chapter = 6,
+    .name = "06_flash_tiled_cuda",
+    .summary = "attention by tiles in CUDA, on a GPU or on a CPU that stands in for one",
+    .example = "--n-q 203 --n-k 113 --d 64 --heads 4 --kv-heads 2 --causal --kernel all",
+};
+
+// ---- one kernel, told whole ---------------------------------------------------------------------
+
+static struct count tell_counts(const struct kernel *kernel, const struct device *device,
+                                const struct attention_input *input)
+{
+    struct count c = { .total = 0 };
+    const struct shape s = kernel_shape_of(kernel, input);
+    char blocks[32];
+    report_part("Grid");
+    report_line("%s: %s blocks of %zu threads", kernel->name,
+                report_number(kernel_blocks(kernel, s, device), blocks), s.threads);
+    if (s.Br > 1)
+        report_line("tiles of %zu queries by %zu keys", s.Br, s.Bc);
+    if (!can_be_counted(&input->p)) {
+        report_part("Counted");
+        report_line("left out: a watched run of a problem of this size takes long");
+        return c;
+    }
+    c = count_kernel(kernel, input);
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    return c;
+}
+
+/* A CPU's time with a kernel says nothing, so there is none. */
+static void write_csv(const char *csv, const struct kernel *kernel, const struct device *device,
+                      const struct attention_input *input, const struct count *count,
+                      struct verdict v)
+{
+    const bool gpu = device != &device_cpu;
+    report_summary(csv, &(struct summary){
+                            .accesses = kernel->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->extra,
+                            .milliseconds = gpu ? 1e3 * speed_of(kernel, device, input) : 0.0,
+                            .error = v.errors.reference,
+                            .previous = v.errors.has_previous ? v.before : "05 complete",
+                            .previous_error = v.previous,
+                        });
+}
+
+static void tell_kernel(const struct kernel *kernel, const struct device *device,
+                        const struct attention_input *input, const struct options *o)
+{
+    struct attention_check check = attention_check_begin(input, o->verify_all);
+    const struct count count = tell_counts(kernel, device, input);
+    struct result r = kernel_run(kernel, device, input);
+    const struct verdict v = kernel_check(kernel, device, input, &check, &r, true);
+    report_line("%s ran %s", kernel->name, device_text(device));
+    attention_write(o, input, r.O, r.lse);
+    if (o->csv && !o->bench)
+        write_csv(o->csv, kernel, device, input, &count, v);
+    result_free(&r);
+    attention_check_end(&check);
+}
+
+/* Where the kernel's time goes to: its accesses, line by line of its source. */
+static void tell_profile(const struct kernel *kernel, const struct attention_input *input)
+{
+    struct loaded l = kernel_load(kernel, &device_watched, input);
+    cuda_cpu_watch(CUDA_WATCH_PROFILE);
+    kernel_launch(&l);
+    cuda_cpu_watch(0);
+    kernel_unload(&l);
+    report_part("Profile");
+    report_line("%s, by the lines of its source, on the CPU with every access watched",
+                kernel->name);
+    fflush(stdout);
+    cuda_cpu_print_profile();
+}
+
+/* Who works when, and who waits for whom, in one block of the kernel. */
+static void tell_timeline(const struct kernel *kernel, const struct attention_input *input,
+                          const char *path)
+{
+    struct loaded l = kernel_load(kernel, &device_watched, input);
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    kernel_launch(&l);
+    cuda_cpu_watch(0);
+    kernel_unload(&l);
+    cuda_cpu_tell_timeline(kernel->name, path);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+/* All of them with their ideas; or the bare names of those that know the type, for scripts. */
+static void list_kernels(bool only_names, enum dtype type)
+{
+    for (size_t k = 0; k < KERNELS; k++)
+        if (only_names && kernel_knows_type(&kernels[k], type))
+            printf("%s\n", kernels[k].name);
+        else if (only_names)
+            continue;
+        else if (k == COMPLETE)
+            printf("    %-10s %s\n", kernels[k].name, kernels[k].idea);
+        else
+            printf("%2zu  %-10s %s\n", k + 1, kernels[k].name, kernels[k].idea);
+}
+
+static const char *kernel_name_of(size_t k)
+{
+    return kernels[k].name;
+}
+
+/* The kernel called `name` or numbered so, which must be able to do the problem. */
+static const struct kernel *find_kernel(const struct options *o, const struct attention *p)
+{
+    const char *const name = o->kernel ? o->kernel : kernels[COMPLETE].name;
+    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        char number[16] = "";
+        if (kernel != &kernels[COMPLETE])
+            snprintf(number, sizeof number, "%d", (int)(kernel - kernels) + 1);
+        if (strcmp(kernel->name, name) != 0 && strcmp(number, name) != 0)
+            continue;
+        const char *lacks = kernel_lacks(kernel, p);
+        if (lacks)
+            options_fail("--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
+                         o->key_mask || strcmp(lacks, "--key-mask") != 0
+                             ? ""
+                             : " (the course's input has one)",
+                         kernel->name);
+        return kernel;
+    }
+    options_fail("--kernel",
+                 "expected list, all, device or one of the kernels that list names, found '%s'",
+                 name);
+}
+
+/* A tile that is asked for must be one of the kernel's, and there must be room for it. */
+static void check_tile(const struct kernel *kernel, const struct device *device,
+                       const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const char *const option = input->Br ? "--br" : "--bc";
+    if (!input->Br && !input->Bc)
+        return;
+    if (!kernel)
+        options_fail(option, "expected one --kernel with it, not all");
+    if (!kernel_tile(kernel, p, 0, 0))
+        options_fail(option,
+                     "expected a kernel that has several tiles: budget, or complete with "
+                     "--dtype bf16 or f16; %s has one",
+                     kernel->name);
+    char tiles[200] = "";
+    for (const struct tile *tile = kernel->tiles; tile->d; tile++)
+        if (tile->d == p->d) {
+            const size_t used = strlen(tiles);
+            snprintf(tiles + used, sizeof tiles - used, "%s%zu x %zu", used ? ", " : "", tile->Br,
+                     tile->Bc);
+        }
+    const struct tile *tile = kernel_tile(kernel, p, input->Br, input->Bc);
+    if (!tile)
+        options_fail(option, "expected a tile that %s is compiled for with d = %zu: %s",
+                     kernel->name, p->d, tiles);
+    if (!device_holds(device, tile))
+        options_fail(option,
+                     "expected a tile that this GPU's shared memory holds; %zu x %zu takes "
+                     "%zu bytes of it",
+                     tile->Br, tile->Bc, tile_bytes(tile));
+}
+
+/* What is asked for besides a verdict must be there. */
+static void check_wishes(const struct kernel *kernel, const struct attention *p,
+                         const struct options *o)
+{
+    const char *const single = o->output     ? "--output"
+                               : o->lse      ? "--lse"
+                               : o->timeline ? "--timeline"
+                                             : "--profile";
+    if (!kernel && (o->output || o->lse || o->timeline || o->profile))
+        options_fail(single, "expected one --kernel with it, not all");
+    const char *lacks = kernel_lacks(&kernels[COMPLETE], p);
+    if (!kernel && lacks)
+        options_fail("--kernel", "expected a problem that some kernel can do; none knows %s",
+                     lacks);
+    if ((o->profile || o->timeline) && !can_be_counted(p))
+        options_fail(o->profile ? "--profile" : "--timeline",
+                     "expected a smaller problem, of at most 10 million rows x keys x d: all "
+                     "accesses are watched");
+}
+
+/* Nothing asked for that makes the chapter's story not the thing to tell. */
+static bool wants_story(const struct options *o)
+{
+    return options_usual(o) && o->dtype == DTYPE_F32 && !o->profile && !o->timeline &&
+           !o->traffic && !o->bench && !o->quiet;
+}
+
+/* What needs no input; returns whether that was all. */
+static bool tell_lists(const struct options *o)
+{
+    if (!o->kernel || (strcmp(o->kernel, "list") != 0 && strcmp(o->kernel, "device") != 0))
+        return false;
+    const bool list = strcmp(o->kernel, "list") == 0;
+    const char *const more = o->output        ? "--output"
+                             : o->lse         ? "--lse"
+                             : o->profile     ? "--profile"
+                             : o->timeline    ? "--timeline"
+                             : o->bench       ? "--bench"
+                             : list && o->csv ? "--csv"
+                                              : NULL;
+    if (more)
+        options_fail(more, "expected a kernel with it, and --kernel %s runs none", o->kernel);
+    if (list) {
+        list_kernels(o->quiet, o->dtype);
+    } else {
+        const struct device *device = device_choose(o);
+        report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);
+        tell_device(device, o->csv);
+    }
+    options_flush();
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
+    if (tell_lists(&o))
+        return EXIT_VERIFIED;
+    options_check_left_out(kernel_name_of, KERNELS);
+    if (o.threads) {
+        threads_use(o.threads);
+        cuda_cpu_threads(o.threads);
+    }
+    const struct device *device = device_choose(&o);
+    struct attention_input input = attention_input_load(&o);
+    const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
+    if (!all)
+        device = device_for(kernel, device, &o);
+    check_wishes(kernel, &input.p, &o);
+    check_tile(kernel, device, &input);
+
+    report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key",
+                 o.quiet);
+    if (wants_story(&o))
+        tell_story(device);
+    attention_describe(&input);
+    if (all)
+        tell_kernels(device, &input, &o);
+    else
+        tell_kernel(kernel, device, &input, &o);
+    if (kernel && o.profile)
+        tell_profile(kernel, &input);
+    if (kernel && o.timeline)
+        tell_timeline(kernel, &input, o.timeline);
+    if (o.bench && options_usual(&o) && device != &device_cpu)
+        bench_ladder(device, &o);
+    else if (o.bench)
+        bench_kernels(o.kernel && !all ? kernel : NULL, device, &input, &o);
+    if (wants_story(&o))
+        report_next("07_backward: gradients, by computing again instead of storing");
+    attention_input_free(&input);
+    return report_finish();
+}

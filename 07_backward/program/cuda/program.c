@@ -1,0 +1,170 @@
+/*
+ * What the program tells of the kernels.
+ */
+#include "07_backward/program/cuda/program.h"
+
+#include "07_backward/program/cuda/run.h"
+#include "07_backward/program/cuda/speed.h"
+#include "common/cuda/cpu.h"
+#include "common/program/attention_files.h"
+
+#include <stdio.h>
+
+// ---- one kernel, told whole ---------------------------------------------------------------------
+
+static struct count tell_counts(const struct cuda_kernel *kernel, const struct layer *layer)
+{
+    struct count c = { .total = 0 };
+    char stored[32];
+    if (!cuda_can_be_counted(&layer->input.p)) {
+        report_part("Counted");
+        report_line("left out: a watched run of a problem of this size takes long");
+        return c;
+    }
+    c = cuda_count(kernel, layer);
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    report_line("extra global memory: %s", report_bytes(c.slow_bytes, stored));
+    return c;
+}
+
+/* Whether the kernel gives the same bits every time; where it does not, how far its runs lie apart. */
+static void tell_again(const struct cuda_kernel *kernel, const struct backward_device *device,
+                       const struct layer *layer)
+{
+    enum { RUNS = 8 };
+    const struct attention *p = &layer->input.p;
+    if (device == &backward_cpu && !cuda_can_be_counted(p))
+        return;
+    const struct cuda_spread s = cuda_run_again(kernel, device, layer, RUNS);
+    report_part("Again");
+    report_line("%d more runs%s", RUNS,
+                device == &backward_cpu ? ", threads and blocks each time in another order" : "");
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        static const char *const names[] = { "dQ", "dK", "dV" };
+        const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
+        if (s.elements[g] == 0)
+            report_line("%s: the same bits", names[g]);
+        else
+            report_line("%s: other bits in %.0f %% of the elements, off by at most %.1e", names[g],
+                        100.0 * (double)s.elements[g] / (double)n, s.most[g]);
+    }
+    if (!kernel->atomics && s.elements[DQ] + s.elements[DK] + s.elements[DV] > 0)
+        report_wrong("%s: it should give the same bits every time", kernel->name);
+}
+
+/* A CPU's time with a kernel says nothing, so there is none. */
+static void write_csv(const char *csv, const char *formula, const struct count *count,
+                      struct cuda_verdict v)
+{
+    report_summary(csv, &(struct summary){
+                            .accesses = formula,
+                            .counted = count->total,
+                            .extra_bytes = count->slow_bytes,
+                            .error = v.errors.reference,
+                            .previous = v.before,
+                            .previous_error = v.errors.previous,
+                        });
+}
+
+/* Who works when, and who waits for whom, in the first block of each launch. */
+static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *layer,
+                          const char *path)
+{
+    struct cuda_loaded l = cuda_load(kernel, &backward_watched, layer);
+    cuda_cpu_watch(CUDA_WATCH_TIMELINE);
+    cuda_launch(&l);
+    cuda_cpu_watch(0);
+    cuda_unload(&l);
+    cuda_cpu_tell_timeline(kernel->name, path);
+}
+
+void cuda_tell_kernel(const struct layer *layer, const struct options *o)
+{
+    const struct attention_input *input = &layer->input;
+    const struct cuda_kernel *kernel = cuda_kernel_named(o->kernel);
+    const struct backward_device *device =
+        backward_device_for(kernel, backward_device_choose(o), o);
+    struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
+    const struct count count = tell_counts(kernel, layer);
+    struct result r = cuda_run(kernel, device, layer);
+    const struct cuda_verdict v = cuda_check(kernel, device, layer, &check, &r, true);
+    if (!v.right)
+        report_wrong("%s: its dQ, dK or dV", kernel->name);
+    report_line("%s ran %s", kernel->name, backward_device_text(device));
+    tell_again(kernel, device, layer);
+    if (o->timeline)
+        tell_timeline(kernel, layer, o->timeline);
+    attention_write(o, input, layer->kept.O, layer->kept.lse);
+    attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
+    if (o->bench)
+        cuda_tell_speed(kernel, device, layer);
+    if (o->csv)
+        write_csv(o->csv, cuda_kernel_formula(kernel, &input->p), &count, v);
+    result_free(&r);
+    gradient_check_end(&check);
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+static struct attention_errors tell_row(const struct cuda_kernel *kernel,
+                                        const struct backward_device *device,
+                                        const struct layer *layer,
+                                        const struct gradient_check *check)
+{
+    char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
+    if (cuda_can_be_counted(&layer->input.p)) {
+        const struct count c = cuda_count(kernel, layer);
+        report_number(c.total, accesses);
+        report_bytes(c.slow_bytes, stored);
+        snprintf(per_pair, sizeof per_pair, "%.2f",
+                 (double)c.total / (double)(c.pairs ? c.pairs : 1));
+        if (!c.as_predicted)
+            report_wrong("%s: its accesses are not those of its formula", kernel->name);
+    }
+    struct result r = cuda_run(kernel, device, layer);
+    const struct cuda_verdict v = cuda_check(kernel, device, layer, check, &r, false);
+    report_line("%-18s %10s %8s %8s %7.1e %7.1e %s", kernel->name, accesses, per_pair, stored,
+                v.errors.reference, v.errors.previous, v.before);
+    if (!v.right)
+        report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
+    result_free(&r);
+    return v.errors;
+}
+
+/* The line of --quiet, which the steps in C have made already if there were any. */
+static void tell_worst(struct attention_errors worst)
+{
+    char error[16];
+    snprintf(error, sizeof error, "%.2e", worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", worst.previous);
+    report_verified("the one before", error);
+}
+
+void cuda_tell_kernels(const struct layer *layer, const struct options *o)
+{
+    const struct backward_device *device = backward_device_choose(o);
+    struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    struct attention_errors worst = { .right = true };
+    report_part("Kernels");
+    report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
+                "the one before");
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        const char *const lacks = cuda_kernel_lacks_on(k, &layer->input.p, device);
+        if (options_left_out(k->name)) {
+            report_line("%-18s is left out", k->name);
+            continue;
+        }
+        if (lacks) {
+            report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
+            continue;
+        }
+        const struct attention_errors e = tell_row(k, device, layer, &check);
+        worst.reference = worse_error(worst.reference, e.reference);
+        worst.previous = worse_error(worst.previous, e.previous);
+    }
+    if (o->dtype != DTYPE_F32)
+        tell_worst(worst);
+    report_line("(they ran %s)", backward_device_text(device));
+    gradient_check_end(&check);
+}

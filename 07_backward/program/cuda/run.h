@@ -1,0 +1,65 @@
+/*
+ * Running a kernel on a device, counting its accesses, and holding its gradients against others.
+ */
+#ifndef BACKWARD_CUDA_RUN_H
+#define BACKWARD_CUDA_RUN_H
+
+#include "07_backward/program/cuda/device_choice.h"
+#include "07_backward/program/cuda/lacks.h"
+#include "07_backward/program/cuda/table.h"
+#include "07_backward/program/stages.h"
+
+/* A layer in a device's memory, with all that the kernel needs there, its gradients poisoned. */
+struct cuda_loaded {
+    const struct backward_device *device;
+    const struct cuda_kernel *kernel;
+    struct attention p;
+    struct backward_arrays arrays;
+};
+struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct backward_device *device,
+                             const struct layer *layer);
+void cuda_launch(const struct cuda_loaded *loaded);
+void cuda_unload(struct cuda_loaded *loaded);
+
+/* Runs the kernel on the device, into poisoned memory; result_free() what it gives. */
+struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_device *device,
+                       const struct layer *layer);
+
+/* Chapter 06's complete on the device: layer->kept.O and .lse, for which there is room. It must know the layer's d and type. */
+void cuda_forward(const struct backward_device *device, const struct layer *layer);
+
+/* Is the problem small enough for a run on the CPU with every access watched? */
+bool cuda_can_be_counted(const struct attention *p);
+
+/* Runs the kernel, every access watched, with its output thrown away. */
+struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *layer);
+
+/*
+ * How a kernel compares: with the reference, with the nearest earlier kernel that can do the problem, run on the
+ * same device, and with chapter 07's complete on the CPU. `errors` is about the first two, and where there is no
+ * earlier kernel complete stands in for it; `right` about all three.
+ */
+struct cuda_verdict {
+    struct attention_errors errors;
+    const char *before;
+    double from_complete;
+    bool right;
+};
+struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
+                               const struct backward_device *device, const struct layer *layer,
+                               const struct gradient_check *check, const struct result *r,
+                               bool tell);
+
+/*
+ * The kernel again and again, on the CPU with threads and blocks in an order drawn anew each time: how many elements
+ * of each gradient ever differ from the first run's, and by how much at most.
+ */
+struct cuda_spread {
+    size_t elements[GRADIENTS];
+    double most[GRADIENTS];
+};
+struct cuda_spread cuda_run_again(const struct cuda_kernel *kernel,
+                                  const struct backward_device *device, const struct layer *layer,
+                                  size_t runs);
+
+#endif

@@ -1,0 +1,246 @@
+#include "07_backward/program/cuda/speed.h"
+
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "common/cpu/memory.h"
+#include "common/measure/bench.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 21, LEAST_RUNS = 3, BATCH = 4, BEST_OF = 20 };
+static const double SECONDS =
+    20.0;  // about so long the runs of a problem take, if 3 do not take longer
+
+// ---- problems -----------------------------------------------------------------------------------
+
+struct ladder_shape {
+    size_t heads, N, d;  // of a batch of 4
+};
+static const struct ladder_shape ladder_f32[] = { { 16, 4096, 64 }, { 16, 4096, 128 } };
+static const struct ladder_shape ladder_16[] = { { 32, 4096, 64 },
+                                                 { 32, 4096, 128 },
+                                                 { 32, 8192, 128 } };
+enum { MOST_SHAPES = sizeof ladder_16 / sizeof ladder_16[0] };
+
+enum { LONGEST_ROW = 160 };
+_Static_assert(2 * MOST_SHAPES * CUDA_KERNELS * LONGEST_ROW + sizeof REPORT_SPEED_CSV("device") <
+                   REPORT_CSV,
+               "the ladder's rows have to fit");
+
+/* One head, with normal numbers, and its forward pass: what is checked. */
+static struct layer one_head(const struct ladder_shape *s, enum dtype type, bool causal)
+{
+    struct attention p = attention_of(1, 1, 1, s->N, s->N, s->d);
+    const struct options made = { .seed = 1 };
+    p.dtype = type;
+    p.causal = causal;
+    struct layer one = { .input = attention_input_random(p, 1) };
+    dtype_round_all(type, one.input.Q, attention_query_elements(&p));
+    dtype_round_all(type, one.input.K, attention_key_elements(&p));
+    dtype_round_all(type, one.input.V, attention_key_elements(&p));
+    one.dO = attention_input_dO(&one.input, &made);
+    one.kept.O = allocate(attention_query_elements(&p), sizeof(float), "O");
+    one.kept.lse = allocate(attention_rows(&p), sizeof(float), "lse");
+    complete(&p, (struct tile_size){ 64, 128 }, one.input.Q, one.input.K, one.input.V, one.kept.O,
+             one.kept.lse);
+    return one;
+}
+
+static float *repeated(const float *x, size_t n, size_t times, const char *name)
+{
+    float *all = allocate(n * times, sizeof *all, name);
+    for (size_t k = 0; k < times; k++)
+        memcpy(all + k * n, x, n * sizeof *all);
+    return all;
+}
+
+/* Many heads with the same numbers, to draw which would take minutes: to a kernel each is a new one. */
+static struct layer all_heads(const struct ladder_shape *s, const struct layer *one)
+{
+    const size_t times = BATCH * s->heads, n = attention_query_elements(&one->input.p);
+    struct layer all = *one;
+    all.input.p.B = BATCH;
+    all.input.p.H = all.input.p.Hkv = s->heads;
+    all.input.Q = repeated(one->input.Q, n, times, "Q");
+    all.input.K = repeated(one->input.K, n, times, "K");
+    all.input.V = repeated(one->input.V, n, times, "V");
+    all.dO = repeated(one->dO, n, times, "dO");
+    all.kept.O = repeated(one->kept.O, n, times, "O");
+    all.kept.lse = repeated(one->kept.lse, s->N, times, "lse");
+    return all;
+}
+
+/* The field counts 10 for each pair that is seen and each element of a row. */
+static double operations(const struct attention *p)
+{
+    return 10.0 * (double)attention_pairs(p) * (double)p->d;
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
+/* A kernel that is timed. */
+struct rung {
+    const struct cuda_kernel *kernel;
+    double error, seconds;
+};
+
+/* A kernel is checked before it is timed, and if it is wrong it is not timed. */
+static bool is_right(struct rung *rung, const struct backward_device *device,
+                     const struct layer *one, const struct gradient_check *check)
+{
+    struct result r = cuda_run(rung->kernel, device, one);
+    const struct cuda_verdict v = cuda_check(rung->kernel, device, one, check, &r, false);
+    if (!v.right)
+        report_wrong("%s: it is not timed; --kernel %s shows where", rung->kernel->name,
+                     rung->kernel->name);
+    result_free(&r);
+    rung->error = v.errors.reference;
+    return v.right;
+}
+
+static void launch(void *loaded)
+{
+    cuda_launch(loaded);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/*
+ * Times all rungs in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
+ * arrays are many times as large as an L2 cache: no run finds there what it needs first.
+ */
+static void time_rungs(struct rung *rungs, size_t n, const struct backward_device *device,
+                       const struct layer *all)
+{
+    struct cuda_kernel needs = { .name = "all" };  // what any of them needs
+    double times[CUDA_KERNELS][RUNS], once = 0.0, before = 0.0;
+    size_t runs = RUNS;
+    for (size_t k = 0; k < n; k++) {
+        needs.whole |= rungs[k].kernel->whole;
+        needs.turns |= rungs[k].kernel->turns;
+    }
+    struct cuda_loaded l = cuda_load(&needs, device, all);
+    for (size_t k = 0; k < n; k++) {
+        l.kernel = rungs[k].kernel;
+        once += device->machine->seconds(launch, &l);
+    }
+    while (runs > LEAST_RUNS && (double)runs * once > SECONDS)
+        runs--;
+    for (size_t run = 0; run < runs; run++)
+        for (size_t k = 0; k < n; k++) {
+            l.kernel = rungs[k].kernel;
+            bench_rest(before);
+            times[k][run] = before = device->machine->seconds(launch, &l);
+        }
+    cuda_unload(&l);
+    for (size_t k = 0; k < n; k++) {
+        qsort(times[k], runs, sizeof times[k][0], by_size);
+        rungs[k].seconds = times[k][runs / 2];
+    }
+}
+
+// ---- the ladder ---------------------------------------------------------------------------------
+
+static void tell(const struct rung *rung, double before, const struct attention *p, double peak,
+                 char *csv)
+{
+    const double flops = operations(p) / rung->seconds;
+    char ratio[24] = "-", ratio_csv[24] = "", line[300];
+    if (before > 0.0) {
+        snprintf(ratio, sizeof ratio, "%.2f", before / rung->seconds);
+        snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before / rung->seconds);
+    }
+    report_line("%-18s %10.3g ms %10.1f %7.1f %% %11s %9.2e", rung->kernel->name,
+                1e3 * rung->seconds, 1e-9 * flops, 100.0 * flops / peak, ratio, rung->error);
+    snprintf(line, sizeof line, "07,%s,%s,%zu,%zu,%zu,%zu,%d,backward,gpu,%.5f,%.3f,%.4f,%s,%.3e\n",
+             rung->kernel->name, dtype_name(p->dtype), p->B, p->H, p->Nk, p->d, p->causal,
+             1e3 * rung->seconds, 1e-9 * flops, flops / peak, ratio_csv, rung->error);
+    report_append(csv, line);
+}
+
+static void bench_problem(const struct backward_device *device, const struct layer *one,
+                          const struct layer *all, char *csv)
+{
+    const struct attention *p = &all->input.p;
+    const double peak = device->machine->fma_peak();
+    struct gradient_check check = gradient_check_begin(&one->input, one->dO, false);
+    struct rung rungs[CUDA_KERNELS];
+    size_t n = 0;
+    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        if (cuda_kernel_lacks_on(k, p, device))
+            continue;
+        rungs[n] = (struct rung){ .kernel = k };
+        n += is_right(&rungs[n], device, one, &check) ? 1 : 0;
+    }
+    if (n > 0)
+        time_rungs(rungs, n, device, all);
+    report_part("Speed");
+    report_line("%-18s %13s %20s %11s %9s", "kernel", "time", "GFLOP/s   of peak", "x previous",
+                "error");
+    for (size_t k = 0; k < n; k++)
+        tell(&rungs[k], k ? rungs[k - 1].seconds : 0.0, p, peak, csv);
+    report_line("10 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
+                1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
+    report_line("%s", backward_device_text(device));
+    gradient_check_end(&check);
+}
+
+static void free_repeated(struct layer *all)
+{
+    free(all->kept.O);
+    free(all->kept.lse);
+    free(all->dO);
+    attention_input_free(&all->input);
+}
+
+/* What has been measured is written after each problem: if a later one ends the program, it is there. */
+void cuda_bench_ladder(const struct backward_device *device, const struct options *o)
+{
+    const bool wide = o->dtype == DTYPE_F32;
+    const struct ladder_shape *const shapes = wide ? ladder_f32 : ladder_16;
+    const size_t count = wide ? sizeof ladder_f32 : sizeof ladder_16;
+    char csv[REPORT_CSV] = REPORT_SPEED_CSV("device");
+    for (const struct ladder_shape *s = shapes; s < shapes + count / sizeof *shapes; s++)
+        for (int causal = 0; causal < 2; causal++) {
+            struct layer one = one_head(s, o->dtype, causal == 1), all = all_heads(s, &one);
+            attention_describe(&all.input);
+            bench_problem(device, &one, &all, csv);
+            if (o->csv)
+                report_csv(o->csv, csv);
+            fflush(stdout);
+            free_repeated(&all);
+            layer_free(&one);
+        }
+}
+
+// ---- one kernel ---------------------------------------------------------------------------------
+
+/* Seconds that the kernel takes, the best of some runs, on a GPU. */
+static double seconds_of(const struct cuda_kernel *kernel, const struct backward_device *device,
+                         const struct layer *layer)
+{
+    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    double best = device->machine->seconds(launch, &l);
+    for (int run = 1; run < BEST_OF; run++) {
+        const double time = device->machine->seconds(launch, &l);
+        best = time < best ? time : best;
+    }
+    cuda_unload(&l);
+    return best;
+}
+
+void cuda_tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
+                     const struct layer *layer)
+{
+    const double seconds = seconds_of(kernel, device, layer);
+    report_part("Speed");
+    report_line("%s: %.3f ms, %.2f TFLOP/s, the best of %d runs", kernel->name, 1e3 * seconds,
+                1e-12 * operations(&layer->input.p) / seconds, BEST_OF);
+}

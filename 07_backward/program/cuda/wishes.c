@@ -1,0 +1,92 @@
+/*
+ * What the command line asks of the kernels, and whether they can do it.
+ */
+#include "07_backward/program/cuda/program.h"
+#include "07_backward/program/cuda/run.h"
+#include "07_backward/program/cuda/speed.h"
+#include "common/cuda/cpu.h"
+
+#include <stdio.h>
+
+void cuda_list(bool only_names)
+{
+    for (size_t k = 0; k < CUDA_KERNELS; k++)
+        if (only_names)
+            printf("%s\n", cuda_kernels[k].name);
+        else
+            printf("    %-18s %s\n", cuda_kernels[k].name, cuda_kernels[k].idea);
+}
+
+static const char *kernel_name_of(size_t k)
+{
+    return cuda_kernels[k].name;
+}
+
+/* What the steps in C know and a kernel does not. */
+static void check_tiles(const struct options *o)
+{
+    const char *const option = o->br      ? "--br"
+                               : o->bc    ? "--bc"
+                               : o->sram  ? "--sram"
+                               : o->trace ? "--trace"
+                                          : NULL;
+    if (option)
+        options_fail(option, "expected a step in C with it, and not a CUDA kernel, whose tiles are "
+                             "its own");
+}
+
+/* The kernel that is asked for, which must be able to do problem p. */
+static void check_kernel(const struct options *o, const struct attention *p)
+{
+    const struct cuda_kernel *kernel = cuda_kernel_named(o->kernel);
+    if (!kernel)
+        options_fail("--kernel",
+                     "expected list, all or one of the steps that list names, found '%s'",
+                     o->kernel);
+    const char *const lacks = cuda_kernel_lacks(kernel, p);
+    if (lacks)
+        options_fail(
+            "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
+            o->key_mask || strcmp(lacks, "--key-mask") != 0 ? "" : " (the course's input has one)",
+            kernel->name);
+}
+
+void cuda_check_wishes(const struct options *o, const struct attention *p)
+{
+    const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
+    if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32 || o->timeline))
+        options_fail(o->device               ? "--device"
+                     : o->dtype != DTYPE_F32 ? "--dtype"
+                                             : "--timeline",
+                     "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
+    if (o->timeline && (all || !cuda_can_be_counted(p)))
+        options_fail("--timeline", all ? "expected one --kernel with it, not all"
+                                       : "expected a smaller problem, of at most 10 million rows x "
+                                         "keys x d: all accesses are watched");
+    options_check_left_out(kernel_name_of, CUDA_KERNELS);
+    if (!cuda_is_wanted(o) && !all)
+        return;
+    const struct backward_device *device = backward_device_choose(o);
+    if (o->threads)
+        cuda_cpu_threads(o->threads);
+    if (all)
+        return;
+    check_kernel(o, p);
+    device = backward_device_for(cuda_kernel_named(o->kernel), device, o);
+    check_tiles(o);
+    if (o->bench && device == &backward_cpu)
+        options_fail("--bench",
+                     "expected a GPU with a CUDA kernel: how long a CPU takes that stands "
+                     "in for one says nothing");
+}
+
+bool cuda_bench(const struct options *o)
+{
+    options_check_left_out(kernel_name_of, CUDA_KERNELS);
+    const struct backward_device *device = backward_device_choose(o);
+    if (device == &backward_cpu)
+        return false;
+    report_start("07", "Backward", "its kernels on a GPU, checked, then timed", o->quiet);
+    cuda_bench_ladder(device, o);
+    return true;
+}

@@ -1,0 +1,126 @@
+#include "07_backward/program/ladder.h"
+
+#include "common/cpu/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void ladder_name(const struct step *step, char text[24])
+{
+    const size_t k = (size_t)(step - steps);
+    if (k == COMPLETE)
+        snprintf(text, 24, "   %-10s", step->name);
+    else
+        snprintf(text, 24, "%2zu %-10s", k + 1, step->name);
+}
+
+/* The columns of a step's counts, in text and for --csv; a problem may be too large to be counted. */
+struct counts {
+    char text[100], csv[160];
+    bool as_predicted;
+};
+
+static struct counts count_row(const struct step *step, const struct layer *layer,
+                               struct tile_size size)
+{
+    const struct attention *p = &layer->input.p;
+    struct counts row = { .csv = ",,,,", .as_predicted = true };
+    char accesses[32], stored[32];
+    snprintf(row.text, sizeof row.text, "%11s %8s %8s %8s", "-", "-", "-", "-");
+    if (!can_be_counted(p))
+        return row;
+    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
+    const double pairs = (double)(c.pairs ? c.pairs : 1);
+    snprintf(row.text, sizeof row.text, "%11s %8.2f %8s %8.2f", report_number(c.total, accesses),
+             (double)c.total / pairs, report_bytes(c.slow_bytes, stored),
+             (double)c.work.products / pairs / (double)p->d);
+    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, c.work.products,
+             c.slow_bytes, c.fast_bytes);
+    row.as_predicted = c.as_predicted;
+    return row;
+}
+
+static struct attention_errors tell_row(const struct step *step, const struct layer *layer,
+                                        const struct gradient_check *check, const struct options *o,
+                                        char *csv)
+{
+    const struct attention *p = &layer->input.p;
+    const struct tile_size size = step_size(step, o, p->d);
+    const struct counts counts = count_row(step, layer, size);
+    struct result r = step_run(step, layer, size);
+    const struct verdict v = step_check(step, layer, check, o, &r, false);
+    char name[24], before[40] = "-", before_csv[40] = ",", line[400];
+    ladder_name(step, name);
+    if (v.errors.has_previous) {
+        snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.errors.previous);
+    }
+    report_line("%s%s  %8.2e  %s", name, counts.text, v.errors.reference, before);
+    if (!v.errors.right)
+        report_wrong("%s: its dQ, dK or dV; it is compared in detail below", step->name);
+    if (!counts.as_predicted)
+        report_wrong("%s: its accesses are not those of its formula", step->name);
+    snprintf(line, sizeof line, "07,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
+             counts.csv, v.errors.reference, before_csv);
+    report_append(csv, line);
+    result_free(&r);
+    return v.errors;
+}
+
+/* The part "Compared with" of each step that is wrong. */
+static void tell_wrong_steps(const struct layer *layer, const struct gradient_check *check,
+                             const struct options *o)
+{
+    const struct attention *p = &layer->input.p;
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        if (step_lacks(step, p))
+            continue;
+        struct result r = step_run(step, layer, step_size(step, o, p->d));
+        if (!step_check(step, layer, check, o, &r, false).errors.right) {
+            report_part("Wrong");
+            report_line("%s", step->name);
+            step_check(step, layer, check, o, &r, true);
+        }
+        result_free(&r);
+    }
+}
+
+void tell_steps(const struct layer *layer, const struct options *o)
+{
+    const struct attention *p = &layer->input.p;
+    char csv[REPORT_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
+                           "error,previous,previous_error\n";
+    struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    struct attention_errors worst = { .right = true };
+    char error[16];
+    report_part("Steps");
+    report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "kernel", "accesses", "per pair", "stored",
+                "products", "error", "step before");
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        const char *lacks = step_lacks(step, p);
+        char name[24];
+        ladder_name(step, name);
+        if (lacks) {
+            report_line("%s cannot do this: it knows no %s", name, lacks);
+            continue;
+        }
+        const struct attention_errors e = tell_row(step, layer, &check, o, csv);
+        worst.reference = worse_error(worst.reference, e.reference);
+        worst.previous = worse_error(worst.previous, e.previous);
+        worst.right &= e.right;
+    }
+    snprintf(error, sizeof error, "%.2e", worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", worst.previous);
+    report_verified("the step before", error);
+    if (can_be_counted(p))
+        report_line("products: operations of matrix products for each pair that is seen, / d");
+    else
+        report_line("accesses are left out: counted runs of a problem of this size take long");
+    if (!worst.right)
+        tell_wrong_steps(layer, &check, o);
+    gradient_check_end(&check);
+    if (o->csv && !o->bench)
+        report_csv(o->csv, csv);
+}

@@ -1,0 +1,227 @@
+/*
+ * Chapter 07 as a program: every step, what it reads and writes, and whether its gradients are right.
+ */
+#include "07_backward/program/cuda/program.h"
+#include "07_backward/program/ladder.h"
+#include "07_backward/program/speed.h"
+#include "07_backward/program/stages.h"
+#include "07_backward/program/story.h"
+#include "07_backward/program/trace.h"
+#include "07_backward/program/train.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/program/attention_files.h"
+#include "common/program/attention_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LADDER_N = 1024, LADDER_SECONDS = 10 };
+
+static const struct program program = {
+    .chapter = 7,
+    .name = "07_backward",
+    .summary = "the gradients of attention, by computing again instead of storing",
+    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
+};
+
+// ---- one step, told whole -----------------------------------------------------------------------
+
+static struct count tell_counts(const struct step *step, const struct layer *layer,
+                                const struct options *o)
+{
+    const struct attention *p = &layer->input.p;
+    const struct tile_size size = step_size(step, o, p->d);
+    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
+    const struct tile_counts tiles = count_tiles(p, size);
+    char held[32], stored[32], number[32];
+    report_part("Tiles");
+    report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
+    report_line("%s tiles whole, %s partial, %s skipped",
+                report_number(tiles.of_kind[TILE_WHOLE], held),
+                report_number(tiles.of_kind[TILE_PARTIAL], stored),
+                report_number(tiles.of_kind[TILE_SKIPPED], number));
+    report_line("%s elements of fast memory held; extra slow memory: %s",
+                report_number(c.fast_bytes / sizeof(float), held),
+                report_bytes(c.slow_bytes, stored));
+    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    if (c.work.others > 0)
+        report_line("operations: %s of matrix products, %s others",
+                    report_number(c.work.products, held), report_number(c.work.others, number));
+    else  // a rung of vectors does not count them
+        report_line("operations: %s of matrix products", report_number(c.work.products, held));
+    return c;
+}
+
+static void write_csv(const char *csv, const struct step *step, const struct layer *layer,
+                      struct tile_size size, const struct count *count, struct verdict v)
+{
+    report_summary(csv, &(struct summary){
+                            .accesses = step->formula,
+                            .counted = count->total,
+                            .extra_bytes = count->slow_bytes + count->fast_bytes,
+                            .milliseconds = 1e3 * speed_of(step, layer, size, 0.05),
+                            .error = v.errors.reference,
+                            .previous = v.errors.has_previous ? v.before : NULL,
+                            .previous_error = v.errors.previous,
+                        });
+}
+
+static void tell_step(const struct step *step, const struct layer *layer, const struct options *o)
+{
+    const struct attention_input *input = &layer->input;
+    const struct tile_size size = step_size(step, o, input->p.d);
+    struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
+    struct count count = { .total = 0 };
+    if (can_be_counted(&input->p)) {
+        count = tell_counts(step, layer, o);
+    } else {
+        report_part("Counted");
+        report_line("left out: a counted run of a problem of this size takes long");
+    }
+    struct result r = step_run(step, layer, size);
+    const struct verdict v = step_check(step, layer, &check, o, &r, true);
+    attention_write(o, input, layer->kept.O, layer->kept.lse);
+    attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
+    if (o->csv && !o->bench)
+        write_csv(o->csv, step, layer, size, &count, v);
+    result_free(&r);
+    gradient_check_end(&check);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+static void list_steps(bool only_names)
+{
+    for (size_t k = 0; k < STEPS; k++)
+        if (only_names)
+            printf("%s\n", steps[k].name);
+        else if (k == COMPLETE)
+            printf("    %-11s %s\n", steps[k].name, steps[k].idea);
+        else
+            printf("%2zu  %-11s %s\n", k + 1, steps[k].name, steps[k].idea);
+}
+
+/* The step called `name`, which must be able to do the problem. */
+static const struct step *find_step(const struct options *o, const struct attention *p)
+{
+    const char *const name = o->kernel ? o->kernel : steps[COMPLETE].name;
+    for (const struct step *step = steps; step < steps + STEPS; step++) {
+        if (strcmp(step->name, name) != 0)
+            continue;
+        const char *lacks = step_lacks(step, p);
+        if (lacks)
+            options_fail("--kernel", "expected a step that knows %s, and %s does not", lacks, name);
+        return step;
+    }
+    options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
+                 name);
+}
+
+/* An output of which there can only be one, where it is asked for; or NULL. */
+static const char *single_output(const struct options *o)
+{
+    const struct {
+        const char *name, *path;
+    } outputs[] = { { "--output", o->output },
+                    { "--lse", o->lse },
+                    { "--dq", o->dQ },
+                    { "--dk", o->dK },
+                    { "--dv", o->dV } };
+    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
+        if (outputs[k].path)
+            return outputs[k].name;
+    return NULL;
+}
+
+static void check_wishes(bool all, const struct attention *p, const struct options *o)
+{
+    if (all && single_output(o))
+        options_fail(single_output(o), "expected one --kernel with it, not all");
+    if (o->trace)
+        trace_check(p);
+}
+
+/* Nothing asked for that makes the chapter's story not the thing to tell. */
+static bool wants_story(const struct options *o)
+{
+    return options_usual(o) && !o->device && o->dtype == DTYPE_F32 && !o->trace && !o->traffic &&
+           !o->bench && !o->quiet;
+}
+
+/* The last line of the input: where dO is from. */
+static void tell_dO(const struct options *o)
+{
+    if (o->dO)
+        report_line("dO: %s", o->dO);
+    else
+        report_line("dO: normal numbers, seed %llu", (unsigned long long)o->seed);
+}
+
+/* A ladder of its own, for a GPU; a file that one kernel is to write is asked of that kernel. */
+static bool is_ladder_of_a_gpu(const struct options *o)
+{
+    return o->bench && options_usual(o) && cuda_is_wanted(o) && !o->timeline && !single_output(o);
+}
+
+/* Everything but --kernel list and --train. */
+static void tell_problem(const struct options *o)
+{
+    const bool all = o->kernel && strcmp(o->kernel, "all") == 0, cuda = cuda_is_wanted(o);
+    struct layer layer = layer_load(o);
+    cuda_check_wishes(o, &layer.input.p);
+    const struct step *step = all || cuda ? NULL : find_step(o, &layer.input.p);
+    check_wishes(all, &layer.input.p, o);
+    layer_forward(&layer);
+
+    report_start("07", "Backward", "gradients by computing again instead of storing",
+                 o->quiet || o->trace_csv);
+    if (o->trace)
+        trace_layer(&layer, o->trace_csv);
+    if (wants_story(o))
+        tell_story();
+    attention_describe(&layer.input);
+    tell_dO(o);
+    if (o->dtype != DTYPE_F32)
+        report_line("and so are dO and the O that the forward pass has left");
+    if (cuda) {
+        cuda_tell_kernel(&layer, o);
+        layer_free(&layer);
+        return;
+    }
+    if (all) {
+        if (o->dtype == DTYPE_F32)  // what the steps are in
+            tell_steps(&layer, o);
+        cuda_tell_kernels(&layer, o);
+    } else {
+        tell_step(step, &layer, o);
+    }
+    if (o->bench && options_usual(o))
+        bench_ladder(LADDER_N, LADDER_SECONDS, o);
+    else if (o->bench)
+        bench_steps(o->kernel && !all ? step : NULL, &layer, o);
+    if (wants_story(o))
+        report_next("--train: gradient descent with these gradients, and with wrong ones");
+    layer_free(&layer);
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_parse(&program, argc, argv);
+    if (o.kernel && strcmp(o.kernel, "list") == 0) {
+        list_steps(o.quiet);
+        cuda_list(o.quiet);
+        options_flush();
+        return EXIT_VERIFIED;
+    }
+    if (o.threads)
+        threads_use(o.threads);
+    if (o.train) {
+        train_check(&o);
+        report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);
+        train(&o);
+    } else if (!is_ladder_of_a_gpu(&o) || !cuda_bench(&o)) {
+        tell_problem(&o);
+    }
+    return report_finish();
+}

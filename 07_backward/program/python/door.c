@@ -1,0 +1,71 @@
+/* Chapter 07 as libflash.so shows it. */
+#include "common/python/door.h"
+
+#include "07_backward/program/stages.h"
+
+#include <string.h>
+
+static struct door_step step(size_t n)
+{
+    return (struct door_step){ .name = steps[n].name, .idea = steps[n].idea, .backward = true };
+}
+
+static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+{
+    (void)call;  // any tile will do
+    return p->dtype != DTYPE_F32 ? "--dtype" : step_lacks(&steps[n], p);
+}
+
+static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
+{
+    const struct options asked = { .br = call->br, .bc = call->bc };
+    return step_size(&steps[n], &asked, p->d);
+}
+
+/* S, P, dP and dS of one head; D and the turns of complete; for fa1 the forward pass, of up to 16 parts. */
+static double room(size_t n, const struct attention *p, const struct door_call *call,
+                   size_t threads)
+{
+    const struct tile_size size = size_of(n, p, call);
+    const double rows = (double)attention_rows(p);
+    double stored = 4.0 * rows, tiles = door_tile_bytes(p, size.Br, size.Bc);
+    if (n == STANDARD)
+        stored += 4.0 * (double)p->Nq * (double)p->Nk;
+    if (n == FA1) {
+        stored += rows * (20.0 * (double)p->d + 36.0);
+        tiles += door_tile_bytes(p, 64, 128);
+    }
+    return stored * sizeof(float) + (double)threads * tiles;
+}
+
+static void run(size_t n, const struct attention *p, const struct door_call *call)
+{
+    const struct gradients out = { call->dQ, call->dK, call->dV };
+    struct backward_input in = {
+        call->Q, call->K, call->V, call->O, call->lse, call->dO, NULL, NULL
+    };
+    struct kept kept = { 0 };
+    if (n == FA1) {  // which wants m and l, and nobody else keeps them
+        struct attention_input input = { .p = *p };
+        memcpy(&input.Q, &call->Q, sizeof input.Q);  // only read, though its type does not say so
+        memcpy(&input.K, &call->K, sizeof input.K);
+        memcpy(&input.V, &call->V, sizeof input.V);
+        kept = kept_by_forward(&input);
+        in.m = kept.m;
+        in.l = kept.l;
+    }
+    steps[n].run(p, size_of(n, p, call), in, out);
+    kept_free(&kept);
+}
+
+const struct door door_07 = {
+    .steps = STEPS,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct door_call),
+    .step = step,
+    .lacks = lacks,
+    .room = room,
+    .run = run,
+    .call = door_call,
+    .prepare = door_prepare,
+};

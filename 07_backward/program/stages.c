@@ -1,0 +1,113 @@
+#include "07_backward/program/stages.h"
+
+#include "common/cpu/memory.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
+
+#include <stdlib.h>
+
+struct layer layer_load(const struct options *options)
+{
+    struct layer layer = { .input = attention_input_load(options) };
+    layer.dO = attention_input_dO(&layer.input, options);
+    return layer;
+}
+
+void layer_forward(struct layer *layer)
+{
+    layer->kept = kept_by_forward(&layer->input);
+}
+
+struct layer layer_random(struct attention p, uint64_t seed)
+{
+    const struct options made = { .seed = seed };
+    struct layer layer = { .input = attention_input_random(p, seed) };
+    layer.dO = attention_input_dO(&layer.input, &made);
+    layer.kept = kept_by_forward(&layer.input);
+    return layer;
+}
+
+void layer_free(struct layer *layer)
+{
+    kept_free(&layer->kept);
+    free(layer->dO);
+    attention_input_free(&layer->input);
+}
+
+const char *step_lacks(const struct step *step, const struct attention *p)
+{
+    if (p->dropout_threshold > 0 && !step->dropout)
+        return "--dropout";
+    return p->Hkv != p->H && !step->grouped_heads ? "--kv-heads" : NULL;
+}
+
+struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
+{
+    struct tile_size size = step->usual;
+    if (options->sram || size.Br == 0)
+        size = step->size(options->sram ? options->sram : USUAL_M, d);
+    if (options->br)
+        size.Br = options->br;
+    if (options->bc)
+        size.Bc = options->bc;
+    return size;
+}
+
+struct result result_new(const struct attention *p)
+{
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    struct result r = { { allocate(queries, sizeof(float), "dQ"),
+                          allocate(keys, sizeof(float), "dK"),
+                          allocate(keys, sizeof(float), "dV") } };
+    poison_fill(r.of[DQ], queries);
+    poison_fill(r.of[DK], keys);
+    poison_fill(r.of[DV], keys);
+    return r;
+}
+
+struct gradients result_gradients(const struct result *r)
+{
+    return (struct gradients){ r->of[DQ], r->of[DK], r->of[DV] };
+}
+
+struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size)
+{
+    const struct attention_input *input = &layer->input;
+    struct result r = result_new(&input->p);
+    step->run(&input->p, size, backward_input_of(input, &layer->kept, layer->dO),
+              result_gradients(&r));
+    return r;
+}
+
+void result_free(struct result *r)
+{
+    for (size_t g = 0; g < GRADIENTS; g++)
+        free(r->of[g]);
+    *r = (struct result){ { NULL } };
+}
+
+static const struct step *step_before(const struct step *step, const struct attention *p)
+{
+    while (step-- > steps)
+        if (!step_lacks(step, p))
+            return step;
+    return NULL;
+}
+
+struct verdict step_check(const struct step *step, const struct layer *layer,
+                          const struct gradient_check *check, const struct options *options,
+                          const struct result *r, bool tell)
+{
+    const struct attention *p = &layer->input.p;
+    const struct step *earlier = step_before(step, p);
+    const char *const name = earlier ? earlier->name : NULL;
+    struct result before = { 0 };
+    if (earlier)
+        before = step_run(earlier, layer, step_size(earlier, options, p->d));
+    float *const *others = earlier ? before.of : NULL;
+    const struct verdict v = { tell ? gradient_check_report(check, r->of, name, others)
+                                    : gradient_check_errors(check, r->of, others),
+                               name };
+    result_free(&before);
+    return v;
+}
