@@ -55,9 +55,9 @@ EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_s
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
-                $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c))
+                $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
 EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c 06_flash_tiled_cuda/program/copies.c \
-              $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/rungs/*.c)
+              $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
 # The steps of a chapter that has several, each one idea more than the one before.
@@ -102,7 +102,7 @@ $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 # A chapter's rungs are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
 # makes them for another.
 RUNG_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
-$(foreach c,$(CHAPTERS),$(OBJ)/$c/rungs/%.o $(OBJ)/witnessed/$c/rungs/%.o \
+$(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/witnessed/$c/fast/%.o \
     $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(RUNG_FLAGS)
 
 # Threads: OpenMP where the compiler has it, else one.
@@ -346,7 +346,7 @@ $(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
 # $1 is the chapter's folder, $2 its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/rungs/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c)))
 ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
     $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))

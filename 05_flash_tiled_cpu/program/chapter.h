@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CHAPTER_H
 #define FLASH_TILED_CHAPTER_H
 
-#include "05_flash_tiled_cpu/rungs/rungs.h"
+#include "05_flash_tiled_cpu/fast/rungs.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/measure/accesses.h"
 #include "common/measure/work.h"

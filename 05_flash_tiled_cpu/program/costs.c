@@ -1,7 +1,7 @@
 #include "05_flash_tiled_cpu/program/costs.h"
 
+#include "05_flash_tiled_cpu/fast/pieces.h"
 #include "05_flash_tiled_cpu/program/race.h"
-#include "05_flash_tiled_cpu/rungs/pieces.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 

@@ -9,7 +9,7 @@
  *     dropout        a random decision that no tile can change
  *     split_kv       few queries, many keys: parts, merged at the end
  *
- * and complete, all of them together, at the speed of the last of the rungs (rungs/rungs.h).
+ * and complete, all of them together, at the speed of the last of the rungs (fast/rungs.h).
  */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H

@@ -2,10 +2,10 @@
  * The pieces that the rungs are made of, for as many lanes as they have here. (The Makefile compiles
  * this file as it does them.)
  */
-#include "05_flash_tiled_cpu/rungs/exp2.h"
-#include "05_flash_tiled_cpu/rungs/seen.h"
-#include "05_flash_tiled_cpu/rungs/transpose.h"
-#include "05_flash_tiled_cpu/rungs/vec_philox.h"
+#include "05_flash_tiled_cpu/fast/exp2.h"
+#include "05_flash_tiled_cpu/fast/seen.h"
+#include "05_flash_tiled_cpu/fast/transpose.h"
+#include "05_flash_tiled_cpu/fast/vec_philox.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/tests/test.h"
 

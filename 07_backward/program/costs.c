@@ -1,7 +1,7 @@
 #include "07_backward/program/costs.h"
 
+#include "07_backward/fast/pieces.h"
 #include "07_backward/program/stages.h"
-#include "07_backward/rungs/pieces.h"
 #include "common/program/report.h"
 
 enum { WIDTHS = 2 };

@@ -1,8 +1,8 @@
 /*
  * The ladder of --bench, small, and the pieces.
  */
+#include "07_backward/fast/pieces.h"
 #include "07_backward/program/speed.h"
-#include "07_backward/rungs/pieces.h"
 #include "common/tests/climbed.h"
 #include "common/tests/test.h"
 

@@ -65,7 +65,7 @@ fi
 
 if [ "$1" = wrong ]; then
     for patch in "$2"/tests/mutants/*.patch; do
-        [ ! -d "$2/steps" ] || grep -q -e '^+++ b/[^/]*/steps/' -e '^+++ b/[^/]*/rungs/' "$patch" || continue
+        [ ! -d "$2/steps" ] || grep -q -e '^+++ b/[^/]*/steps/' -e '^+++ b/[^/]*/fast/' "$patch" || continue
         sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '^$' >/dev/null && basename "$patch" .patch
     done
     exit 0

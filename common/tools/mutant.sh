@@ -124,7 +124,7 @@ is_looked_at() {  # variant
 # named tests are about one: suite `fa2` is about fa2.cu. Then the others stay as they are. That cannot have a mutant
 # rejected, it can only let it survive.
 is_tested() {  # source, affected sources
-    case $changed in *.cuh | */steps/*.h | */rungs/*.h) ;; *) return 0 ;; esac
+    case $changed in *.cuh | */steps/*.h | */fast/*.h) ;; *) return 0 ;; esac
     of_some=no this=${1##*/}
     for kernel in $tried; do
         [ "${this%.*}" != "$kernel" ] || return 0
@@ -159,7 +159,7 @@ to_cpp() {  # source...
 # Compiles a file of the copy. In the object it has the name that it has in the course.
 compile() {  # source, variant, object
     rung='' watch=''
-    case $1 in */rungs/* | */lanes.c) rung=$RUNG_FLAGS ;; esac
+    case $1 in */fast/* | */lanes.c) rung=$RUNG_FLAGS ;; esac
     case $2 in
     witnessed) watch=$WITNESS_FLAGS ;;
     watched) watch=$WATCHED_FLAGS ;;

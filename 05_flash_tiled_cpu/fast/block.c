@@ -1,0 +1,76 @@
+/*
+ * Rung: the block that keeps the processor busy.
+ *
+ * A multiply-add has its result after four clocks, and a processor begins one or two at each: so four
+ * sums must be on their way, or eight. Here it is sixteen, of 8 keys by 2 vectors of queries, and more is made of what
+ * is loaded: 8 numbers and 2 vectors for 16 multiply-adds, where 4 by 1 needs 4 and 1 for 4.
+ *
+ * And 2^x in vectors, written out.
+ */
+#include "05_flash_tiled_cpu/fast/block.h"
+
+#include "05_flash_tiled_cpu/fast/rungs.h"
+
+/*
+ * S becomes weights; m and l take note of them. Returns in `rescale` what O is to be multiplied by. Not
+ * inlined: its constants would take the registers that the sums of block_product need.
+ */
+static __attribute__((noinline)) void block_softmax(struct group *g, group_row *S, size_t n,
+                                                    const vec m[COLUMNS], vec rescale[COLUMNS])
+{
+    for (int v = 0; v < COLUMNS; v++) {
+        vec sum = vec_of(0.0f);
+        for (size_t j = 0; j < n; j++) {
+            S[j][v] = vec_exp2((S[j][v] - m[v]) * g->scale.factor);
+            sum += S[j][v];
+        }
+        rescale[v] = vec_exp2((g->m[v] - m[v]) * g->scale.factor);
+        g->l[v] = g->l[v] * rescale[v] + sum;
+        g->m[v] = m[v];
+    }
+}
+
+void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size_t d, group_row *S,
+                  size_t n)
+{
+    vec rescale[COLUMNS];
+    block_softmax(g, S, n, most, rescale);
+    block_outputs(g, rescale, V, d, (const group_row *)S, n);
+}
+
+/* A group of queries past n keys of the head, from j0 on. S has room for n + ROWS rows. */
+static void block_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
+{
+    const size_t d = a->p->d;
+    vec most[COLUMNS];
+    for (int v = 0; v < COLUMNS; v++)
+        most[v] = g->m[v];
+    for (size_t j = 0; j < n; j += ROWS) {
+        const struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                S[j + r][v] = c.at[r][v];
+                most[v] = vec_max(most[v], c.at[r][v]);
+            }
+    }
+    block_finish(g, most, a->V + j0 * d, d, S, n);
+}
+
+void block(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+           const float *V, float *O, float *lse)
+{
+    const size_t Bc = smaller(size.Bc, p->Nk);
+    struct group g = group_new(p->d);
+    group_row *S = group_rows_new(Bc + ROWS);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
+            group_begin(&g, &a, i0, smaller(GROUP, p->Nq - i0));
+            for (size_t j0 = 0; j0 < p->Nk; j0 += Bc)
+                block_see(&g, &a, j0, smaller(Bc, p->Nk - j0), S);
+            group_end(&g, &a);
+        }
+    }
+    extra_free((float *)S);
+    group_free(&g);
+}

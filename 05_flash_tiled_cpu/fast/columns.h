@@ -1,0 +1,106 @@
+/*
+ * A tile of queries, transposed: element k of all of them lies side by side. A loop over queries is
+ * then one that a compiler can make vector instructions of. For the rungs that leave it to do so.
+ */
+#ifndef FLASH_TILED_COLUMNS_H
+#define FLASH_TILED_COLUMNS_H
+
+#include "05_flash_tiled_cpu/fast/vec.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
+
+#include <math.h>
+
+enum { QUERIES = 32 };
+
+struct columns {
+    float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
+    float O[ATTENTION_MAX_D][QUERIES];  // undivided
+    float m[QUERIES], l[QUERIES];       // m begins at -FLT_MAX: below all scores but -inf, and
+    size_t i0;                          // x - m is no NaN; i0 is the first query
+    struct scale scale;
+};
+
+/* Row j of S: the scores, and then the weights, of key j for all queries. */
+typedef float columns_row[QUERIES];
+
+/* Room for a tile of queries, or for n rows of S, to be released with extra_free. */
+struct columns *columns_new(void);
+columns_row *columns_scores_new(size_t n);
+
+/* The queries i0 … of the head, which have seen nothing. Places behind the last one repeat it. */
+void columns_begin(struct columns *t, const struct head *a, size_t i0);
+
+/* Divides and stores O, and lse. */
+void columns_end(const struct columns *t, const struct head *a);
+
+/*
+ * The rows of S, n scores of each query, become weights; m, l and O take note of them. Inlined into
+ * every rung that uses it, so that the call of its 2^x is inlined too.
+ */
+static inline __attribute__((always_inline)) void
+columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
+{
+    float m[QUERIES], rescale[QUERIES];
+    const float factor = t->scale.factor;
+    for (size_t i = 0; i < QUERIES; i++)
+        m[i] = t->m[i];
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < QUERIES; i++)
+            m[i] = S[j][i] > m[i] ? S[j][i] : m[i];
+    for (size_t i = 0; i < QUERIES; i++) {
+        rescale[i] = two_to((t->m[i] - m[i]) * factor);
+        t->l[i] *= rescale[i];
+        t->m[i] = m[i];
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < QUERIES; i++) {
+            S[j][i] = two_to((S[j][i] - m[i]) * factor);
+            t->l[i] += S[j][i];
+        }
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < QUERIES; i++)
+            t->O[k][i] *= rescale[i];
+}
+
+/* c += sum over k of a(k) B(k), for all queries; a(k) is one number, at a + k step, B(k) a row. */
+static inline void columns_product(float *c, const float *a, size_t step, const columns_row *B,
+                                   size_t n)
+{
+    float sum[QUERIES] = { 0.0f };
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < QUERIES; i++)
+            sum[i] += a[k * step] * B[k][i];
+    for (size_t i = 0; i < QUERIES; i++)
+        c[i] += sum[i];
+}
+
+/* The whole problem as loops over queries, with this 2^x for x <= 0 (exactly 0 for -inf). */
+static inline __attribute__((always_inline)) void
+columns_attention(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+                  const float *V, float *O, float *lse, float (*two_to)(float))
+{
+    const size_t d = p->d, Bc = smaller(size.Bc, p->Nk);
+    struct columns *t = columns_new();
+    columns_row *S = columns_scores_new(Bc);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
+            columns_begin(t, &a, i0);
+            for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {
+                const size_t cols = smaller(Bc, p->Nk - j0);
+                for (size_t j = 0; j < cols; j++) {
+                    tile_fill(S[j], 0.0f, QUERIES);
+                    columns_product(S[j], a.K + (j0 + j) * d, 1, (const columns_row *)t->Q, d);
+                }
+                columns_softmax(t, S, cols, d, two_to);
+                for (size_t k = 0; k < d; k++)
+                    columns_product(t->O[k], a.V + j0 * d + k, d, (const columns_row *)S, cols);
+            }
+            columns_end(t, &a);
+        }
+    }
+    extra_free((float *)S);
+    extra_free((float *)t);
+}
+
+#endif

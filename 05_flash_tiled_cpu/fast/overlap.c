@@ -1,0 +1,74 @@
+/*
+ * Rung: softmax among the products.
+ *
+ * `block` does one thing after the other: all scores of a tile, then all exponentials, then the
+ * outputs. While it computes exponentials the multiply-add units have little to do. A modern processor
+ * looks a few hundred instructions ahead, and would begin the next products meanwhile, if they came
+ * soon enough. So each block of 8 keys gets its exponentials at once, and the next block's products
+ * follow right behind.
+ *
+ * What stood in the way is the maximum: the weights of a block are 2^{x - m}, and m is known when
+ * all scores of the tile are. But m need not be the maximum. Any number that is not far from it will do:
+ *
+ *     2^{x - m} / sum of 2^{x - m}  is the same for every m, as long as nothing overflows.
+ *
+ * So m may lag behind. It moves only when a weight would be more than e^11, which after the first block
+ * hardly ever happens. (FlashAttention-4 does this on a GPU, to save rescaling.)
+ */
+#include "05_flash_tiled_cpu/fast/overlap.h"
+
+#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/fast/skip.h"
+
+void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
+                      vec sum[COLUMNS])
+{
+    for (int v = 0; v < COLUMNS; v++) {
+        const vec m = vec_max(g->m[v], most[v]),
+                  rescale = vec_exp2((g->m[v] - m) * g->scale.factor);
+        for (size_t k = 0; k < d; k++)
+            g->O[k][v] *= rescale;
+        for (size_t r = 0; r < j; r++)
+            P[r][v] *= rescale;
+        g->l[v] *= rescale;
+        sum[v] *= rescale;
+        g->m[v] = m;
+    }
+}
+
+void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P)
+{
+    const size_t d = a->p->d;
+    vec sum[COLUMNS], one[COLUMNS];
+    for (int v = 0; v < COLUMNS; v++) {
+        sum[v] = vec_of(0.0f);
+        one[v] = vec_of(1.0f);
+    }
+    for (size_t j = 0; j < n; j += ROWS) {
+        const struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
+        overlap_take(g, skip_hide(c, g, a, j0 + j), d, P, j, sum);
+    }
+    for (int v = 0; v < COLUMNS; v++)
+        g->l[v] += sum[v];
+    block_outputs(g, one, a->V + j0 * d, d, (const group_row *)P, n);
+}
+
+void overlap(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+             const float *V, float *O, float *lse)
+{
+    const size_t Bc = smaller(size.Bc, p->Nk);
+    struct group g = group_new(p->d);
+    group_row *P = group_rows_new(Bc + ROWS);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
+            const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            group_begin(&g, &a, i0, rows);
+            for (size_t j0 = 0; j0 < end; j0 += Bc)
+                overlap_see(&g, &a, j0, smaller(Bc, end - j0), P);
+            group_end(&g, &a);
+        }
+    }
+    extra_free((float *)P);
+    group_free(&g);
+}

@@ -1,0 +1,40 @@
+/*
+ * A group of queries and a tile of keys, with the softmax among the products.
+ */
+#ifndef FLASH_TILED_OVERLAP_H
+#define FLASH_TILED_OVERLAP_H
+
+#include "05_flash_tiled_cpu/fast/block.h"
+
+/*
+ * m catches up with `most`. All that was weighted by the old m is rescaled: O and l, and of this tile j
+ * rows of P and their sums.
+ */
+void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
+                      vec sum[COLUMNS]);
+
+/* The scores c become rows j, j + 1, … of P, and are added to the sums. */
+INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P, size_t j,
+                         vec sum[COLUMNS])
+{
+    vec most[COLUMNS];
+    ivec far = { 0 };
+    for (int v = 0; v < COLUMNS; v++) {
+        most[v] = c.at[0][v];
+        for (int r = 1; r < ROWS; r++)
+            most[v] = vec_max(most[v], c.at[r][v]);
+        far |= most[v] > g->m[v] + g->scale.slack;
+    }
+    if (__builtin_expect(vec_any(far), 0))
+        overlap_catch_up(g, most, d, P, j, sum);
+    for (int v = 0; v < COLUMNS; v++)
+        for (size_t r = 0; r < ROWS; r++) {
+            P[j + r][v] = vec_exp2((c.at[r][v] - g->m[v]) * g->scale.factor);
+            sum[v] += P[j + r][v];
+        }
+}
+
+/* m, l and O take note of the keys j0 … j0 + n - 1 of the head. P has room for n + ROWS rows. */
+void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * Rung: sums in registers.
+ *
+ * The compiler's loop has two vectors of sums on their way, and every multiply-add loads a vector of its
+ * own. Here four sums stay in vector registers until a dot product is done: four keys, one vector of
+ * queries. Each vector of Q, once loaded, serves four keys.
+ *
+ * No compiler finds this by itself, so from here on the vectors are written out (vec.h).
+ */
+#include "05_flash_tiled_cpu/fast/columns.h"
+#include "05_flash_tiled_cpu/fast/exp2.h"
+#include "05_flash_tiled_cpu/fast/rungs.h"
+
+enum { AT_ONCE = 4 };
+
+/*
+ * c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows of c, and one vector of queries i. A row
+ * of c, and of B, has QUERIES elements; a(r, k) lies at a + r row + k step.
+ */
+INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
+{
+    vec sum[AT_ONCE];
+    for (size_t r = 0; r < AT_ONCE; r++)
+        sum[r] = vec_load(c + r * QUERIES);
+    for (size_t k = 0; k < n; k++)
+        for (size_t r = 0; r < AT_ONCE; r++)
+            sum[r] += a[r * row + k * step] * vec_load(B + k * QUERIES);
+    for (size_t r = 0; r < AT_ONCE; r++)
+        vec_store(c + r * QUERIES, sum[r]);
+}
+
+/* The same for one row: where fewer than AT_ONCE are left. */
+INLINE void row_product(float *c, const float *a, size_t step, const float *B, size_t n)
+{
+    vec sum = vec_load(c);
+    for (size_t k = 0; k < n; k++)
+        sum += a[k * step] * vec_load(B + k * QUERIES);
+    vec_store(c, sum);
+}
+
+/* All rows of c, and all queries. */
+INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t step, const float *B,
+                     size_t n)
+{
+    for (size_t i = 0; i < QUERIES; i += LANES) {
+        size_t r = 0;
+        for (; r + AT_ONCE <= rows; r += AT_ONCE)
+            product(c + r * QUERIES + i, a + r * row, row, step, B + i, n);
+        for (; r < rows; r++)
+            row_product(c + r * QUERIES + i, a + r * row, step, B + i, n);
+    }
+}
+
+void registers(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+               const float *V, float *O, float *lse)
+{
+    const size_t d = p->d, Bc = smaller(size.Bc, p->Nk);
+    struct columns *t = columns_new();
+    columns_row *S = columns_scores_new(Bc);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
+            columns_begin(t, &a, i0);
+            for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {
+                const size_t cols = smaller(Bc, p->Nk - j0);
+                tile_fill(S[0], 0.0f, cols * QUERIES);
+                products(S[0], cols, a.K + j0 * d, d, 1, t->Q[0], d);
+                columns_softmax(t, S, cols, d, exp2_of);
+                products(t->O[0], d, a.V + j0 * d, 1, d, S[0], cols);
+            }
+            columns_end(t, &a);
+        }
+    }
+    extra_free((float *)S);
+    extra_free((float *)t);
+}

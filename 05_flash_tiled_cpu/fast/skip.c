@@ -1,0 +1,50 @@
+/*
+ * Rung: causal order, and what it hides is not even looked at.
+ *
+ * A group of queries sees no key behind its last query's place: its loop over the keys ends there.
+ * Only the last few blocks before that end have some scores that do not count; they become -inf. So causal
+ * attention takes about half as long as `block` does for all pairs, which is what computing
+ * everything and throwing half of it away would cost.
+ */
+#include "05_flash_tiled_cpu/fast/skip.h"
+
+#include "05_flash_tiled_cpu/fast/rungs.h"
+
+/* As block's, with causal order. */
+static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
+{
+    const size_t d = a->p->d;
+    vec most[COLUMNS];
+    for (int v = 0; v < COLUMNS; v++)
+        most[v] = g->m[v];
+    for (size_t j = 0; j < n; j += ROWS) {
+        struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
+        c = skip_hide(c, g, a, j0 + j);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                S[j + r][v] = c.at[r][v];
+                most[v] = vec_max(most[v], c.at[r][v]);
+            }
+    }
+    block_finish(g, most, a->V + j0 * d, d, S, n);
+}
+
+void skip(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+          const float *V, float *O, float *lse)
+{
+    const size_t Bc = smaller(size.Bc, p->Nk);
+    struct group g = group_new(p->d);
+    group_row *S = group_rows_new(Bc + ROWS);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
+            const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            group_begin(&g, &a, i0, rows);
+            for (size_t j0 = 0; j0 < end; j0 += Bc)
+                skip_see(&g, &a, j0, smaller(Bc, end - j0), S);
+            group_end(&g, &a);
+        }
+    }
+    extra_free((float *)S);
+    group_free(&g);
+}

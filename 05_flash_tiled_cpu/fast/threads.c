@@ -1,0 +1,37 @@
+/*
+ * Rung: all cores.
+ *
+ * Every group of queries is work of its own. One head after the other, because the groups
+ * of a head read the same keys, and find them in the cache. In causal order the groups at the end of the
+ * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
+ * others waiting for long.
+ */
+#include "common/cpu/threads.h"
+
+#include "05_flash_tiled_cpu/fast/group.h"
+#include "05_flash_tiled_cpu/fast/overlap.h"
+#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/fast/skip.h"
+
+void threads(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+             const float *V, float *O, float *lse)
+{
+    const size_t Bc = smaller(size.Bc, p->Nk), groups = (p->Nq - 1) / GROUP + 1;
+    PARALLEL(omp parallel)
+    {
+        struct group g = group_new(p->d);
+        group_row *P = group_rows_new(Bc + ROWS);
+        PARALLEL(omp for schedule(dynamic))
+        for (size_t task = 0; task < p->B * p->H * groups; task++) {
+            const size_t i0 = (groups - 1 - task % groups) * GROUP;
+            const struct head a = head_of(p, task / groups, Q, K, V, O, lse);
+            const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            group_begin(&g, &a, i0, rows);
+            for (size_t j0 = 0; j0 < end; j0 += Bc)
+                overlap_see(&g, &a, j0, smaller(Bc, end - j0), P);
+            group_end(&g, &a);
+        }
+        extra_free((float *)P);
+        group_free(&g);
+    }
+}

@@ -1,0 +1,196 @@
+/*
+ * All of it, on all cores: every option, fa2's five products with vectors, and the same bits always.
+ *
+ * A task is a tile of keys: dK and dV are its own, also where several query heads share the keys. All tasks
+ * of a head add to its dQ. A sum of floats depends on its order, so the order is fixed: to a tile of queries
+ * the keys that it sees are added from their first tile to their last. Each tile of queries has a number, `turn`:
+ * the tile of keys that is to add next. A task works out what it has to add on its own, waits until it is its
+ * turn, adds, and passes the turn on to the next tile of keys that these queries see.
+ *
+ * All tasks go from the last queries to the first. In causal order the last see all keys: so tasks begin at the
+ * same queries and go on side by side, and one waits for another's addition, not for its whole tile. From the
+ * first queries on, each would begin at its own place on the diagonal, where the one before has yet to come.
+ *
+ * Nobody waits for ever. A task waits only for tasks that were taken before it: those of its head are taken in
+ * the order of their keys, and at each tile of queries only earlier keys have their turn first. So of all
+ * tasks at work, the one that was taken first waits for nobody. Heads come one after the other, because the
+ * queries of one head are more likely to stay in a cache than those of all.
+ *
+ * So the result is the same bit for bit for any number of threads, one head is work for all of them, and there
+ * are 5 products, not split's 7. Beside D and the turns, memory is a few tiles a thread.
+ */
+#define _POSIX_C_SOURCE 200809L  // for sched_yield
+#include "07_backward/fast/workplace.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE = 20000 };  // looks at the turn: some tens of microseconds, about a tile's work
+
+/* What all threads share: the problem, its tiles, and whose turn it is. */
+struct work_list {
+    const struct attention *p;
+    struct tile_size size;
+    size_t Tr, Tc;
+    struct backward_input in;
+    struct gradients out;
+    float *D;
+    atomic_size_t *turn;  // (B, H, Tr), from 0 to Tc; Tc: all have added
+};
+
+/* Does some query of the head's tile i see some key of tile j? */
+static bool sees(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
+{
+    const struct attention *p = list->p;
+    const size_t i0 = i * list->size.Br, j0 = j * list->size.Bc;
+    return tile_kind(p, a->b, a->h, i0, smaller(i0 + list->size.Br, p->Nq), j0,
+                     smaller(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
+}
+
+/* The first tile of keys, from tile j on, that tile i of the queries sees; Tc if there is none. */
+static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
+                        size_t j)
+{
+    while (j < list->Tc && !sees(list, a, i, j))
+        j++;
+    return j;
+}
+
+/* Adds the tile's dQ, times the scale, to that in slow memory. */
+static void add_dQ(const struct workplace *w, const struct backward_head *a,
+                   const struct queries *q)
+{
+    const size_t d = a->p->d;
+    for (size_t k = 0; k < d; k += LANES) {
+        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel n, and which vector of its rows
+        for (size_t r = 0; r < q->rows; r++) {
+            float *const dQ = a->dQ + (q->i0 + r) * d + k;
+            const vec sum = vec_load_some(dQ, d - k) + a->p->scale * w->dQ[n * q->padded + r][v];
+            vec_store_some(dQ, sum, d - k);
+        }
+    }
+}
+
+/* Waits a while at the ready, as it is seldom long; then lets others have the core now and then. */
+static void wait_for(atomic_size_t *turn, size_t place)
+{
+    for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
+        if (asked % PATIENCE == 0)
+            sched_yield();
+}
+
+/* Tile i of a head's queries past the keys of tile j, which it sees and which are in w->k. */
+static void do_tile(struct work_list *list, struct workplace *w, const struct backward_head *a,
+                    size_t i, size_t j, size_t cols)
+{
+    const struct attention *p = list->p;
+    const size_t d = p->d, head = a->b * p->H + a->h, i0 = i * list->size.Br;
+    const size_t rows = smaller(list->size.Br, p->Nq - i0);
+    count_loads(a->Q + i0 * d, rows * d);
+    count_loads(a->dO + i0 * d, rows * d);
+    count_loads(a->lse + i0, rows);
+    count_loads(list->D + head * p->Nq + i0, rows);
+    work_products(10 * rows * cols * d);
+    const struct queries q = workplace_queries(w, a, list->D + head * p->Nq, i0, rows);
+    for (size_t g = 0; g < w->groups; g++)
+        workplace_see(w, g, a, &q);
+    workplace_end(w, &q, d);
+
+    atomic_size_t *const turn = &list->turn[head * list->Tr + i];
+    const size_t next = next_seen(list, a, i, j + 1);
+    wait_for(turn, j);
+    count_loads(a->dQ + i0 * d, rows * d);
+    count_stores(a->dQ + i0 * d, rows * d);
+    add_dQ(w, a, &q);
+    atomic_store_explicit(turn, next, memory_order_release);
+}
+
+/* Tile j of the keys of key/value head n, past all queries of the heads that share it. */
+static void do_task(struct work_list *list, struct workplace *w, size_t n, size_t j)
+{
+    const struct attention *p = list->p;
+    const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
+    const size_t cols = smaller(list->size.Bc, p->Nk - j0);
+    const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
+    const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
+    count_loads(keys.K + j0 * p->d, cols * p->d);
+    count_loads(keys.V + j0 * p->d, cols * p->d);
+    w->groups = (cols - 1) / GROUP + 1;
+    for (size_t g = 0; g < w->groups; g++)
+        keys_begin(&w->k[g], &keys, j0 + g * GROUP, smaller(GROUP, cols - g * GROUP));
+    for (size_t head = first; head < first + group; head++) {
+        const struct backward_head a = backward_head_of(p, head, list->in, list->out);
+        for (size_t i = list->Tr; i-- > 0;)
+            if (sees(list, &a, i, j))
+                do_tile(list, w, &a, i, j, cols);
+    }
+    for (size_t g = 0; g < w->groups; g++)
+        keys_end(&w->k[g], &keys);
+    count_stores(keys.dK + j0 * p->d, cols * p->d);
+    count_stores(keys.dV + j0 * p->d, cols * p->d);
+}
+
+/* D of query `row` of all heads, and its dQ = 0. */
+static void begin_row(struct work_list *list, size_t row)
+{
+    const size_t d = list->p->d;
+    const float *const O = list->in.O + row * d, *const dO = list->in.dO + row * d;
+    vec sums = { 0.0f };
+    float D = 0.0f;
+    size_t k = 0;
+    for (; k + LANES <= d; k += LANES)
+        sums += vec_load(dO + k) * vec_load(O + k);
+    for (; k < d; k++)
+        D += dO[k] * O[k];
+    for (int lane = 0; lane < LANES; lane++)
+        D += sums[lane];
+    list->D[row] = D;
+    memset(list->out.dQ + row * d, 0, d * sizeof(float));
+    count_loads(O, d);
+    count_loads(dO, d);
+    count_stores(&list->D[row], 1);
+    count_stores(list->out.dQ + row * d, d);
+}
+
+/* Tile `tile` of the queries of all heads: its rows, and whose turn it is first. */
+static void begin_tile(struct work_list *list, size_t tile)
+{
+    const struct attention *p = list->p;
+    const size_t head = tile / list->Tr, i = tile % list->Tr, i0 = i * list->size.Br;
+    const struct backward_head a = backward_head_of(p, head, list->in, list->out);
+    for (size_t r = i0; r < smaller(i0 + list->size.Br, p->Nq); r++)
+        begin_row(list, head * p->Nq + r);
+    atomic_init(&list->turn[tile], next_seen(list, &a, i, 0));
+}
+
+void backward_complete(const struct attention *p, struct tile_size size, struct backward_input in,
+                       struct gradients out)
+{
+    const size_t heads = p->B * p->Hkv;
+    size.Br = smaller(size.Br, p->Nq);
+    size.Bc = smaller(size.Bc, p->Nk);
+    struct work_list list = { .p = p, .size = size, .in = in, .out = out };
+    list.Tr = (p->Nq - 1) / size.Br + 1;
+    list.Tc = (p->Nk - 1) / size.Bc + 1;
+    list.D = extra_slow("D", attention_rows(p));
+    list.turn = allocate(p->B * p->H * list.Tr, sizeof *list.turn, "the turns");
+    atomic_size_t next;  // the task that nobody has taken
+    atomic_init(&next, 0);
+
+    PARALLEL(omp parallel)
+    {
+        struct workplace w = workplace_new(p, size);
+        PARALLEL(omp for)
+        for (size_t tile = 0; tile < p->B * p->H * list.Tr; tile++)
+            begin_tile(&list, tile);
+        for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * list.Tc;)
+            do_task(&list, &w, task / list.Tc, task % list.Tc);
+        workplace_free(&w);
+    }
+    free(list.turn);
+    extra_free(list.D);
+}

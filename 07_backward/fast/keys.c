@@ -1,0 +1,155 @@
+#include "07_backward/fast/keys.h"
+
+#include "05_flash_tiled_cpu/fast/transpose.h"
+#include "05_flash_tiled_cpu/fast/vec_philox.h"
+
+#include <string.h>
+
+size_t keys_rows(size_t d, bool holes)
+{
+    return 4 * d + (holes ? 2 : 1) * panels_of(d) * GROUP;
+}
+
+struct keys keys_take(group_row **left, size_t d, bool holes)
+{
+    return (struct keys){
+        .K = rows_take(left, d),
+        .V = rows_take(left, d),
+        .dK = rows_take(left, d),
+        .dV = rows_take(left, d),
+        .rows = rows_take(left, panels_of(d) * GROUP),
+        .holed = holes ? rows_take(left, panels_of(d) * GROUP) : NULL,
+    };
+}
+
+/* x (cols, d) transposed into the group's d rows, with zeros in lanes that have no key. */
+static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
+{
+    for (size_t v = 0; v < COLUMNS; v++)
+        for (size_t k = 0; k < d; k += LANES) {
+            vec row[LANES];
+            for (size_t l = 0; l < LANES; l++)
+                row[l] = v * LANES + l < cols ? vec_load_some(x + (v * LANES + l) * d + k, d - k)
+                                              : vec_of(0.0f);
+            transpose(row);
+            for (size_t l = 0; l < smaller(LANES, d - k); l++)
+                to[k + l][v] = row[l];
+        }
+}
+
+/* The d rows of a group, times `factor`, transposed into x (cols, d). */
+static void from_lanes(float *x, const group_row *from, float factor, size_t cols, size_t d)
+{
+    for (size_t v = 0; v < COLUMNS; v++)
+        for (size_t k = 0; k < d; k += LANES) {
+            vec row[LANES];
+            for (size_t l = 0; l < LANES; l++)
+                row[l] = factor * from[smaller(k + l, d - 1)][v];
+            transpose(row);
+            for (size_t l = 0; l < LANES && v * LANES + l < cols; l++)
+                vec_store_some(x + (v * LANES + l) * d + k, row[l], d - k);
+        }
+}
+
+void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols)
+{
+    const size_t d = a->p->d;
+    k->j0 = j0;
+    k->cols = cols;
+    to_lanes(k->K, a->K + j0 * d, cols, d);
+    to_lanes(k->V, a->V + j0 * d, cols, d);
+    memset(k->dK, 0, d * sizeof *k->dK);
+    memset(k->dV, 0, d * sizeof *k->dV);
+    memset(k->rows, 0, panels_of(d) * GROUP * sizeof *k->rows);
+    for (size_t c = 0; c < cols; c++)
+        for (size_t n = 0; n < panels_of(d); n++)
+            memcpy(&k->rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
+                   smaller(GROUP, d - n * GROUP) * sizeof *a->K);
+}
+
+void keys_end(const struct keys *k, const struct backward_head *a)
+{
+    const size_t d = a->p->d;
+    from_lanes(a->dK + k->j0 * d, (const group_row *)k->dK, a->p->scale, k->cols, d);
+    from_lanes(a->dV + k->j0 * d, (const group_row *)k->dV, 1.0f, k->cols, d);
+}
+
+/* The lanes that have a key which the key mask shows. */
+static void lanes_that_count(const struct keys *k, const struct backward_head *a, seen_row counts)
+{
+    const struct attention *p = a->p;
+    for (int v = 0; v < COLUMNS; v++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const size_t c = (size_t)v * LANES + (size_t)lane;
+            const bool shown =
+                c < k->cols && (!p->key_mask || p->key_mask[a->b * p->Nk + k->j0 + c]);
+            counts[v][lane] = shown ? -1 : 0;
+        }
+}
+
+/* Those whose block in this row of the block mask is shown. */
+static void row_of_blocks(const struct keys *k, const struct attention *p, size_t row,
+                          seen_row blocks)
+{
+    const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
+    for (int v = 0; v < COLUMNS; v++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const size_t j = smaller(k->j0 + (size_t)v * LANES + (size_t)lane, p->Nk - 1);
+            blocks[v][lane] = p->block_mask[row * columns + j / p->mask_cols] ? -1 : 0;
+        }
+}
+
+void keys_seen(seen_row *seen, const struct keys *k, const struct backward_head *a, size_t i0,
+               size_t n)
+{
+    const struct attention *p = a->p;
+    const struct band band = attention_band(p);
+    seen_row counts, blocks = { { 0 } };
+    lanes_that_count(k, a, counts);
+    for (size_t r = 0; r < n; r++) {
+        const size_t i = i0 + r;
+        // low <= j - i <= high, in whole numbers of 32 bits: lengths are below 2^30
+        const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
+        const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
+        if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
+            row_of_blocks(k, p, i / p->mask_rows, blocks);
+        for (int v = 0; v < COLUMNS; v++) {
+            seen[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & counts[v];
+            if (p->block_mask)
+                seen[r][v] &= blocks[v];
+        }
+    }
+}
+
+/*
+ * Four neighbouring keys share one call of Philox. So the lanes are queries at first, and each call decides on a
+ * vector of them and four keys; then a square of decisions is turned over, and the lanes are keys.
+ */
+void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
+               size_t n)
+{
+    const struct attention *p = a->p;
+    const vec factor = vec_of((float)(1.0 / (1.0 - p->dropout)));
+    const uvec zero = { 0 };
+    for (size_t r = 0; r < n; r += LANES)
+        for (size_t v = 0; v < COLUMNS; v++) {
+            const size_t j0 = k->j0 + v * LANES;
+            const uvec i = (uvec)group_lanes(0) + (uint32_t)(i0 + r);
+            vec square[LANES];
+            for (size_t four = j0 / 4; four * 4 < j0 + LANES; four++) {
+                const struct vec_philox word = vec_philox(
+                    (struct vec_philox){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
+                                           zero + (uint32_t)a->b } },
+                    p->dropout_seed);
+                for (size_t w = 0; w < 4; w++) {
+                    const size_t j = four * 4 + w;
+                    if (j >= j0 && j < j0 + LANES)
+                        square[j - j0] = vec_pick(word.word[w] >> 8 >= p->dropout_threshold, factor,
+                                                  vec_of(0.0f));
+                }
+            }
+            transpose(square);
+            for (size_t l = 0; l < smaller(LANES, n - r); l++)
+                Z[r + l][v] = square[l];
+        }
+}

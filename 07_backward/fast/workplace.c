@@ -1,0 +1,261 @@
+#include "07_backward/fast/workplace.h"
+
+#include <string.h>
+
+static size_t rounded_up(size_t n)
+{
+    return (n + ROWS - 1) / ROWS * ROWS;
+}
+
+/* May some query see no key at all? */
+static bool may_see_nothing(const struct attention *p)
+{
+    const struct band band = attention_band(p);
+    const ptrdiff_t last = (ptrdiff_t)p->Nq - 1;
+    return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
+}
+
+/*
+ * One piece of memory, and no more of it than the problem needs. Many small ones are often given back to the system
+ * page by page, and each page that comes anew interrupts the program: on short texts that is a tenth of the time.
+ */
+struct workplace workplace_new(const struct attention *p, struct tile_size size)
+{
+    const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
+    const bool holes = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
+    const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_see_nothing(p);
+    const size_t group_rows =
+        groups * (keys_rows(d, holes) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
+    struct workplace w = {
+        .room = extra_fast("tiles", group_rows * GROUP + (copied ? 2 * d + 2 : 2) * rows),
+        .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
+    };
+    group_row *left = (group_row *)w.room;
+    for (size_t g = 0; g < groups; g++)
+        w.k[g] = keys_take(&left, d, holes);
+    w.P = rows_take(&left, rows);
+    w.Z = dropout ? rows_take(&left, rows) : NULL;
+    w.dS = rows_take(&left, groups * rows);
+    w.dQ = rows_take(&left, panels_of(d) * rows);
+    w.seen = (seen_row *)rows_take(&left, rows);
+    w.L = (float *)left;
+    w.D = w.L + rows;
+    if (copied) {
+        w.Q = w.D + rows;
+        w.dO = w.Q + rows * d;
+    }
+    return w;
+}
+
+void workplace_free(struct workplace *w)
+{
+    extra_free((float *)w->k);
+    extra_free(w->room);
+}
+
+/* L of such a query is -inf; but so it is where all scores are, and those are to meet Q as it is. */
+static bool sees_nothing(const struct backward_head *a, size_t i)
+{
+    if (a->lse[i] != -INFINITY)
+        return false;
+    for (size_t j = 0; j < a->p->Nk; j++)
+        if (visible(a->p, a->b, a->h, i, j))
+            return false;
+    return true;
+}
+
+/*
+ * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros behind the last
+ * and for queries that see nothing. Those may hold NaN, and 0 times NaN is NaN.
+ */
+static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,
+                            size_t rows)
+{
+    const size_t d = a->p->d;
+    if (!to)
+        return from + i0 * d;
+    for (size_t r = 0; r < rounded_up(rows); r++)
+        if (r < rows && !sees_nothing(a, i0 + r))
+            memcpy(to + r * d, from + (i0 + r) * d, d * sizeof *to);
+        else
+            memset(to + r * d, 0, d * sizeof *to);
+    return to;
+}
+
+/* With +inf in place of an L of -inf every e^{x - L} of the row is 0 and not NaN. */
+struct queries workplace_queries(struct workplace *w, const struct backward_head *a, const float *D,
+                                 size_t i0, size_t rows)
+{
+    struct queries q = { rows_of(w->Q, a->Q, a, i0, rows), rows_of(w->dO, a->dO, a, i0, rows), i0,
+                         rows, rounded_up(rows) };
+    for (size_t r = 0; r < q.padded; r++) {
+        const bool counts = r < rows && a->lse[i0 + r] != -INFINITY;
+        w->L[r] = counts ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
+        w->D[r] = counts ? D[i0 + r] : 0.0f;
+    }
+    return q;
+}
+
+/* Queries first … end - 1 of a tile. */
+struct stretch {
+    size_t first, end;
+};
+
+/* The products of ROWS rows of A with all keys of B. */
+INLINE struct block products(const float *A, const group_row *B, size_t d)
+{
+    return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
+}
+
+/*
+ * P = e^{x - L} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
+ * go among the products. factor is the scale times log2(e).
+ */
+static void weigh(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
+                  float factor, group_row *dS)
+{
+    for (size_t i = 0; i < q->padded; i += ROWS) {
+        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                w->P[i + r][v] = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                dS[i + r][v] = w->P[i + r][v] * (dP.at[r][v] - w->D[i + r]);
+    }
+}
+
+/* The same for the queries of a stretch where some pairs do not count, and with dropout: P is P_drop then. */
+static void weigh_seen(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
+                       float factor, group_row *dS, struct stretch s, bool dropout)
+{
+    const vec none = vec_of(0.0f);
+    for (size_t i = s.first; i < s.end; i += ROWS) {
+        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
+        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
+                const vec P = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+                const ivec seen = w->seen[i + r][v];
+                w->P[i + r][v] = vec_pick(seen, P * Z, none);
+                dS[i + r][v] = vec_pick(seen, P * (dP.at[r][v] * Z - w->D[i + r]), none);
+            }
+    }
+}
+
+/* C += A^T X: element k of a query, times its row of X, is added to row k of C. */
+static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t rows, size_t d)
+{
+    size_t k = 0;
+    for (; k + ROWS <= d; k += ROWS) {
+        const struct block c = block_product((struct block){ 0 }, A + k, 1, (ptrdiff_t)d, X, rows);
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                C[k + (size_t)r][v] += c.at[r][v];
+    }
+    for (; k < d; k++)  // fewer than ROWS are left
+        for (int v = 0; v < COLUMNS; v++) {
+            vec sum = vec_of(0.0f);
+            for (size_t r = 0; r < rows; r++)
+                sum += A[r * d + k] * X[r][v];
+            C[k][v] += sum;
+        }
+}
+
+/*
+ * From the first query that sees some key of the group to the last, in whole blocks of ROWS. In causal
+ * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them.
+ */
+static struct stretch queries_that_see(const struct workplace *w, const struct queries *q)
+{
+    struct stretch s = { 0, q->padded };
+    while (s.first < s.end && !seen_by_any(w->seen[s.first]))
+        s.first++;
+    while (s.end > s.first && !seen_by_any(w->seen[s.end - 1]))
+        s.end--;
+    return (struct stretch){ s.first / ROWS * ROWS, rounded_up(s.end) };
+}
+
+/*
+ * Sets what the queries see of the keys' rows: from the first key that one of them sees to the last, with zeros
+ * for keys between that none sees: there may be NaN. Without masks there are none between.
+ */
+static void see_rows(const struct workplace *w, struct keys *k, size_t rows, size_t d)
+{
+    seen_row any = { { 0 } };
+    bool holes = false;
+    for (size_t r = 0; r < rows; r++)
+        for (int v = 0; v < COLUMNS; v++)
+            any[v] |= w->seen[r][v];
+    const int32_t *const lane = (const int32_t *)any;
+    k->first = 0;
+    k->end = k->cols;
+    while (k->first < k->end && lane[k->first] == 0)
+        k->first++;
+    while (k->end > k->first && lane[k->end - 1] == 0)
+        k->end--;
+    for (size_t c = k->first; c < k->end; c++)
+        holes |= lane[c] == 0;
+    k->seen = (const group_row *)(holes ? k->holed : k->rows);
+    if (!holes)
+        return;
+    memcpy(k->holed, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
+    for (size_t n = 0; n < panels_of(d) * GROUP; n++)
+        if (n % GROUP < k->cols && lane[n % GROUP] == 0)
+            memset(&k->holed[n], 0, sizeof k->holed[n]);
+}
+
+void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
+                   const struct queries *q)
+{
+    const struct attention *p = a->p;
+    struct keys *const k = &w->k[g];
+    group_row *const dS = w->dS + g * q->padded;
+    const float factor = p->scale * 0x1.715476p0f;
+    const enum tile_kind kind =
+        tile_kind(p, a->b, a->h, q->i0, q->i0 + q->rows, k->j0, k->j0 + k->cols);
+    const bool dropout = p->dropout_threshold > 0;
+    k->seen = NULL;
+    if (kind == TILE_SKIPPED)
+        return;
+    struct stretch s = { 0, q->padded };
+    const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
+    if (kind == TILE_WHOLE && full && !dropout) {
+        weigh(w, k, q, p->d, factor, dS);
+        k->seen = (const group_row *)k->rows;
+        k->first = 0;
+        k->end = GROUP;
+    } else {
+        keys_seen(w->seen, k, a, q->i0, q->rows);
+        memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
+        s = queries_that_see(w, q);
+        if (dropout)
+            keys_kept(w->Z, k, a, q->i0, q->rows);
+        weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
+        memset(dS, 0, s.first * sizeof *dS);
+        memset(dS + s.end, 0, (q->padded - s.end) * sizeof *dS);
+        see_rows(w, k, q->rows, p->d);
+    }
+    const group_row *const P = (const group_row *)w->P + s.first;
+    const size_t n = s.end - s.first;
+    add_to_keys(k->dV, q->dO + s.first * p->d, P, n, p->d);
+    add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, n, p->d);
+}
+
+void workplace_end(struct workplace *w, const struct queries *q, size_t d)
+{
+    for (size_t n = 0; n < panels_of(d); n++)
+        for (size_t i = 0; i < q->padded; i += ROWS) {
+            struct block c = { 0 };
+            for (size_t g = 0; g < w->groups; g++) {
+                const struct keys *const k = &w->k[g];
+                const float *const dS = (const float *)(w->dS + g * q->padded + i);
+                if (k->seen)
+                    c = block_product(c, dS + k->first, GROUP, 1, k->seen + n * GROUP + k->first,
+                                      k->end - k->first);
+            }
+            memcpy(w->dQ + n * q->padded + i, &c, sizeof c);
+        }
+}
