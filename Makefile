@@ -460,21 +460,12 @@ cuda: setup-run
 
 # What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
 # made is looked at, and not made again.
-GPU_OBJ_06 = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*.cu))
-GPU_OBJ_07 = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 07_backward/kernels/*.cu))
+GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*.cu 07_backward/kernels/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
-	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_06) GPU=yes BUILD=$(BUILD)/cuda)
-	@for table in cuda_table sass tiles_tried; do \
+	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
+	@for table in registers sass_07 sass_hopper_07 cuda_table sass tiles_tried; do \
 	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table,$@),make,check) || exit; \
-	done
-
-.PHONY: cuda-table-07 cuda-check-07
-cuda-table cuda-check: %: %-07
-cuda-table-07 cuda-check-07:
-	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ_07) GPU=yes BUILD=$(BUILD)/cuda)
-	@for table in registers sass_07 sass_hopper_07; do \
-	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table-07,$@),make,check) || exit; \
 	done
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
