@@ -8,7 +8,7 @@
  *     fa2            FlashAttention-2: L and D are all that a query needs
  *     split          dK, dV and dQ in two passes: 7 products instead of 5, and nothing is shared
  *
- * and complete (rungs/complete.c): every option, vectors and threads.
+ * and complete (fast/complete.c): every option, vectors and threads.
  */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H

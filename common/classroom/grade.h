@@ -6,6 +6,7 @@
 #define CLASSROOM_GRADE_H
 
 #include "common/problem/attention_input.h"
+#include "common/program/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -19,9 +19,10 @@
 static struct command look(const char *page, const char *text)
 {
     char words[200];
-    snprintf(words, sizeof words,
-             "mkdir -p @/03_x/exercise @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
-             page, page);
+    snprintf(
+        words, sizeof words,
+        "mkdir -p @/03_x/exercise @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
+        page, page);
     command_text("text", text);
     return command_run(words);
 }
@@ -93,9 +94,10 @@ static struct command follow(const char *first, const char *second)
 {
     command_text("first", first);
     command_text("second", second);
-    return command_run("rm -rf @/03_x && mkdir -p @/03_x/exercise && cp @/first @/03_x/README.md && "
-                       "cp @/second @/03_x/more.md && : >@/03_x/exercise/README.md && "
-                       "sh common/tools/chain.sh @/03_x");
+    return command_run(
+        "rm -rf @/03_x && mkdir -p @/03_x/exercise && cp @/first @/03_x/README.md && "
+        "cp @/second @/03_x/more.md && : >@/03_x/exercise/README.md && "
+        "sh common/tools/chain.sh @/03_x");
 }
 
 static void leads_astray(const char *first, const char *second, const char *part)
@@ -105,7 +107,7 @@ static void leads_astray(const char *first, const char *second, const char *part
               part, c.out, c.err);
 }
 
-#define TO_MORE                                                               \
+#define TO_MORE                                                                      \
     "# 03\n\n[exercise](exercise/README.md)\n\n## Next\n\n[more](more.md#at-once); " \
     "[04](../04_x/README.md)\n"
 #define TO_04 "\n\n[04](../04_x/README.md), or back to [03](README.md).\n"

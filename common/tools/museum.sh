@@ -19,7 +19,7 @@ for patch in "$1"/tests/mutants/*.patch; do
         /^Caught by:/ { sub(/^[^:]*: */, ""); sub(/,.*/, ""); if (!caught) caught = $0 }
         /^\+\+\+ /    { if (!file) { file = $2; sub(/^b\/[^\/]*\//, "", file) } }
         END {
-            printf "| [`%s`](../%s) | %s%s | %s | `%s` |\n", name, FILENAME, cell(symptom),
+            printf "| [`%s`](../../%s) | %s%s | %s | `%s` |\n", name, FILENAME, cell(symptom),
                    (seen == "" ? "" : " **Seen in:** " seen_in(seen)), cell(fix), caught
         }' "$patch" || exit 2
 done

@@ -6,7 +6,7 @@
 # cuda_table.sh.
 mode=$1 arch=$2
 . common/tools/nvcc_says.sh
-table=$chapter/budget.txt
+table=$chapter/results/budget.txt
 
 # As in tiles.h: d, Br, Bc, bands of 16 queries a warp, blocks that a multiprocessor is to have registers for.
 tried='(64, 64, 32, 1, 4) (64, 64, 64, 1, 4) (64, 64, 128, 1, 3) (64, 64, 128, 1, 2) (64, 128, 64, 1, 2)
