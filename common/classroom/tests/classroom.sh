@@ -241,7 +241,7 @@ rm -rf "$bugs"
 
 # ---- what a starter says of its tests, here a program that says what it is told to ----------------
 fake=$work/fake
-mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/kernels"
+mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/kernels" "$fake/06_flash_tiled_cuda/exercise"
 cp -Rp $here "$fake/common/classroom"
 cp 06_flash_tiled_cuda/exercise/points "$fake/06_flash_tiled_cuda/exercise/"
 cp 06_flash_tiled_cuda/kernels/fa1.cu "$fake/06_flash_tiled_cuda/kernels/"
