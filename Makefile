@@ -144,15 +144,16 @@ $(OBJ)/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(AT)$(CXX) $(CXX_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-$(CUDA): $(patsubst %,$(OBJ)/%.o,$(basename $(wildcard common/cuda/*.c common/cuda/*.cpp)))
+EMULATOR := $(wildcard $(foreach d,emulator emulator/diagnostics,common/cuda/$d/*.c common/cuda/$d/*.cpp))
+$(CUDA): $(patsubst %,$(OBJ)/%.o,$(basename $(EMULATOR)))
 	@rm -f $@
 	$(AT)$(AR) rcs $@ $^
 
-TO_CPP = { echo '$(HASH)line 1 "$<"'; sed -E -f common/cuda/to_cpp.sed $<; } >$@
-$(OBJ)/cuda/%.cpp: %.cu common/cuda/to_cpp.sed
+TO_CPP = { echo '$(HASH)line 1 "$<"'; sed -E -f common/cuda/emulator/to_cpp.sed $<; } >$@
+$(OBJ)/cuda/%.cpp: %.cu common/cuda/emulator/to_cpp.sed
 	@mkdir -p $(@D)
 	$(AT)$(TO_CPP)
-$(OBJ)/cuda/%.cuh: %.cuh common/cuda/to_cpp.sed
+$(OBJ)/cuda/%.cuh: %.cuh common/cuda/emulator/to_cpp.sed
 	@mkdir -p $(@D)
 	$(AT)$(TO_CPP)
 
@@ -591,7 +592,7 @@ results: setup-run
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
 	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
 
-PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/cuda/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html)) | TIMES=$(TIMES) \

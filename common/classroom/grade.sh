@@ -178,7 +178,7 @@ kernel_folder() {
         from=$one
         [ "$one" != "$chapter/$file" ] || from=$source
         to=$there/$(basename "$one" | sed 's/\.cu$/.cpp/')
-        { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/to_cpp.sed "$from"; } >"$to"
+        { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/emulator/to_cpp.sed "$from"; } >"$to"
     done
     chmod -R go+rX "$work/kernels"
 }

@@ -37,7 +37,7 @@ $(OBJ)/student/06-$1.o: $(CLASSROOM_DIR)/student/kernel.c
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 -MMD -MP -c $$< -o $$@
 $(ARCHIVES)/06-$1.a: $(OBJ)/student/06-$1.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
-                     $(patsubst %,$(OBJ)/%.o,$(basename $(wildcard common/cuda/*.c common/cuda/*.cpp)))
+                     $(patsubst %,$(OBJ)/%.o,$(basename $(EMULATOR)))
 	@rm -f $$@
 	@mkdir -p $$(@D)
 	$(AT)$$(AR) rcs $$@ $$^

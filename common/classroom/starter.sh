@@ -58,7 +58,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     each $own "$points" LICENSE
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
-    case $own in *.cu*) list common/cuda -maxdepth 1 -type f ! -name '*.md' ;; esac
+    case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
     each common/tools/mutant.sh common/tools/run_tests.sh
     each common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh
 } | sort -u >"$work/files"

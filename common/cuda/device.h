@@ -34,15 +34,15 @@ static inline void cuda_name(const void *array, const char *name, size_t element
 #endif
 #include "common/cuda/language.h"
 
-#include "common/cuda/atomics.h"
+#include "common/cuda/emulator/atomics.h"
+#include "common/cuda/emulator/intrinsics.h"
+#include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/refused.h"
+#include "common/cuda/emulator/runtime.h"
+#include "common/cuda/emulator/shared.h"
+#include "common/cuda/emulator/vectors.h"
+#include "common/cuda/emulator/warp.h"
 #include "common/cuda/half.h"
-#include "common/cuda/intrinsics.h"
-#include "common/cuda/launch.h"
-#include "common/cuda/refused.h"
-#include "common/cuda/runtime.h"
-#include "common/cuda/shared.h"
-#include "common/cuda/vectors.h"
-#include "common/cuda/warp.h"
 #endif
 
 #include "common/cuda/check.h"

@@ -5,7 +5,7 @@
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H
 
-#include "common/cuda/intrinsics.h"
+#include "common/cuda/emulator/intrinsics.h"
 #include "common/cuda/language.h"
 
 #include <cmath>

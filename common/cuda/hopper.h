@@ -56,10 +56,10 @@
 enum wgmma_major { K_MAJOR, MN_MAJOR };
 
 #ifdef __CUDACC__
-#include "common/cuda/hopper_ptx.h"
-#include "common/cuda/wgmma_ptx.h"
+#include "common/cuda/gpu/hopper_ptx.h"
+#include "common/cuda/gpu/wgmma_ptx.h"
 #else
-#include "common/cuda/hopper_cpu.h"
+#include "common/cuda/emulator/hopper_cpu.h"
 #endif
 
 #endif

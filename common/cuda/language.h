@@ -8,7 +8,7 @@
 #ifndef COMMON_CUDA_LANGUAGE_H
 #define COMMON_CUDA_LANGUAGE_H
 
-#include "common/cuda/block.h"
+#include "common/cuda/emulator/block.h"
 
 #include <cstddef>
 #include <cstdint>

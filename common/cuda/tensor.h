@@ -28,9 +28,9 @@
 #define COMMON_CUDA_TENSOR_H
 
 #ifdef __CUDACC__
-#include "common/cuda/tensor_ptx.h"
+#include "common/cuda/gpu/tensor_ptx.h"
 #else
-#include "common/cuda/tensor_cpu.h"
+#include "common/cuda/emulator/tensor_cpu.h"
 #endif
 
 #endif

@@ -19,10 +19,10 @@
 static struct command look(const char *page, const char *text)
 {
     char words[200];
-    snprintf(
-        words, sizeof words,
-        "mkdir -p @/03_x/exercise @/common/cuda && cp @/text @/%s && sh common/tools/pages.sh @/%s",
-        page, page);
+    snprintf(words, sizeof words,
+             "mkdir -p @/03_x/exercise @/common/cuda/pages && cp @/text @/%s && sh "
+             "common/tools/pages.sh @/%s",
+             page, page);
     command_text("text", text);
     return command_run(words);
 }
@@ -54,7 +54,7 @@ TEST(pages, a_section_without_a_question_is_named)
     rejects("common/cuda/README.md", "# C\n\n## The idea\n\nText.\n",
             "no question after \"The idea\"");
     accepts("03_x/exercise/README.md", "# 03\n\n## The idea\n\nText.\n");
-    accepts("common/cuda/mistakes.md", "# C\n\n## The idea\n\nText.\n");
+    accepts("common/cuda/pages/mistakes.md", "# C\n\n## The idea\n\nText.\n");
 }
 
 TEST(pages, a_question_must_have_a_folded_answer)

@@ -152,7 +152,7 @@ to_cpp() {  # source...
         as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
         mkdir -p "$(dirname "$as")"
         [ -f "$as" ] ||
-            { echo "#line 1 \"$file\""; sed -E -f common/cuda/to_cpp.sed "$folder/$file"; } >"$as"
+            { echo "#line 1 \"$file\""; sed -E -f common/cuda/emulator/to_cpp.sed "$folder/$file"; } >"$as"
     done
 }
 

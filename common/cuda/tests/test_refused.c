@@ -19,7 +19,7 @@ static struct command compile(const char *before, const char *statement)
                                 before, statement);
     command_file("kernel.cu", source, (unsigned)length);
     snprintf(words, sizeof words,
-             "sed -E -f common/cuda/to_cpp.sed @/kernel.cu >@/kernel.cpp && "
+             "sed -E -f common/cuda/emulator/to_cpp.sed @/kernel.cu >@/kernel.cpp && "
              "c++ -std=c++17 -I. -fsyntax-only @/kernel.cpp");
     return command_run(words);
 }

@@ -1,0 +1,169 @@
+/*
+ * Boxes that are copied to shared memory: their tensor maps, and how they are asked for and land.
+ */
+#include "common/cuda/emulator/units.h"
+
+#include "common/cuda/emulator/diagnostics/diagnose.h"
+#include "common/cuda/emulator/diagnostics/timeline.h"
+#include "common/cuda/emulator/diagnostics/watch.h"
+#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/launch.h"
+
+#include <cstring>
+
+namespace cpu
+{
+
+enum { NAN_BYTE = 0xff, PIECE = 16 };
+
+// ---- what a tensor map may be -------------------------------------------------------------------
+
+cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsigned rank,
+                     const uint64_t *size, const uint64_t *stride, const uint32_t *box, site at)
+{
+    if (rank < 2 || rank > 4)
+        refuse_at(at, "tensor map: %u dimensions; expected 2 to 4", rank);
+    if (uintptr_t(array) % 16 != 0)
+        refuse_at(at, "tensor map: the array begins at an address that is no multiple of 16");
+    if (box[0] * element != BOX_ROW)
+        refuse_at(at, "tensor map: rows of a box have %u bytes; expected %d", box[0] * element,
+                  BOX_ROW);
+    *map = {};
+    map->array = static_cast<const char *>(array);
+    map->rank = rank;
+    map->element = element;
+    for (unsigned k = 0; k < 4; k++) {
+        map->size[k] = k < rank ? size[k] : 1;
+        map->stride[k] = k == 0 ? element : k < rank ? stride[k - 1] : 0;
+        map->box[k] = k < rank ? box[k] : 1;
+        if (map->size[k] < 1 || map->size[k] > uint64_t{ 1 } << 32)
+            refuse_at(at, "tensor map: dimension %u has %llu elements; expected 1 to 2^32", k,
+                      static_cast<unsigned long long>(map->size[k]));
+        if (map->box[k] < 1 || map->box[k] > 256)
+            refuse_at(at, "tensor map: a box of %u in dimension %u; expected 1 to 256", map->box[k],
+                      k);
+        if (k > 0 && (map->stride[k] % 16 != 0 || map->stride[k] >= uint64_t{ 1 } << 40))
+            refuse_at(at,
+                      "tensor map: a stride of %llu bytes; expected a multiple of 16, below 2^40",
+                      static_cast<unsigned long long>(map->stride[k]));
+    }
+    return cudaSuccess;
+}
+
+// ---- on the way ---------------------------------------------------------------------------------
+
+/* A row of a box: where it lies in the array, and which of its elements are there. */
+struct box_row {
+    const char *from;  // its first element, if that is there
+    int64_t begin, end;
+};
+
+static box_row row_of(const tensor_copy *c, size_t row)
+{
+    const tensor_map *m = &c->map;
+    box_row r = { m->array, 0, 0 };
+    for (unsigned k = 1; k < 4; k++) {
+        const int64_t at = c->from[k] + int64_t(row % m->box[k]);
+        row /= m->box[k];
+        if (at < 0 || at >= int64_t(m->size[k]))
+            return r;
+        r.from += uint64_t(at) * m->stride[k];
+    }
+    const int64_t x = c->from[0], size = int64_t(m->size[0]), box = m->box[0];
+    r.begin = x < 0 ? (-x < box ? -x : box) : 0;
+    r.end = x + box <= size ? box : x < size ? size - x : 0;
+    if (r.end < r.begin)
+        r.end = r.begin;
+    r.from += x * int64_t(m->element);
+    return r;
+}
+
+static size_t rows_of(const tensor_copy *c)
+{
+    return c->bytes / BOX_ROW;
+}
+
+void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, const int *from,
+                 site at)
+{
+    static const char *const name = "tma_load()";
+    const void *const instruction = __builtin_return_address(0);
+    phase_barrier *b = phase_find(bar, name, at);
+    tensor_copy c = {};
+    c.map = *map;
+    memcpy(c.from, from, sizeof c.from);
+    c.to = static_cast<char *>(to);
+    c.bytes = size_t{ BOX_ROW } * map->box[1] * map->box[2] * map->box[3];
+    c.barrier = size_t(b - own_units()->barriers.data());
+    c.at = at;
+    c.instruction = instruction;
+    if (map->rank != rank)
+        refuse_at(at, "tma_load() with %u coordinates, and the map has %u dimensions", rank,
+                  map->rank);
+    if (!shared_holds(to, c.bytes))
+        refuse_at(at, "tma_load(): a box of %zu bytes does not lie in shared memory", c.bytes);
+    if (uintptr_t(to) % SWIZZLED != 0)
+        refuse_at(at, "tma_load(): a box begins at an address that is no multiple of %d", SWIZZLED);
+    shared_wants_alignment(to, SWIZZLED, name, at);
+    const int64_t element = map->element;
+    const long long beside = from[0] * element;
+    if (beside % PIECE != 0)
+        refuse_at(at,
+                  "tma_load(): rows of a box from element %d on, %lld bytes from where the array's "
+                  "begin; expected a multiple of %d bytes",
+                  from[0], beside, PIECE);
+    if (!b->fenced)
+        refuse_at(at,
+                  "tma_load(): the mbarrier was initialised and fence_async() not called after it");
+    for (size_t n = 0; n < rows_of(&c); n++) {
+        const box_row r = row_of(&c, n);
+        if (r.end > r.begin)
+            watch_unit(r.from + r.begin * map->element, size_t(r.end - r.begin) * map->element,
+                       false, instruction);
+    }
+    watch_unit_copy(to, c.bytes, false, instruction);
+    race_release(&c.known);
+    memset(to, NAN_BYTE, c.bytes);
+    if (timeline_runs)
+        c.job = timeline_copy(TIMED_COPIES, map->array, c.bytes, at);
+    own_units()->copies.push_back(c);
+}
+
+/* Piece by piece to where the swizzle has it; zeros for what is not there. */
+static void fill(const tensor_copy *c)
+{
+    for (size_t n = 0; n < rows_of(c); n++) {
+        const box_row r = row_of(c, n);
+        char row[BOX_ROW] = {};
+        if (r.end > r.begin)
+            memcpy(row + r.begin * c->map.element, r.from + r.begin * c->map.element,
+                   size_t(r.end - r.begin) * c->map.element);
+        for (size_t piece = 0; piece < 8; piece++)
+            memcpy(c->to + n * BOX_ROW + PIECE * (piece ^ n % 8), row + PIECE * piece, PIECE);
+    }
+}
+
+bool boxes_land()
+{
+    std::vector<tensor_copy> *all = &own_units()->copies;
+    if (all->empty())
+        return false;
+    size_t which = engine.schedule == CUDA_DESCENDING ? all->size() - 1 : 0;
+    if (engine.schedule == CUDA_RANDOM) {
+        own->random = own->random * 1664525u + 1013904223u;
+        which = (own->random >> 8) % all->size();
+    }
+    const tensor_copy c = (*all)[which];
+    all->erase(all->begin() + ptrdiff_t(which));
+    fill(&c);
+    watch_unit_copy(c.to, c.bytes, true, c.instruction);
+    phase_barrier *b = &own_units()->barriers[c.barrier];
+    b->bytes -= int64_t(c.bytes);
+    if (timeline_runs)
+        timeline_lands(c.job, timeline_phase(b->place, b->phase));
+    race_join(&b->arriving, c.known);
+    phase_settle(b);
+    return true;
+}
+
+}  // namespace cpu

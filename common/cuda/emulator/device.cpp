@@ -1,0 +1,141 @@
+/*
+ * The runtime's device, which is the CPU; its streams, which are always empty; its events, which are
+ * clocks.
+ */
+#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/errors.h"
+#include "common/cuda/emulator/shared.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace cpu;
+
+// ---- the device ---------------------------------------------------------------------------------
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
+{
+    if (device != 0)
+        return result(cudaErrorInvalidDevice);
+    *p = {};
+    size_t free = 0;
+    cudaMemGetInfo(&free, &p->totalGlobalMem);
+    snprintf(p->name, sizeof p->name, "CPU in place of a GPU");
+    p->sharedMemPerBlock = SHARED_USUAL;
+    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = engine.shared;
+    p->warpSize = WARP;
+    p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
+    p->multiProcessorCount =
+        int(engine.threads ? engine.threads : std::thread::hardware_concurrency());
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    cudaDeviceProp p = {};
+    const cudaError_t error = cudaGetDeviceProperties(&p, device);
+    if (error != cudaSuccess)
+        return error;
+    switch (attribute) {
+    case cudaDevAttrWarpSize:
+        *value = p.warpSize;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = p.multiProcessorCount;
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = p.major;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = p.minor;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = int(p.sharedMemPerBlockOptin);
+        break;
+    default:
+        return result(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    only_on_the_host("cudaDeviceSynchronize");
+    return cudaSuccess;
+}
+
+// ---- streams and events -------------------------------------------------------------------------
+
+struct cudaStream {
+};
+
+struct cudaEvent {
+    std::chrono::steady_clock::time_point time;
+    bool recorded;
+};
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    *stream = new cudaStream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = new cudaEvent{};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+{
+    event->time = std::chrono::steady_clock::now();
+    event->recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
+{
+    if (!begin->recorded || !end->recorded)
+        return result(cudaErrorInvalidValue);
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+    return cudaSuccess;
+}

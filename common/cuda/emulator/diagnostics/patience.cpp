@@ -1,0 +1,66 @@
+#include "common/cuda/emulator/diagnostics/patience.h"
+
+#include "common/cuda/emulator/block.h"
+#include "common/cuda/emulator/diagnostics/diagnose.h"
+#include "common/cuda/emulator/engine.h"
+
+#include <csignal>
+#include <sys/time.h>
+
+namespace cpu
+{
+
+enum { LOOKS = 4 };  // in a second of the processor's time
+
+/* What an OS thread ran at the last look, and how many looks have seen nothing else. */
+static __thread const block *running;
+static __thread size_t turns;
+static __thread unsigned looks;
+
+static void look(int, siginfo_t *, void *context)
+{
+    if (!self || own != running || own->turns != turns) {
+        running = own;
+        turns = self ? own->turns : 0;
+        looks = 0;
+        return;
+    }
+    if (++looks < LOOKS * engine.patience)
+        return;
+    const char *const instruction = static_cast<const char *>(instruction_of(context));
+    site at = { nullptr, 0 };
+    if (instruction)
+        at = site_of(instruction + 1);
+    if (at.line == 0 && self->atomic)
+        at = site_of(self->atomic);
+    refuse_at(at,
+              "a thread has run for %u s and not come to a barrier; does it wait in a loop for\n"
+              "    what another thread does? That is not supported",
+              engine.patience);
+}
+
+static void every(long microseconds)
+{
+    const struct itimerval interval = { { 0, microseconds }, { 0, microseconds } };
+    setitimer(ITIMER_PROF, &interval, nullptr);
+}
+
+void patience_begin()
+{
+    static bool installed;
+    if (!installed) {
+        struct sigaction action = {};
+        action.sa_sigaction = look;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+        sigaction(SIGPROF, &action, nullptr);
+        installed = true;
+    }
+    every(1000000 / LOOKS);
+}
+
+void patience_end()
+{
+    every(0);
+}
+
+}  // namespace cpu

@@ -1,0 +1,203 @@
+#include "common/cuda/emulator/diagnostics/race.h"
+
+#include "common/cuda/emulator/block.h"
+#include "common/cuda/emulator/diagnostics/diagnose.h"
+#include "common/cuda/emulator/diagnostics/watch.h"
+#include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace cpu
+{
+
+/* Somebody's access, and when: in which block, after how many barriers, by its own clock. */
+struct record {
+    uint32_t block;  // counted over all launches, from 1; 0: no access
+    uint32_t barriers, clock;
+    uint16_t thread;
+    uint8_t bytes;  // which of the two
+    bool atomic;
+    const void *instruction;
+};
+
+enum { GRAIN = 2, READERS = 2 };
+
+/* Two bytes of memory: their last plain write, their last atomic one, and two who have read them since. */
+struct cell {
+    record writes[2], reads[READERS];
+};
+
+static uint32_t blocks, first_of_launch, barriers;
+static std::vector<uint32_t> known;  // known[a * threads + b]: what a knows of b's clock
+static cell shared_cells[SHARED_OFFSETS / GRAIN];
+
+static uint32_t *clock_of(unsigned a, unsigned b)
+{
+    return &known[size_t{ a } * own->threads.size() + b];
+}
+
+void race_launch()
+{
+    first_of_launch = blocks + 1;  // whatever happened in earlier launches is over
+}
+
+void race_block()
+{
+    const size_t threads = own->threads.size();
+    blocks++;
+    barriers = 0;
+    known.assign(threads * threads, 0);
+    for (size_t t = 0; t < threads; t++)
+        known[t * threads + t] = 1;
+}
+
+void race_barrier()
+{
+    barriers++;
+}
+
+void race_warp(unsigned mask)
+{
+    const size_t threads = own->threads.size();
+    const unsigned first = self->number - self->lane;
+    std::vector<uint32_t> all(threads, 0);
+    for (unsigned lane = 0; lane < WARP; lane++)
+        if (mask >> lane & 1)
+            for (unsigned t = 0; t < threads; t++)
+                all[t] = std::max(all[t], *clock_of(first + lane, t));
+    for (unsigned lane = 0; lane < WARP; lane++)
+        if (mask >> lane & 1) {
+            memcpy(clock_of(first + lane, 0), all.data(), threads * sizeof all[0]);
+            ++*clock_of(first + lane, first + lane);
+        }
+}
+
+void race_join(race_clock *into, const race_clock &more)
+{
+    if (into->size() < more.size())
+        into->resize(more.size());
+    for (size_t t = 0; t < more.size(); t++)
+        (*into)[t] = std::max((*into)[t], more[t]);
+}
+
+void race_release(race_clock *into)
+{
+    if (!own->launch->watched)
+        return;
+    const uint32_t *mine = clock_of(self->number, 0);
+    race_join(into, race_clock(mine, mine + own->threads.size()));
+    ++*clock_of(self->number, self->number);
+}
+
+void race_acquire(const race_clock *from)
+{
+    if (!own->launch->watched)
+        return;
+    for (unsigned t = 0; t < from->size(); t++)
+        *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);
+}
+
+/* Does nothing order that access before what the running thread does now? */
+static bool unordered(const record *before)
+{
+    if (before->block < first_of_launch || before->block == 0)
+        return false;
+    if (before->block != blocks)
+        return true;  // only of global memory: shared memory of other blocks is forgotten
+    return before->thread != self->number && before->barriers == barriers &&
+           *clock_of(self->number, before->thread) < before->clock;
+}
+
+[[noreturn]] static void report(const memory_access *a, const record *before, bool wrote)
+{
+    char name[96];
+    const site there = site_of(before->instruction);
+    const dim3 size = self->block_size;
+    const unsigned t = before->thread;
+    refuse_at(site_of(a->instruction),
+              "data race: %s %s, which thread (%u,%u,%u) of %s %s\n"
+              "    at %s:%d, and nothing orders the two",
+              a->writes ? "writes" : "reads", name_of(a->p, name, sizeof name), t % size.x,
+              t / size.x % size.y, t / size.x / size.y,
+              before->block == blocks ? "this block" : "another block",
+              wrote ? "has written" : "has read", there.file, there.line);
+}
+
+/* Was it in another block or warp, so that no __syncwarp orders it before what `me`'s warp does? */
+static bool is_foreign(const record *before, const record *me)
+{
+    if (before->block < first_of_launch || before->block == 0)
+        return false;
+    return before->block != me->block ||
+           (before->barriers == me->barriers && before->thread / WARP != me->thread / WARP);
+}
+
+/*
+ * Two readers are remembered: the running thread, and another, a foreign one if there is any. They are
+ * enough: whoever writes without a barrier, one of the two is foreign to him, or both are of his warp.
+ */
+static void remember_reader(cell *c, const record *me)
+{
+    const record last = c->reads[0];
+    const bool same = last.thread == me->thread && last.block == me->block;
+    if (!same && (is_foreign(&last, me) || !is_foreign(&c->reads[1], me)))
+        c->reads[1] = last;
+    c->reads[0] = *me;
+}
+
+static void access_cell(cell *c, const memory_access *a, const record *me)
+{
+    for (const record &w : c->writes)
+        if (unordered(&w) && (w.bytes & me->bytes) && !(a->atomic && w.atomic))
+            report(a, &w, true);
+    if (!a->writes) {
+        remember_reader(c, me);
+        return;
+    }
+    for (const record &r : c->reads)
+        if (unordered(&r) && (r.bytes & me->bytes))
+            report(a, &r, false);
+    c->writes[a->atomic] = *me;
+}
+
+static cell *cells_of(const memory_access *a)
+{
+    if (!a->global)
+        return shared_cells;
+    if (!a->global->shadow)
+        a->global->shadow = new cell[a->global->bytes / GRAIN + 1]();
+    return static_cast<cell *>(a->global->shadow);
+}
+
+void race_access(const memory_access *a)
+{
+    record me = {
+        blocks,    barriers,      *clock_of(self->number, self->number), uint16_t(self->number), 3,
+        a->atomic, a->instruction
+    };
+    cell *cells = cells_of(a);
+    const size_t end = a->offset + a->bytes;
+    for (size_t grain = a->offset / GRAIN; grain * GRAIN < end; grain++) {
+        me.bytes =
+            uint8_t((grain * GRAIN >= a->offset ? 1 : 0) | (grain * GRAIN + 1 < end ? 2 : 0));
+        cell *c = &cells[grain];
+        for (record &w : c->writes)
+            if (!a->global && w.block != blocks)
+                w = {};
+        for (record &r : c->reads)
+            if (!a->global && r.block != blocks)
+                r = {};
+        access_cell(c, a, &me);
+    }
+}
+
+void race_forget(void *shadow)
+{
+    delete[] static_cast<cell *>(shadow);
+}
+
+}  // namespace cpu

@@ -1,0 +1,140 @@
+#include "common/cuda/emulator/site.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace cpu
+{
+
+static const site nowhere = { "?", 0 };
+
+/* A path below the folder that we are in is shown from there on. */
+static const char *without_folder(const char *path)
+{
+    char folder[500];
+    if (!getcwd(folder, sizeof folder))
+        return path;
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
+/* This folder's, or a header of the system, which may have been inlined into either. */
+static bool is_no_kernels(const char *path)
+{
+    if (without_folder(path) == path && strstr(path, "/include/"))
+        return true;
+    return strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/");
+}
+
+/* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)" */
+static site parse(char *text)
+{
+    char *colon = strrchr(text, ':');
+    if (!colon || is_no_kernels(text))
+        return nowhere;
+    *colon = '\0';
+    const int line = int(strtol(colon + 1, nullptr, 10));
+    // kept as long as the program runs
+    return line > 0 ? site{ strdup(without_folder(text)), line } : nowhere;
+}
+
+/* The file that the program is in. */
+static const char *program(const char *named)
+{
+    static char path[1000];
+    const ssize_t length = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+    return *path || length > 0 ? path : named;  // where there is no /proc, as it was called
+}
+
+/* How many instructions are asked for at once, as the first takes most of the time. atos does not say which is which. */
+#ifdef __APPLE__
+enum { AT_ONCE = 1 };
+#else
+enum { AT_ONCE = 500 };
+#endif
+
+/* What asks for instructions that are in one file. */
+static std::string question(const Dl_info &file, const void *const *instructions, size_t count)
+{
+    char words[1200];
+#ifdef __APPLE__
+    snprintf(words, sizeof words, "atos -i -fullPath -o '%s' -l %p", file.dli_fname,
+             file.dli_fbase);
+#else
+    snprintf(words, sizeof words, "addr2line -a -i -e '%s'", program(file.dli_fname));
+#endif
+    std::string question = words;
+    for (size_t n = 0; n < count; n++) {
+        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // in the call
+#ifdef __APPLE__
+        snprintf(words, sizeof words, " %p", static_cast<const void *>(at));
+#else
+        snprintf(words, sizeof words, " %#zx",
+                 size_t(at - static_cast<const char *>(file.dli_fbase)));
+#endif
+        question += words;
+    }
+    return question + " 2>/dev/null";
+}
+
+/* What is known, by instruction. It stays until the program ends: a mistake may be told at any time. */
+static std::map<const void *, site> &known()
+{
+    static auto *sites = new std::map<const void *, site>;
+    return *sites;
+}
+
+/*
+ * An answer has a line for each function that has been inlined into another, innermost first: the first that is a
+ * kernel's. Before it addr2line says the address.
+ */
+static void ask(const Dl_info &file, const void *const *instructions, size_t count)
+{
+    FILE *answers = popen(question(file, instructions, count).c_str(), "r");
+    if (!answers)
+        return;
+    char text[600];
+    size_t begun = AT_ONCE == 1 ? 1 : 0;
+    while (fgets(text, sizeof text, answers)) {
+        if (AT_ONCE > 1 && strncmp(text, "0x", 2) == 0)
+            begun++;
+        else if (begun > 0 && begun <= count) {
+            site *found = &known()[instructions[begun - 1]];
+            if (found->line == 0)
+                *found = parse(text);
+        }
+    }
+    pclose(answers);
+}
+
+static std::mutex asking;
+
+void sites_look_up(const std::vector<const void *> &instructions)
+{
+    const std::lock_guard<std::mutex> lock(asking);
+    std::map<void *, std::vector<const void *>> unknown;  // by the file that they are in
+    Dl_info file;
+    for (const void *instruction : instructions)
+        if (known().try_emplace(instruction, nowhere).second && dladdr(instruction, &file))
+            unknown[file.dli_fbase].push_back(instruction);
+    for (const auto &[begins, of_file] : unknown)
+        for (size_t n = 0; n < of_file.size() && dladdr(of_file[n], &file); n += AT_ONCE)
+            ask(file, &of_file[n], std::min(of_file.size() - n, size_t(AT_ONCE)));
+}
+
+site site_of(const void *instruction)
+{
+    sites_look_up({ instruction });
+    const std::lock_guard<std::mutex> lock(asking);
+    return known().at(instruction);
+}
+
+}  // namespace cpu

@@ -1,0 +1,54 @@
+/*
+ * CUDA's functions for arithmetic, those that C's <math.h> has not. Where a GPU's result is only
+ * near the true one (__expf, rsqrtf), these give the true one, rounded: a kernel must not need more.
+ */
+#ifndef COMMON_CUDA_INTRINSICS_H
+#define COMMON_CUDA_INTRINSICS_H
+
+#include "common/cuda/emulator/diagnostics/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using std::max;
+using std::min;
+
+static inline float cuda_rsqrtf(float x)
+{
+    return float(1.0 / sqrt(double(x)));
+}
+
+/* A watched kernel's exponentials are written down. */
+#ifdef CUDA_WATCHED
+static inline float cuda_expf(float x)
+{
+    cpu::timeline_exponential();
+    return expf(x);
+}
+#define expf cuda_expf
+#endif
+
+/* The C library has functions of some of these names, of its own and of no use here. */
+#define rsqrtf cuda_rsqrtf
+#define __expf expf
+#define __logf logf
+#define __log2f log2f
+
+// ---- bits ---------------------------------------------------------------------------------------
+
+static inline unsigned __float_as_uint(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float __uint_as_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#endif

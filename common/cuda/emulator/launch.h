@@ -1,0 +1,124 @@
+/*
+ * Launching a kernel: kernel<<<grid, block, shared, stream>>>(…), which to_cpp.sed writes as
+ * cpu::configure(grid, block, shared, stream).kernel("kernel", kernel)(…).
+ */
+#ifndef COMMON_CUDA_LAUNCH_H
+#define COMMON_CUDA_LAUNCH_H
+
+#include "common/cuda/emulator/block.h"
+#include "common/cuda/emulator/runtime.h"
+
+#include <atomic>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+namespace cpu
+{
+
+/* Where the variables in shared memory lie, the same in every block of a launch. */
+struct shared_packing {
+    size_t count, bytes;      // of variables; as a compiler for a GPU would pack them
+    std::atomic<size_t> end;  // of the last, with its gap
+    shared_variable variables[SHARED_VARIABLES];
+};
+
+struct launch {
+    dim3 grid, block;
+    size_t shared;
+    site at;
+    const char *name;            // of the kernel
+    const void *kernel;          // its address
+    void (*call)(const void *);  // calls it …
+    const void *arguments;       // … with these
+    size_t argument_bytes;
+    bool watched;
+    unsigned number;  // of this launch
+    size_t shared_limit;
+    shared_packing *packed;
+};
+
+/* Runs all blocks of the grid, to their end. What is wrong with the launch is the last error. */
+void run(launch *l);
+
+/*
+ * Ends the program if a block has more threads than __launch_bounds__ said; what else they say is advice.
+ * to_cpp.sed writes the call.
+ */
+void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
+
+/* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */
+void check_parameter(const void *p, unsigned number, const launch *l);
+
+// What follows stands twice in a program, for kernels that are watched and for those that are not.
+inline namespace CUDA_BUILD
+{
+
+template <class T> void check(const T &, unsigned, const launch *)
+{
+}
+
+template <class T> void check(T *const &p, unsigned number, const launch *l)
+{
+    if (!std::is_function_v<T>)
+        check_parameter(reinterpret_cast<const void *>(p), number, l);
+}
+
+template <class... P> struct call {
+    void (*kernel)(P...);
+    std::tuple<P...> parameters;
+
+    static void run(const void *one)
+    {
+        const call *c = static_cast<const call *>(one);
+        std::apply(c->kernel, c->parameters);  // every thread has its own copy of them
+    }
+};
+
+template <class... P> struct launcher {
+    launch l;
+    void (*kernel)(P...);
+
+    /* The parameters have the kernel's own types, so that arguments convert as in any call. */
+    void operator()(P... parameters)
+    {
+        static_assert(!(std::is_reference_v<P> || ...), "a kernel takes no references");
+        unsigned number = 1;
+        (check(parameters, number++, &l), ...);
+        const call<P...> c = { kernel, { parameters... } };
+        l.call = call<P...>::run;
+        l.arguments = &c;
+        l.argument_bytes = sizeof c;
+        cpu::run(&l);
+    }
+};
+
+struct configuration {
+    launch l;
+
+    template <class... P> launcher<P...> kernel(const char *name, void (*function)(P...))
+    {
+        l.name = name;
+        l.kernel = reinterpret_cast<const void *>(function);
+        return { l, function };
+    }
+};
+
+static inline configuration configure(dim3 grid, dim3 block, size_t shared = 0,
+                                      cudaStream_t = nullptr, CUDA_SITE)
+{
+    configuration c = {};
+    c.l.grid = grid;
+    c.l.block = block;
+    c.l.shared = shared;
+    c.l.at = { file, line };
+#ifdef CUDA_WATCHED
+    c.l.watched = true;
+#endif
+    return c;
+}
+
+}  // namespace CUDA_BUILD
+}  // namespace cpu
+
+#endif

@@ -1,0 +1,109 @@
+#include "common/cuda/emulator/runtime.h"
+
+#include "common/cuda/emulator/diagnostics/watch.h"
+#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/errors.h"
+#include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/shared.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <unistd.h>
+
+namespace cpu
+{
+
+// ---- functions ----------------------------------------------------------------------------------
+
+static std::map<const void *, int> &shared_limits()
+{
+    static auto *all = new std::map<const void *, int>;
+    return *all;
+}
+
+cudaError_t function_attribute(const void *kernel, cudaFuncAttribute, int value)
+{
+    if (value < 0 || size_t(value) > engine.shared)
+        return result(cudaErrorInvalidValue);
+    shared_limits()[kernel] = value;
+    return cudaSuccess;
+}
+
+size_t shared_limit_of(const void *kernel)
+{
+    const auto found = shared_limits().find(kernel);
+    if (found == shared_limits().end() || found->second < SHARED_USUAL)
+        return SHARED_USUAL;
+    return size_t(found->second);
+}
+
+}  // namespace cpu
+
+using namespace cpu;
+
+// ---- memory -------------------------------------------------------------------------------------
+
+cudaError_t cudaMalloc(void **p, size_t bytes, const char *file, int line)
+{
+    only_on_the_host("cudaMalloc");
+    *p = bytes > 0 ? memory_allocate(bytes, { file, line }) : nullptr;
+    return result(*p || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void *p)
+{
+    only_on_the_host("cudaFree");
+    return result(!p || memory_free(p) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* Is all of it device memory, where that is wanted, and none of it where not? */
+static bool fits(const void *p, size_t bytes, bool device)
+{
+    return device ? on_device(p, bytes) : !allocation_of(p);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    only_on_the_host("cudaMemcpy");
+    if (bytes == 0)
+        return result(cudaSuccess);
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind == cudaMemcpyDefault) {
+        to_device = allocation_of(to);
+        from_device = allocation_of(from);
+    }
+    if (!fits(to, bytes, to_device) || !fits(from, bytes, from_device))
+        return result(cudaErrorInvalidValue);
+    memory_expose();
+    memmove(to, from, bytes);
+    memory_hide();
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaMemset(void *p, int byte, size_t bytes)
+{
+    only_on_the_host("cudaMemset");
+    if (bytes == 0)
+        return result(cudaSuccess);
+    if (!on_device(p, bytes))
+        return result(cudaErrorInvalidValue);
+    memory_expose();
+    memset(p, byte, bytes);
+    memory_hide();
+    return result(cudaSuccess);
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    *free = *total = pages > 0 && page > 0 ? size_t(pages) * size_t(page) : 0;
+    return cudaSuccess;
+}
+
+void cuda_name(const void *array, const char *name, size_t element)
+{
+    memory_name(array, name, element);
+    watch_named(array, name);
+}

@@ -1,0 +1,119 @@
+#include "common/cuda/emulator/tensor_cpu.h"
+
+#include "common/cuda/emulator/diagnostics/diagnose.h"
+#include "common/cuda/emulator/diagnostics/timeline.h"
+#include "common/cuda/emulator/diagnostics/watch.h"
+#include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/sums.h"
+#include "common/cuda/emulator/warp.h"
+
+#include <cstdint>
+
+namespace cpu
+{
+
+// ---- mma.m16n8k16 -------------------------------------------------------------------------------
+
+enum { M = 16, N = 8, K = 16 };
+
+struct product {
+    element type;
+    float *d;
+    const unsigned *a, *b;
+};
+
+static float element_of(unsigned pair, int which, element type)
+{
+    const uint16_t bits = uint16_t(which ? pair >> 16 : pair);
+    return type == HALF ? float(__ushort_as_half(bits)) : float(__ushort_as_bfloat16(bits));
+}
+
+/* The lanes wait for their product: what they do next needs it. */
+static void time_product(unsigned first, site at)
+{
+    const unsigned job = timeline_product(first, WARP, double(2 * M * N * K), 1, at);
+    for (unsigned t = first; t < first + WARP; t++)
+        timeline_other_awaits(t, timeline_done(job));
+}
+
+/* The last lane computes for all, out of their registers and into them. */
+static void multiply(void *operands[], unsigned)
+{
+    if (timeline_runs)
+        time_product(self->number - self->lane, self->at);
+    float A[M][K];
+    eight B[K];
+    for (int lane = 0; lane < WARP; lane++) {
+        const product *of = static_cast<product *>(operands[lane]);
+        const int g = lane / 4, t = lane % 4;
+        for (int which = 0; which < 2; which++) {
+            for (int r = 0; r < 4; r++)
+                A[g + 8 * (r % 2)][2 * t + 8 * (r / 2) + which] =
+                    element_of(of->a[r], which, of->type);
+            for (int r = 0; r < 2; r++)
+                B[2 * t + 8 * r + which].set(unsigned(g),
+                                             double(element_of(of->b[r], which, of->type)));
+        }
+    }
+    eight sums[M];
+    for (int row = 0; row < M; row++) {
+        eight sum = {};
+        for (int k = 0; k < K; k++)
+            sum.add(double(A[row][k]), B[k]);
+        sums[row] = sum;
+    }
+    for (int lane = 0; lane < WARP; lane++)
+        for (int e = 0; e < 4; e++) {
+            float *d = &static_cast<product *>(operands[lane])->d[e];
+            *d = float(double(*d) +
+                       sums[lane / 4 + 8 * (e / 2)].get(unsigned(lane % 4 * 2 + e % 2)));
+        }
+}
+
+void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *b, site at)
+{
+    product mine = { type, d, a, b };
+    warp_meet(0xffffffff, "mma.sync", at, &mine, multiply);
+}
+
+// ---- ldmatrix -----------------------------------------------------------------------------------
+
+struct matrices {
+    unsigned *r, count;
+    bool transposed;
+    const uint16_t *row;
+};
+
+static void deal_matrices(void *operands[], unsigned)
+{
+    const matrices first = *static_cast<matrices *>(operands[0]);
+    for (unsigned m = 0; m < first.count; m++)
+        for (unsigned lane = 0; lane < WARP; lane++) {
+            const unsigned g = lane / 4, t = lane % 4;
+            uint16_t two[2];
+            for (unsigned which = 0; which < 2; which++) {
+                const unsigned row = first.transposed ? 2 * t + which : g;
+                const unsigned col = first.transposed ? g : 2 * t + which;
+                two[which] = static_cast<matrices *>(operands[8 * m + row])->row[col];
+            }
+            static_cast<matrices *>(operands[lane])->r[m] = two[0] | unsigned(two[1]) << 16;
+        }
+}
+
+void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
+                 site at)
+{
+    if (!self)
+        refuse_at(at, "%s is called outside a kernel", name);
+    if (self->lane < 8 * count) {  // the other lanes' addresses are not looked at
+        if (uintptr_t(row) % 16 != 0)
+            refuse_at(at, "%s: a row begins at an address that is no multiple of 16", name);
+        see(row, 16, false, false, true, __builtin_return_address(0));
+        if (!shared_holds(row, 16))
+            refuse_at(at, "%s: a row does not lie in shared memory", name);
+    }
+    matrices mine = { r, count, transposed, static_cast<const uint16_t *>(row) };
+    warp_meet(0xffffffff, name, at, &mine, deal_matrices);
+}
+
+}  // namespace cpu
