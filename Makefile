@@ -47,7 +47,7 @@ LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c
 LESSON_04 := 04_flash_no_tiling/flash_row.c
 LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
-LESSON_06 := 06_flash_tiled_cuda/kernels/fa2.cu
+LESSON_06 := 06_flash_tiled_cuda/kernels/1_float32/fa2.cu
 LESSON_07 := 07_backward/steps/fa2.c
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
@@ -56,7 +56,7 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
-EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c 06_flash_tiled_cuda/program/copies.c \
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c 06_flash_tiled_cuda/kernels/device/copies.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
@@ -118,7 +118,7 @@ $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 
 # ---- CUDA sources (common/cuda/README.md) ------------------------------------------------------
 #
-# A .cu file in a folder called kernels is made into three objects: for the CPU, for the CPU with every
+# A .cu file in a folder called kernels, or in one below it, is made into three objects: for the CPU, for the CPU with every
 # access to memory watched, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
 
 ifeq ($(origin CXX),default)
@@ -185,16 +185,12 @@ PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),
 # The runtime becomes part of a program, which then finds it wherever it runs.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # Tensor cores, as these kernels use them, came with compute capability 8.0.
-TENSOR_06  := mma swizzle async exp2 skip rescale budget complete16
-TENSOR_07  := mma_split mma complete16
-$(TENSOR_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(TENSOR_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): TOO_OLD = 75
+$(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/2_tensor_cores/%.o): TOO_OLD = 75
 # On 9.0 mma adds four numbers to memory at once, and D makes a float of a bfloat16 by one instruction.
-$(OBJ)/gpu/07_backward/kernels/mma.o $(OBJ)/gpu/07_backward/kernels/D.o: HAS_MORE_ON_90 = yes
+$(OBJ)/gpu/07_backward/kernels/2_tensor_cores/mma.o $(OBJ)/gpu/07_backward/kernels/parts/D.o: HAS_MORE_ON_90 = yes
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
-HOPPER_06  := wgmma roles overlap pingpong persistent
-HOPPER_07  := wgmma bulk ordered
-$(HOPPER_06:%=$(OBJ)/gpu/06_flash_tiled_cuda/kernels/%.o) $(HOPPER_07:%=$(OBJ)/gpu/07_backward/kernels/%.o): ONLY_FOR = 90a
+$(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/3_hopper/%.o): ONLY_FOR = 90a
 # Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
 # and sass.sh.
 $(OBJ)/gpu/%.o: %.cu
@@ -208,15 +204,15 @@ $(OBJ)/gpu/%.o: %.cu
 
 # The objects of a folder of kernels, which need the folder's .cuh files as C++ too, and those of an earlier chapter's that
 # they include. All have to be there first; which of them an object is made from its .d file says.
-KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
+KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
-KERNEL_DIRS := $(patsubst %/,%,$(sort $(dir $(wildcard 0*/kernels/*.cu common/cuda/tests/kernels/*.cu))))
+KERNEL_DIRS := $(wildcard 0*/kernels common/cuda/tests/kernels)
 define kernels
-$(patsubst $1/%.cu,$(OBJ)/cpu/$1/%.o,$(wildcard $1/*.cu)) \
-$(patsubst $1/%.cu,$(OBJ)/watched/$1/%.o,$(wildcard $1/*.cu)): \
-    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh)))
+$(patsubst %.cu,$(OBJ)/cpu/%.o,$(wildcard $1/*.cu $1/*/*.cu)) \
+$(patsubst %.cu,$(OBJ)/watched/%.o,$(wildcard $1/*.cu $1/*/*.cu)): \
+    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*/*.cuh)))
 endef
-$(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh),$(eval $(call kernels,$d))))
+$(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
 
 $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)
@@ -347,14 +343,14 @@ $(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
 # $1 is the chapter's folder, $2 its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
 ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
-    $$(if $$(wildcard $1/kernels/*.cu),$(CUDA))
+    $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
 
-HAS_KERNELS_$2 := $(wildcard $1/kernels/*.cu)
+HAS_KERNELS_$2 := $(wildcard $1/kernels/*/*.cu)
 CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
-ifneq ($(wildcard $1/kernels/*.cu),)
+ifneq ($(wildcard $1/kernels/*/*.cu),)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LINKER_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
@@ -384,7 +380,7 @@ TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 MUTANTS_$2 := $$(patsubst $1/tests/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/tests/mutants/*.patch))
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharmed
-$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*.cu $1/*/*.cuh) \
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
@@ -461,7 +457,7 @@ cuda: setup-run
 
 # What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
 # made is looked at, and not made again.
-GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*.cu 07_backward/kernels/*.cu))
+GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_CHAPTER_H
 #define FLASH_TILED_CUDA_CHAPTER_H
 
-#include "06_flash_tiled_cuda/kernels/device.h"
+#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "common/measure/accesses.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"

@@ -1,8 +1,8 @@
 #include "06_flash_tiled_cuda/program/launches.h"
 
-#include "06_flash_tiled_cuda/kernels/queue.h"
-#include "06_flash_tiled_cuda/kernels/tiles.h"
-#include "06_flash_tiled_cuda/program/copies.h"
+#include "06_flash_tiled_cuda/kernels/device/copies.h"
+#include "06_flash_tiled_cuda/kernels/parts/queue.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
 void kernel_take(struct loaded *l, const struct kernel *kernel, const struct attention_input *input)
 {

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_STORY_H
 #define FLASH_TILED_CUDA_STORY_H
 
-#include "06_flash_tiled_cuda/kernels/device.h"
+#include "06_flash_tiled_cuda/kernels/device/device.h"
 
 /* By hand, and all kernels on the first text of the real input. */
 void tell_story(const struct device *device);

@@ -1,5 +1,5 @@
 /* The table of the chapter's kernels. */
-#include "06_flash_tiled_cuda/kernels/tiles.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/chapter.h"
 
 static size_t tiles_in(size_t n, size_t size)

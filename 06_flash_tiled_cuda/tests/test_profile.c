@@ -31,7 +31,7 @@ TEST(program, puts_the_works_of_a_block_on_a_clock)
                                   "1,copies,8,1,Q,0.0,327.7,16384,06_flash_tiled_cuda/kernels/",
                                   "1,tensor cores,0,",
                                   "product,983.0,",
-                                  ",1048576,06_flash_tiled_cuda/kernels/warpgroup.cuh:",
+                                  ",1048576,06_flash_tiled_cuda/kernels/parts/warpgroup.cuh:",
                                   "1,exponentials,0,",
                                   NULL };
     const struct command c = program_run(shape);

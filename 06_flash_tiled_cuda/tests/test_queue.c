@@ -2,7 +2,7 @@
  * persistent, whose blocks stay: the order of its tiles, and that neither the number of blocks nor what they did before
  * changes an answer.
  */
-#include "06_flash_tiled_cuda/kernels/tiles.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"

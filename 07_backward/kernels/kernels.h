@@ -18,7 +18,7 @@
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
 
-#include "07_backward/kernels/tensor_tiles.h"
+#include "07_backward/kernels/parts/tensor_tiles.h"
 #include "common/problem/attention.h"
 
 #ifdef __cplusplus

@@ -156,7 +156,7 @@ compile() {  # program, compiler's words...
         --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
         "$@" && return 0
     [ -s "$said" ] || cp "$work/verdict" "$said"
-    sed "s|$source|$file|g; s|$work/kernels/$program/$chapter/kernels/||g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
+    sed "s|$source|$file|g; s|$work/kernels/$program/$chapter/kernels/[^/ ]*/||g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
     { echo "$file does not compile:"; cat "$said.short"; } >"$said"
     return 1
 }
@@ -172,12 +172,11 @@ make_program() {  # program, variant, flags
 # The same for chapter 06: the kernel, PROGRAM.cu, is the student's or includes what is. Of the chapter's files, as
 # C++, the folder $work/kernels/PROGRAM has what it may include, and the student's in place of the course's.
 kernel_folder() {
-    there=$work/kernels/$1/$chapter/kernels
-    mkdir -p "$there"
-    for one in "$chapter"/kernels/*.cuh "$chapter/kernels/$1.cu"; do
+    for one in "$chapter"/kernels/*/*.cuh "$chapter"/kernels/*/"$1.cu"; do
         from=$one
         [ "$one" != "$chapter/$file" ] || from=$source
-        to=$there/$(basename "$one" | sed 's/\.cu$/.cpp/')
+        to=$work/kernels/$1/$(echo "$one" | sed 's/\.cu$/.cpp/')
+        mkdir -p "$(dirname "$to")"
         { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/emulator/to_cpp.sed "$from"; } >"$to"
     done
     chmod -R go+rX "$work/kernels"
@@ -187,7 +186,7 @@ make_kernel() {  # program, variant, flags
     [ "$2" != counted ] || linked=''  # the functions that it calls for each access are in the archive
     # shellcheck disable=SC2086  # lists of words
     compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $CXX_FLAGS $3 -I"$work/kernels/$1" -I"$headers" \
-        -MD -MF "$made.d" -c "$work/kernels/$1/$chapter/kernels/$1.cpp" -o "$made.o" &&
+        -MD -MF "$made.d" -c "$work/kernels/$1/$chapter"/kernels/*/"$1.cpp" -o "$made.o" &&
         compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $linked "$made.o" "$work/archives/$2.a" -o "$made" $CUDA_LIBS
 }
 

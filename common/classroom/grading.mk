@@ -41,7 +41,7 @@ $(ARCHIVES)/06-$1.a: $(OBJ)/student/06-$1.o $(OBJ)/$(CLASSROOM_DIR)/student/devi
 	@rm -f $$@
 	@mkdir -p $$(@D)
 	$(AT)$$(AR) rcs $$@ $$^
-$(ARCHIVES)/06-$1-course: $(OBJ)/watched/06_flash_tiled_cuda/kernels/$1.o $(ARCHIVES)/06-$1.a
+$(ARCHIVES)/06-$1-course: $(patsubst %.cu,$(OBJ)/watched/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(ARCHIVES)/06-$1.a
 	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
 endef
 STUDENT_KERNELS := fa1 fa2 mma swizzle

@@ -147,33 +147,33 @@ static void assert_made_for(const char *archs, const char *kernel, const char *c
 
 TEST(gpu, gets_kernels_for_itself_and_hoppers_are_for_hopper_whatever_is_asked_for)
 {
-    assert_made_for("GPU_ARCH=90", "06_flash_tiled_cuda/kernels/fa2",
+    assert_made_for("GPU_ARCH=90", "06_flash_tiled_cuda/kernels/1_float32/fa2",
                     (const char *const[]){ "arch=compute_90,code=sm_90 ", NULL }, "compute_80");
-    assert_made_for("GPU_ARCH='80 90'", "06_flash_tiled_cuda/kernels/roles",
+    assert_made_for("GPU_ARCH='80 90'", "06_flash_tiled_cuda/kernels/3_hopper/roles",
                     (const char *const[]){ "arch=compute_90a,code=sm_90a ", NULL }, "compute_80");
-    assert_made_for("GPU_ARCH=90", "07_backward/kernels/bulk",
+    assert_made_for("GPU_ARCH=90", "07_backward/kernels/3_hopper/bulk",
                     (const char *const[]){ "arch=compute_90a,code=sm_90a ", NULL }, "compute_90,");
-    assert_made_for("GPU_ARCH=75", "06_flash_tiled_cuda/kernels/mma",
+    assert_made_for("GPU_ARCH=75", "06_flash_tiled_cuda/kernels/2_tensor_cores/mma",
                     (const char *const[]){ "arch=compute_80,code=sm_80 ", NULL }, "compute_75");
     command_script("nvidia-smi", "#!/bin/sh\necho 8.9\n");
-    assert_made_for("GPU_ARCH=native", "06_flash_tiled_cuda/kernels/mma",
+    assert_made_for("GPU_ARCH=native", "06_flash_tiled_cuda/kernels/2_tensor_cores/mma",
                     (const char *const[]){ "arch=compute_89,code=sm_89 ", NULL }, "compute_80");
 }
 
 /* What several kinds of GPU have the same PTX for is made for the oldest of them. */
 TEST(gpu, gets_kernels_from_the_ptx_of_an_older_one_where_that_is_the_same)
 {
-    assert_made_for("GPU_ARCH='120 90 80'", "06_flash_tiled_cuda/kernels/fa2",
+    assert_made_for("GPU_ARCH='120 90 80'", "06_flash_tiled_cuda/kernels/1_float32/fa2",
                     (const char *const[]){ "arch=compute_120,code=sm_120 ",
                                            "arch=compute_80,code=sm_90 ",
                                            "arch=compute_80,code=sm_80 ", NULL },
                     "compute_90");
     assert_made_for(
-        "GPU_ARCH='75 80 90'", "06_flash_tiled_cuda/kernels/mma",
+        "GPU_ARCH='75 80 90'", "06_flash_tiled_cuda/kernels/2_tensor_cores/mma",
         (const char *const[]){ "arch=compute_80,code=sm_80 ", "arch=compute_80,code=sm_90 ", NULL },
         "compute_75");
     assert_made_for(
-        "GPU_ARCH='75 86 90'", "07_backward/kernels/mma",
+        "GPU_ARCH='75 86 90'", "07_backward/kernels/2_tensor_cores/mma",
         (const char *const[]){ "arch=compute_86,code=sm_86 ", "arch=compute_90,code=sm_90 ", NULL },
         "compute_75");
 }

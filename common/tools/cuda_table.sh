@@ -41,7 +41,7 @@ said() {  # kernel, threads
             sub(/ bytes smem.*/, "", shared)
             sub(/.* /, "", shared)
             print name, d, arch, "-", threads, registers, shared, spilled
-        }' "$made/$1.log" | sort -k3,3n -k1,1 -k2,2n
+        }' "$made"/*/"$1.log" | sort -k3,3n -k1,1 -k2,2n
 }
 
 # The same of a kernel on tensor cores, for bfloat16: float16 takes as much. Its shape is in its name, and from that
@@ -66,7 +66,7 @@ said_tensor() {  # kernel, stages
             sub(/.* /, "", declared)
             shared = (Br + 2 * stages * n[2]) * n[1] * 2 + declared
             print kernel "_tile", n[1], arch, Br "," n[2], 32 * n[4] + (kernel ~ /^(roles|overlap|pingpong|persistent)$/ ? 128 : 0), registers, shared, spilled
-        }' "$made/$1.log" | sort -k3,3n -k1,1 -k2,2n -k4,4
+        }' "$made"/*/"$1.log" | sort -k3,3n -k1,1 -k2,2n -k4,4
 }
 
 # How many blocks fit on a multiprocessor: by registers, which a warp gets in units of 256 from a quarter of

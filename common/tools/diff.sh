@@ -4,7 +4,7 @@
 old=$1 new=$2 chapter=$3 step=$4
 shift 4
 file_of() {  # step -> its file
-    for file in "$chapter/steps/$1.c" "$chapter/fast/$1.c" "$chapter/kernels/${1#cuda_}.cu"; do
+    for file in "$chapter/steps/$1.c" "$chapter/fast/$1.c" "$chapter"/kernels/*/"${1#cuda_}.cu"; do
         [ ! -f "$file" ] || { echo "$file"; return; }
     done
 }

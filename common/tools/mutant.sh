@@ -169,7 +169,7 @@ compile() {  # source, variant, object
     case $1 in
     *.c) $CC -I"$folder" $FLAGS $rung $watch $names -c "$folder/$1" -o "$3" ;;
     *.cu)
-        to_cpp "$1" $(find "$(dirname "$1")" -name '*.cuh')
+        to_cpp "$1" $(find "$chapter/kernels" -name '*.cuh')
         $CXX -I"$folder/cuda" -I"$folder" -I"$OBJ/cuda" $CXX_FLAGS $watch $names -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
         ;;
     esac

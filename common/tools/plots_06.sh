@@ -22,7 +22,7 @@ awk 'BEGIN {
         }
 }' >"$data/grid"
 
-# key, row, lane: as in kernels/registers.cuh
+# key, row, lane: as in kernels/parts/registers.cuh
 awk 'BEGIN {
     for (row = 0; row < 16; row++)
         for (key = 0; key < 32; key++)
@@ -62,7 +62,7 @@ awk 'BEGIN {
     }
 }' >"$data/fragments"
 
-# x, row, piece: as in kernels/swizzle.cuh; as they come from x = 0 on, swizzled from 10
+# x, row, piece: as in kernels/parts/swizzle.cuh; as they come from x = 0 on, swizzled from 10
 awk 'BEGIN {
     for (row = 0; row < 8; row++)
         for (piece = 0; piece < 8; piece++) {

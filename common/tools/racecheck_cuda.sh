@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # The kernel whose file the patch changes, or those with the header that it changes.
 kernels_of() {  # patch
     file=$(sed -n 's|^+++ b/||p' "$1")
-    case $file in *.cuh) file=$(grep -l "#include \"$file\"" "$chapter"/kernels/*.cu) ;; esac
+    case $file in *.cuh) file=$(grep -l "#include \"$file\"" "$chapter"/kernels/*/*.cu) ;; esac
     echo "$file" | sed 's|.*/||; s|\.cu$||'
 }
 

@@ -65,7 +65,7 @@ said() {  # kernel, arch
             if (arch == "90a")
                 shared = ((2 * rows + 4 * n[2]) * n[1] + rows * n[2]) * 2 + (4 + stages * (n[1] + 8)) * n[2] * 4
             print name, d, arch, registers, shared
-        }' "$made/$1.log" | sort -k1,1 -k2,2n
+        }' "$made"/*/"$1.log" | sort -k1,1 -k2,2n
 }
 
 {

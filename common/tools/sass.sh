@@ -68,14 +68,14 @@ hold_hopper() {
     echo "# kernel d arch queries keys HMMA LDSM LDGSTS MUFU float32 others"
     for kernel in $tensor_kernels; do
         for of in 80 90; do
-            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass" || exit 2
+            "$nvdisasm" -c "$made"/*/"$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass" || exit 2
             count_instructions $kernel "$work/sass" | hold $of
         done
     done
     echo "# for Hopper: SYNCS are mbarriers"
     echo "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg"
     for kernel in $hopper_kernels; do
-        "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
+        "$nvdisasm" -c "$made"/*/"$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
         count_hopper $kernel "$work/sass" | hold_hopper
     done
 } >"$work/table" 2>"$work/wrong" || { cat "$work/wrong" >&2; exit 2; }

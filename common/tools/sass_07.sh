@@ -118,7 +118,7 @@ hold() {  # arch
 for kernel in mma_split mma complete16; do
     for of in 80 90; do
         {
-            "$nvdisasm" -c "$made/$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass.$kernel.$of" &&
+            "$nvdisasm" -c "$made"/*/"$kernel.nvcc/$kernel".*_"$of".cubin >"$work/sass.$kernel.$of" &&
                 count_all <"$work/sass.$kernel.$of" | hold $of >"$work/rows.$kernel.$of"
         } 2>>"$work/wrong" &
     done

@@ -66,7 +66,7 @@ hold() {
     echo "# nvcc $version, -O3, bfloat16, sm_90a; instructions in the code of each kernel, by make cuda-table"
     echo "# kernel d HGMMA UTMALDG SYNCS EX2 RED UBLKRED"
     for kernel in wgmma bulk ordered; do
-        "$nvdisasm" -c "$made/$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
+        "$nvdisasm" -c "$made"/*/"$kernel.nvcc/$kernel.cubin" >"$work/sass" || exit 2
         count_all <"$work/sass" | hold
     done
 } >"$work/table" 2>"$work/wrong" || { cat "$work/wrong" >&2; exit 2; }

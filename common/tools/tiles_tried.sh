@@ -36,8 +36,8 @@ find_nvdisasm
 
 list=$(echo "$tried" | tr -d '\n' | sed 's/ *(/ X(/g')
 echo "#define BUDGET_TILES(X) $list" >"$work/tried.h"
-sed -n '/define BUDGET_TILES/,/[^\\]$/p' $chapter/kernels/tiles.h | grep -o 'X([0-9][^)]*)' >"$work/compiled"
-sed 's/launch_tile<__half>(p, a);/;/' $chapter/kernels/budget.cu >"$work/budget.cu"  # nobody looks at those
+sed -n '/define BUDGET_TILES/,/[^\\]$/p' $chapter/kernels/parts/tiles.h | grep -o 'X([0-9][^)]*)' >"$work/compiled"
+sed 's/launch_tile<__half>(p, a);/;/' $chapter/kernels/2_tensor_cores/budget.cu >"$work/budget.cu"  # nobody looks at those
 for of in 80 90; do
     "$NVCC" -std=c++17 -O3 -lineinfo -I. -include "$work/tried.h" -arch=sm_$of -Xptxas -v -cubin \
         -o "$work/cubin$of" "$work/budget.cu" >"$work/log$of" 2>&1 &

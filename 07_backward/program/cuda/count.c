@@ -1,8 +1,8 @@
 /*
  * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
  */
-#include "07_backward/kernels/tensor_tiles.h"
-#include "07_backward/kernels/tiles.h"
+#include "07_backward/kernels/parts/tensor_tiles.h"
+#include "07_backward/kernels/parts/tiles.h"
 #include "07_backward/program/cuda/run.h"
 #include "common/cuda/cpu.h"
 #include "common/measure/traffic.h"

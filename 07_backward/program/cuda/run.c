@@ -1,7 +1,7 @@
 #include "07_backward/program/cuda/run.h"
 
-#include "06_flash_tiled_cuda/kernels/tiles.h"
-#include "06_flash_tiled_cuda/program/copies.h"
+#include "06_flash_tiled_cuda/kernels/device/copies.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "common/cuda/cpu.h"
 #include "common/program/attention_report.h"
 

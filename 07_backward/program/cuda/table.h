@@ -4,7 +4,7 @@
 #ifndef BACKWARD_CUDA_TABLE_H
 #define BACKWARD_CUDA_TABLE_H
 
-#include "06_flash_tiled_cuda/kernels/device.h"
+#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "07_backward/kernels/kernels.h"
 #include "07_backward/program/chapter.h"
 

@@ -241,12 +241,12 @@ rm -rf "$bugs"
 
 # ---- what a starter says of its tests, here a program that says what it is told to ----------------
 fake=$work/fake
-mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/kernels" "$fake/06_flash_tiled_cuda/exercise"
+mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/exercise" "$fake/06_flash_tiled_cuda/kernels/1_float32" "$fake/06_flash_tiled_cuda/kernels/parts" "$fake/06_flash_tiled_cuda/exercise"
 cp -Rp $here "$fake/common/classroom"
 cp 06_flash_tiled_cuda/exercise/points "$fake/06_flash_tiled_cuda/exercise/"
-cp 06_flash_tiled_cuda/kernels/fa1.cu "$fake/06_flash_tiled_cuda/kernels/"
-awk -v gaps='1 2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/registers.cuh"
-awk -v gaps='2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/fragments.cuh"
+cp 06_flash_tiled_cuda/kernels/1_float32/fa1.cu "$fake/06_flash_tiled_cuda/kernels/1_float32/"
+awk -v gaps='1 2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/registers.cuh"
+awk -v gaps='2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/parts/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 printf 'chapter 06_flash_tiled_cuda\nparts fa1,warp,fragments,bugs\n' >"$fake/STARTER"
 printf '# Bug 1: the report\n\nwhat it says,\nand more\n\n# Bug 2: the report\n\n' >"$fake/06_flash_tiled_cuda/answers.txt"
 cat >"$fake/build/tests/06_flash_tiled_cuda" <<'END'
@@ -263,7 +263,7 @@ grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said"
 (cd "$fake" && sh common/classroom/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
 
 # ---- a page loses solutions, and nothing else ---------------------------------------------------
-awk -f $here/page.awk 06_flash_tiled_cuda/kernels/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
+awk -f $here/page.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
 grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
 grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
 awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/pages/tiles.md >"$said"

@@ -19,7 +19,7 @@ if is_wanted wrong_versions_lose_points; then
 fi
 
 # Chapter 06: its files as they are, and a file of each part with a mistake in it, the last as the starter has it.
-kernels() { mkdir -p "$work/in/06_flash_tiled_cuda/kernels" && cp 06_flash_tiled_cuda/kernels/*.cu* "$work/in/06_flash_tiled_cuda/kernels/"; }
+kernels() { mkdir -p "$work/in/06_flash_tiled_cuda" && cp -R 06_flash_tiled_cuda/kernels "$work/in/06_flash_tiled_cuda/"; }
 earned() { for of in 'fa1 output' 'fa1 sanitizer' 'warp output' 'warp sanitizer' 'fragments output' 'fragments sanitizer' 'swizzle counts'; do column "$of"; done | tr '\n' ' '; }
 if is_wanted kernels_that_are_right; then
     kernels
@@ -29,9 +29,9 @@ fi
 if is_wanted kernels_that_are_wrong; then
     kernels
     (cd "$work/in/06_flash_tiled_cuda/kernels" &&
-        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' fa1.cu &&
-        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' registers.cuh &&
-        sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' swizzle.cuh && sed -i.before 's|// STUB: ||' swizzle.cuh)
+        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' 1_float32/fa1.cu &&
+        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' parts/registers.cuh &&
+        sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' parts/swizzle.cuh && sed -i.before 's|// STUB: ||' parts/swizzle.cuh)
     patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/tests/mutants/packed_the_other_way_round.patch
     PART=fa1,warp,fragments,swizzle grade "$work/in" 06
     wrong=''
@@ -41,9 +41,9 @@ if is_wanted kernels_that_are_wrong; then
 fi
 # One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
 if is_wanted kernels_that_cheat; then
-    mkdir -p "$work/in/06_flash_tiled_cuda/kernels"
-    echo "#include \"$course/06_flash_tiled_cuda/kernels/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/fa1.cu"
-    sed 's/(c ^ turn);/(c ^ turn ^ (r >= 16));/' 06_flash_tiled_cuda/kernels/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/swizzle.cuh"
+    mkdir -p "$work/in/06_flash_tiled_cuda/kernels/1_float32" "$work/in/06_flash_tiled_cuda/kernels/parts"
+    echo "#include \"$course/06_flash_tiled_cuda/kernels/1_float32/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/1_float32/fa1.cu"
+    sed 's/(c ^ turn);/(c ^ turn ^ (r >= 16));/' 06_flash_tiled_cuda/kernels/parts/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
     PART=fa1,swizzle grade "$work/in" 06
     if [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
         report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi

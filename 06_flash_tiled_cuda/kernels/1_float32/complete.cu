@@ -1,0 +1,128 @@
+/*
+ * Every option.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
+ *
+ * fa2, and what chapter 05 says of masks and dropout, in the same words: tile_kind, visible, kv_head and
+ * dropout_keeps of attention.h are compiled for the GPU too, so the same weights are dropped there. A
+ * row may have any number of elements up to 128: what is missing behind them is 0.
+ */
+#include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
+
+/*
+ * Keys that no query of the tile sees may hold NaN. -inf for a score hides their K. Their V it does not
+ * hide, 0 times NaN is NaN, and so they are left out of the product.
+ *
+ * Bit 8 r + c is about a lane's S[r][c]. Registers have no index, so what asks for each score in a loop
+ * cannot touch the scores: it collects bits, and `choose` looks at them score by score.
+ */
+typedef unsigned long long score_bits;
+
+/* Which scores count. In seen[] it sets bit j of each key j of the tile that any query sees. */
+template <int D>
+__device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
+                                         int j0, unsigned *seen)
+{
+    score_bits bits = 0;
+#pragma unroll 1
+    for (int c = 0; c < KEYS; c++) {
+        const int key = place() + 8 * c;
+        const score_bits before = bits;
+#pragma unroll 1
+        for (int r = 0; r < lane<D>::R; r++) {
+            const size_t i = (size_t)(i0 + row_of<D>(r)), j = (size_t)(j0 + key);
+            if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
+                bits |= (score_bits)1 << (8 * r + c);
+        }
+        if (bits != before)
+            atomicOr(&seen[key / 32], 1U << key % 32);
+    }
+    return bits;
+}
+
+/* Which weights dropout keeps. */
+template <int D>
+__device__ static score_bits which_stay(const struct attention &p, const struct head &t, int i0,
+                                        int j0)
+{
+    score_bits bits = 0;
+#pragma unroll 1
+    for (int n = 0; n < lane<D>::R * KEYS; n++) {
+        const size_t i = (size_t)(i0 + row_of<D>(n / 8)), j = (size_t)(j0 + place() + 8 * (n % 8));
+        if (dropout_keeps(&p, t.b, t.h, i, j))
+            bits |= (score_bits)1 << n;
+    }
+    return bits;
+}
+
+/* S becomes `factor` times S where its bit is set, and `other` elsewhere. */
+template <int D>
+__device__ static void choose(lane<D> *me, score_bits bits, float factor, float other)
+{
+#pragma unroll
+    for (int r = 0; r < lane<D>::R; r++)
+        for (int c = 0; c < KEYS; c++)
+            me->S[r][c] = bits >> (8 * r + c) & 1 ? factor * me->S[r][c] : other;
+}
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 2)
+    complete_tile(struct attention p, struct device_arrays a)
+{
+    enum { Br = FA2_BR(D), Bc = FA2_BC };
+    __shared__ fast_memory<D> fast;
+    __shared__ unsigned seen[Bc / 32];
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
+    const int i1 = smaller(i0 + Br, Nq);
+    const float factor = (float)(1.0 / (1.0 - p.dropout));
+    lane<D> me;
+    load_rows<Br, D, D + PAD>(fast.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
+    begin(&me);
+    for (int j0 = 0; j0 < Nk; j0 += Bc) {
+        const int j1 = smaller(j0 + Bc, Nk);
+        const enum tile_kind kind =
+            tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0, (size_t)j1);
+        score_bits count = ~0ULL;
+        unsigned long long which = EVERY_KEY;
+        if (kind == TILE_SKIPPED)
+            continue;
+        scores(&me, &fast, t.K + (size_t)j0 * p.d, j1 - j0, d);
+        if (kind == TILE_PARTIAL || j1 - j0 < Bc) {
+            if (threadIdx.x < Bc / 32)
+                seen[threadIdx.x] = 0;
+            __syncthreads();  // nobody has seen anything yet
+            count = which_count<D>(p, t, i0, j0, seen);
+            __syncthreads();  // everybody has said what he sees
+            which = seen[0] | (unsigned long long)seen[1] << 32;
+        }
+        choose(&me, count, p.scale, -INFINITY);
+        softmax(&me);
+        if (p.dropout_threshold > 0)
+            choose(&me, which_stay<D>(p, t, i0, j0), factor, 0.0f);
+        product(&me, &fast, t.V + (size_t)j0 * p.d, j1 - j0, d, which);
+    }
+    finish(&me, t, i0, Nq, d);
+}
+
+extern "C" kernel_launcher LAUNCHER(complete16);
+
+extern "C" void LAUNCHER(complete)(const struct attention *p, const struct device_arrays *a)
+{
+    if (p->dtype != DTYPE_F32) {
+        LAUNCHER(complete16)(p, a);
+        return;
+    }
+    const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
+    if (p->d <= 16)
+        complete_tile<16><<<grid, THREADS>>>(*p, *a);
+    else if (p->d <= 32)
+        complete_tile<32><<<grid, THREADS>>>(*p, *a);
+    else if (p->d <= 64)
+        complete_tile<64><<<grid, THREADS>>>(*p, *a);
+    else if (p->d <= 96)
+        complete_tile<96><<<grid, THREADS>>>(*p, *a);
+    else if (p->d <= 128)
+        complete_tile<128><<<grid, THREADS>>>(*p, *a);
+    else
+        not_compiled(__func__, "d = %zu", p->d);
+    CHECK_CUDA(cudaGetLastError());
+}

@@ -1,0 +1,136 @@
+/*
+ * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
+ *
+ * Chapter 05's fa1 with the GPU's names: a block of threads is a head, the tiles Q_i, K_j, V_j and S
+ * are in shared memory, which all threads of the block read and write, and __syncthreads() is where
+ * they wait for one another. O, l and m are in global memory, because every block of keys comes back to
+ * them. And because it does, blocks of keys must come one after the other, in the hands of one block of
+ * threads: B H blocks are all there are, fewer than a GPU has room for. That is what fa2 changes.
+ *
+ * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers stand at the right.
+ */
+#include "06_flash_tiled_cuda/kernels/parts/head.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
+
+enum { Br = FA1_BR, THREADS = 256 };
+
+/*
+ * The tiles, in 48 kB. Shared memory has 32 banks, and neighbours lie in neighbouring banks. Threads that
+ * each read a row of K would meet in one bank if rows were d elements apart; d + 1 keeps them apart.
+ * So with the rows of S.
+ */
+template <int d> struct tiles {
+    enum { Bc = FA1_BC(d) };
+    float Q[Br][d], K[Bc][d + 1], V[Bc][d], S[Br][Bc + 1];
+    float keep[Br];  // what the old O is multiplied by
+};
+
+// The numbers of the paper's lines stand in a column.
+// clang-format off
+
+/* Row r of a tile, by one thread: its scores become weights, and m and l take them in. */
+template <int d>
+__device__ static void fa1_row(tiles<d> *fast, int r, int cols, float *m, float *l)
+{
+    float *S = fast->S[r], m_tile = -INFINITY, l_tile = 0.0f;
+    // BEGIN SOLUTION
+    for (int c = 0; c < cols; c++)                                           // 10
+        m_tile = fmaxf(m_tile, S[c]);
+    for (int c = 0; c < cols; c++) {
+        S[c] = exp_minus(S[c], m_tile);
+        l_tile += S[c];
+    }
+    const float m_old = *m, m_new = fmaxf(m_old, m_tile);                    // 11
+    const float old = *l * exp_minus(m_old, m_new), share = exp_minus(m_tile, m_new);
+    const float l_new = old + share * l_tile, divisor = l_new == 0.0f ? 1.0f : l_new;
+    fast->keep[r] = old / divisor;                                           // 12
+    for (int c = 0; c < cols; c++)
+        S[c] *= share / divisor;
+    *m = m_new;                                                              // 13
+    *l = l_new;
+    // END SOLUTION
+    // STUB: (void)S, (void)m_tile, (void)l_tile, (void)cols, (void)m, (void)l;
+}
+
+template <int d>
+static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, struct device_arrays a)
+{
+    enum { Bc = tiles<d>::Bc };
+    __shared__ tiles<d> fast;
+    const struct head t = head_of(p, a, blockIdx.x);
+    const int Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1), tid = (int)threadIdx.x;
+    for (int i = tid; i < Nq; i += THREADS) {                                // 2
+        t.m[i] = -INFINITY;
+        t.l[i] = 0.0f;
+    }
+    for (size_t e = threadIdx.x; e < p.Nq * d; e += THREADS)
+        t.O[e] = 0.0f;
+    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
+        __syncthreads();                   // nobody reads the old K and V any more
+        for (int e = tid; e < smaller(Bc, Nk - j0) * d; e += THREADS) {      // 6
+            fast.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
+            fast.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
+        }
+        for (int i0 = 0; i0 < Nq; i0 += Br) {                                // 7
+            const int rows = smaller(Br, Nq - i0);
+            const int cols = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+            if (cols <= 0)
+                continue;                  // nobody in this tile sees anything
+            float *O = t.O + (size_t)i0 * d;
+            for (int e = tid; e < rows * d; e += THREADS)                    // 8
+                fast.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];
+            __syncthreads();               // Q, K and V are there
+            for (int e = tid; e < rows * Bc; e += THREADS) {                 // 9
+                const int r = e / Bc, c = e % Bc;
+                if (c >= cols)
+                    continue;
+                float x = 0.0f;
+                for (int k = 0; k < d; k++)
+                    x += fast.Q[r][k] * fast.K[c][k];
+                fast.S[r][c] = j0 + c < keys_seen(p, i0 + r) ? p.scale * x : -INFINITY;
+            }
+            __syncthreads();               // S is there
+            if (tid < rows)                                                  // 10, 11, 13
+                fa1_row(&fast, tid, cols, &t.m[i0 + tid], &t.l[i0 + tid]);
+            __syncthreads();               // P is there
+            for (int e = tid; e < rows * d; e += THREADS) {                  // 12
+                const int r = e / d, seen = smaller(cols, keys_seen(p, i0 + r) - j0);
+                float o = 0.0f;
+                for (int c = 0; c < seen; c++)
+                    o += fast.S[r][c] * fast.V[c][e % d];
+                O[e] = fast.keep[r] * O[e] + o;
+            }
+        }
+    }
+    for (int i = tid; i < Nq && t.lse; i += THREADS)
+        t.lse[i] = t.m[i] + logf(t.l[i]);
+}
+
+// clang-format on
+
+extern "C" void LAUNCHER(fa1)(const struct attention *p, const struct device_arrays *a)
+{
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
+    const unsigned heads = (unsigned)(p->B * p->H);
+    switch (p->d) {
+    case 16:
+        fa1_head<16><<<heads, THREADS>>>(*p, *a);
+        break;
+    case 32:
+        fa1_head<32><<<heads, THREADS>>>(*p, *a);
+        break;
+    case 64:
+        fa1_head<64><<<heads, THREADS>>>(*p, *a);
+        break;
+    case 96:
+        fa1_head<96><<<heads, THREADS>>>(*p, *a);
+        break;
+    case 128:
+        fa1_head<128><<<heads, THREADS>>>(*p, *a);
+        break;
+    default:
+        not_compiled(__func__, "d = %zu", p->d);
+    }
+    CHECK_CUDA(cudaGetLastError());
+}

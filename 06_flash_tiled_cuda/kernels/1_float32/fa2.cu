@@ -1,0 +1,76 @@
+/*
+ * FlashAttention-2.                                            2 Nq d + Nq + 2 Tr Nk d accesses
+ *
+ * Q outside: a block of threads is a tile of Br queries, and all keys come by. Rows have nothing to do
+ * with one another, so there are Tr B H blocks, enough for any GPU. O, m and l never leave the block,
+ * and within it not the lane that they belong to: they are in registers (registers.cuh, the other half of
+ * this kernel). Shared memory brings a tile's Q, K and V to the lanes, four elements at a time.
+ *
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ */
+#include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
+
+/* S becomes scale S, and -inf for the keys that a query does not see. */
+template <int D>
+__device__ static void fa2_hide(lane<D> *me, const struct attention &p, int i0, int j0)
+{
+#pragma unroll
+    for (int r = 0; r < lane<D>::R; r++) {
+        const int seen = keys_seen(p, i0 + row_of<D>(r)) - j0;
+        for (int c = 0; c < KEYS; c++)
+            me->S[r][c] = place() + 8 * c < seen ? p.scale * me->S[r][c] : -INFINITY;
+    }
+}
+
+// The numbers of the paper's lines stand in a column.
+// clang-format off
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 2)
+    fa2_tile(struct attention p, struct device_arrays a)
+{
+    enum { Br = FA2_BR(D), Bc = FA2_BC };
+    __shared__ fast_memory<D> fast;
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
+    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    lane<D> me;
+    load_rows<Br, D, D + PAD>(fast.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
+    begin(&me);                                                              // 5
+    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
+        scores(&me, &fast, t.K + (size_t)j0 * D, Nk - j0, D);                // 7, 8
+        fa2_hide(&me, p, i0, j0);
+        softmax(&me);                                                        // 9, 10
+        product(&me, &fast, t.V + (size_t)j0 * D, Nk - j0, D, EVERY_KEY);    // 7, 10
+    }
+    finish(&me, t, i0, Nq, D);                                               // 12 to 15
+}
+
+// clang-format on
+
+extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arrays *a)
+{
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
+    const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
+    switch (p->d) {
+    case 16:
+        fa2_tile<16><<<grid, THREADS>>>(*p, *a);
+        break;
+    case 32:
+        fa2_tile<32><<<grid, THREADS>>>(*p, *a);
+        break;
+    case 64:
+        fa2_tile<64><<<grid, THREADS>>>(*p, *a);
+        break;
+    case 96:
+        fa2_tile<96><<<grid, THREADS>>>(*p, *a);
+        break;
+    case 128:
+        fa2_tile<128><<<grid, THREADS>>>(*p, *a);
+        break;
+    default:
+        not_compiled(__func__, "d = %zu", p->d);
+    }
+    CHECK_CUDA(cudaGetLastError());
+}

@@ -1,0 +1,75 @@
+/*
+ * Attention as the formula says.                          4 Nq Nk d + 5 Nq Nk + Nq d + Nq accesses
+ *
+ *     S = scale Q K^T        P = softmax(S)        O = P V
+ *
+ * Three kernels, one after the other, with S and P in global memory between them. Every element of S
+ * and of O has a thread of its own, which reads what it needs and keeps nothing; every row of P too.
+ * A launch makes a grid of blocks of threads; blockIdx and threadIdx say which one this is.
+ */
+#include "06_flash_tiled_cuda/kernels/parts/head.cuh"
+
+enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
+
+/* One thread an element: S_ij. */
+static __global__ void naive_scores(struct attention p, struct device_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    const size_t i = blockIdx.y * SIDE + threadIdx.y, j = blockIdx.x * SIDE + threadIdx.x;
+    if (i >= p.Nq || j >= (size_t)keys_seen(p, (int)i))
+        return;
+    float x = 0.0f;
+    for (size_t k = 0; k < p.d; k++)
+        x += t.Q[i * p.d + k] * t.K[j * p.d + k];
+    t.S[i * p.Nk + j] = p.scale * x;
+}
+
+/* One thread a row, as in chapter 02: the maximum, the sum, the weights. */
+static __global__ void naive_softmax(struct attention p, struct device_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.y);
+    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    if (i >= p.Nq)
+        return;
+    const float *S = t.S + i * p.Nk;
+    const int seen = keys_seen(p, (int)i);
+    float m = -INFINITY, l = 0.0f;
+    for (int j = 0; j < seen; j++)
+        m = fmaxf(m, S[j]);
+    for (int j = 0; j < seen; j++)
+        l += exp_minus(S[j], m);
+    for (int j = 0; j < seen; j++)
+        t.P[i * p.Nk + j] = exp_minus(S[j], m) / (l == 0.0f ? 1.0f : l);
+    if (t.lse)
+        t.lse[i] = m + logf(l);
+}
+
+/* One thread an element: O_ic. */
+static __global__ void naive_output(struct attention p, struct device_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    const size_t i = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
+    if (i >= p.Nq || c >= p.d)
+        return;
+    const int seen = keys_seen(p, (int)i);
+    float o = 0.0f;
+    for (int j = 0; j < seen; j++)
+        o += t.P[i * p.Nk + j] * t.V[j * p.d + c];
+    t.O[i * p.d + c] = o;
+}
+
+extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_arrays *a)
+{
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
+    const unsigned heads = (unsigned)(p->B * p->H);
+    const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
+    const dim3 scores(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);
+    const dim3 output(pieces(p->d, SIDE), pieces(p->Nq, SIDE), heads);
+    naive_scores<<<scores, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    naive_softmax<<<rows, ROWS>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    naive_output<<<output, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}

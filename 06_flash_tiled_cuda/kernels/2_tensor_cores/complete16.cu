@@ -1,0 +1,87 @@
+/*
+ * Every option, for bfloat16 and float16.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
+ *
+ * budget, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
+ * larger d is, the fewer scores and queries a warp has, because O takes the registers (tiles.h).
+ */
+#include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
+
+enum { STAGES = 2 };
+
+template <class T, class SHAPE>
+static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+    complete16_tile(struct attention p, struct device_arrays a)
+{
+    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
+    typedef swizzled_rows<SHAPE> rows;
+    extern __shared__ uint4 fast[];
+    const tensor_head<T> head = tensor_head_of<T>(p, a, blockIdx.y);
+    const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk;
+    const struct tile_of_queries t = { blockIdx.y / p.H, blockIdx.y % p.H, (size_t)i0,
+                                       (size_t)smaller(i0 + Br, Nq) };
+    const struct folded_scale f = fold(p.scale);
+    fragments<SHAPE> me;
+    int n = next_tile<Bc>(p, t, 0);
+    copy_tile<SHAPE, rows>(fast, head.Q + (size_t)i0 * D, Br, Nq - i0);
+    copy_keys<SHAPE, STAGES, rows>(fast, 0, head.K, head.V, n, Nk);
+    begin(&me);
+    for (int round = 0; n * Bc < Nk; round++) {
+        const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
+        uint4 *const K = stage_of<SHAPE, STAGES>(fast, round), *const V = K + Bc * SHAPE::ROW;
+        const bool partial =
+            j0 + Bc > Nk || kind_of(p, t, j0, smaller(j0 + Bc, Nk)) == TILE_PARTIAL;
+        cp_async_wait<0>();  // what this thread copied of the tile is there …
+        if (round == 0 && p.scale <= 0.0f)
+            turn_queries<SHAPE, rows>(fast, f);
+        if (partial)
+            blank_values<SHAPE, rows>(V, p, t, j0);
+        __syncthreads();  // … and all of it; and nobody reads the tile before any more
+        copy_keys<SHAPE, STAGES, rows>(fast, round + 1, head.K, head.V, next, Nk);
+        tensor_scores<T, rows>(&me, fast, K);
+        if (partial)
+            hide_beside_band(&me, p, t, j0);
+        if (partial && (p.key_mask || p.block_mask))
+            hide_unseen(&me, p, t, j0);
+        lazy_softmax(&me, f.k);
+        if (p.dropout_threshold > 0)
+            drop(&me, p, t, j0);
+        tensor_product<T, rows>(&me, V);
+        n = next;
+    }
+    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    if (p.dropout_threshold > 0)
+        make_up_for_dropped(&me, p.dropout);
+    scale_maximum(&me, f.scale);
+    tensor_finish(&me, head.O, head.lse, i0, Nq);
+}
+
+template <class T, class SHAPE>
+static void launch(const struct attention *p, const struct device_arrays *a)
+{
+    const dim3 grid(pieces(p->Nq, SHAPE::BR), (unsigned)(p->B * p->H));
+    const size_t bytes = pipeline_bytes<SHAPE, STAGES>();
+    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, SHAPE>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    complete16_tile<T, SHAPE><<<grid, SHAPE::THREADS, bytes>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}
+
+template <class T> static void launch_tile(const struct attention *p, const struct device_arrays *a)
+{
+#define TILE(d_, Br_, Bc_, bands, blocks)                 \
+    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
+        return launch<T, tensor_shape<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
+    COMPLETE16_TILES(TILE)
+#undef TILE
+    not_compiled("complete16", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);
+}
+
+extern "C" void LAUNCHER(complete16)(const struct attention *p, const struct device_arrays *a)
+{
+    if (p->dtype == DTYPE_BF16)
+        launch_tile<__nv_bfloat16>(p, a);
+    else if (p->dtype == DTYPE_F16)
+        launch_tile<__half>(p, a);
+    else
+        not_compiled("complete16", "--dtype %s", dtype_name(p->dtype));
+}

@@ -1,0 +1,206 @@
+/*
+ * A block for each multiprocessor, which takes one tile of queries after the other.
+ *
+ * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, gives it
+ * to the consumers, and asks for the tile's Q and its keys as soon as there is room. Q is let go with the last keys. So
+ * the next ones are on their way while the consumers still make the last weights of the tile before, multiply them, and
+ * write its O. Stages and phases go on counting from one tile of queries to the next.
+ *
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. A counter and the longest
+ * first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
+ */
+#include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/queue.h"
+
+// The numbers of the paper's lines stand in a column.
+// clang-format off
+
+// 128 threads with few registers and 256 with many have no more of them than 384 with 168.
+enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
+static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
+
+/* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. */
+struct tile_of_queries {
+    int head, kv, i0, Nk, tiles;
+};
+
+template <class SHAPE>
+__device__ static inline struct tile_of_queries tile_number(const struct attention &p, unsigned number)
+{
+    const struct queued q = queue_at(&p, SHAPE::BR, number);
+    const int i0 = (int)q.i0, Nk = keys_seen(p, smaller(i0 + SHAPE::BR, (int)p.Nq) - 1);
+    return { (int)q.head, (int)(q.head / p.H * p.Hkv + kv_head(&p, q.head % p.H)), i0, Nk,
+             (Nk + SHAPE::BC - 1) / SHAPE::BC };
+}
+
+template <class T, class SHAPE>
+static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
+    persistent_tiles(struct attention p, struct device_arrays a, const __grid_constant__ struct tile_maps maps)
+{
+    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    extern __shared__ __align__(1024) unsigned char fast[];
+    __shared__ uint64_t Q_full, Q_empty, K_full[STAGES], V_full[STAGES], K_empty[STAGES], V_empty[STAGES];
+    __shared__ unsigned given;  // the number of the tile whose Q is there
+    const int Nq = (int)p.Nq;
+    const unsigned all = queue_length(&p, Br);
+    if (threadIdx.x == 0) {
+        mbarrier_init(&Q_full, 1);
+        mbarrier_init(&Q_empty, SHAPE::THREADS);
+        for (int s = 0; s < STAGES; s++) {
+            mbarrier_init(&K_full[s], 1);
+            mbarrier_init(&V_full[s], 1);
+            mbarrier_init(&K_empty[s], SHAPE::THREADS);
+            mbarrier_init(&V_empty[s], SHAPE::THREADS);
+        }
+        fence_async();
+    }
+    __syncthreads();  // the mbarriers are there
+    int done = 0;     // tiles of keys that belong to tiles of queries before this one
+
+    if (threadIdx.x >= SHAPE::THREADS) {
+        registers_fewer<FEW>();
+        if (threadIdx.x > SHAPE::THREADS)
+            return;
+        const auto ask_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n, int kv) {
+            const int s = (done + n) % STAGES, parity = (done + n) / STAGES % 2;
+            mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
+            mbarrier_arrive_expect(&full[s], K_BYTES);
+            ask_rows<Bc, D>(fast + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
+        };
+        for (unsigned turn = 0;; turn++) {                                   // 3
+            const unsigned number = atomicAdd(a.next, 1);
+            mbarrier_wait(&Q_empty, turn % 2 ^ 1);
+            given = number;
+            if (number >= all) {
+                mbarrier_arrive(&Q_full);  // there are no more
+                return;
+            }
+            const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, number);
+            mbarrier_arrive_expect(&Q_full, Q_BYTES);
+            ask_rows<Br, D>(fast, &maps.Q, &Q_full, i0, head);               // 4
+            for (int n = 0; n <= tiles; n++) {                               // 6, in the order in which they are used
+                if (n < tiles)
+                    ask_keys(&maps.K, 0, K_full, K_empty, n, kv);            // 7
+                if (n > 0)
+                    ask_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1, kv);
+            }
+            done += tiles;
+        }
+    }
+
+    registers_more<MANY>();
+    const struct folded_scale f = fold(p.scale);
+    const auto stage = [&](int n) { return (done + n) % STAGES; };
+    const auto parity = [&](int n) { return (done + n) / STAGES % 2; };
+    const auto K_of = [&](int n) { return fast + Q_BYTES + stage(n) * 2 * K_BYTES; };
+    const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
+    const unsigned who = threadIdx.x / 128;
+    const auto my_turn = [&] { barrier_sync(TURN + who, SHAPE::THREADS); };
+    const auto your_turn = [&] { barrier_arrive(TURN + 1 - who, SHAPE::THREADS); };
+    fragments<SHAPE> me;
+    if (who == 1)
+        your_turn();            // the first consumer begins, and after the second's last turn again
+    for (unsigned turn = 0;; turn++) {                                       // 3
+        mbarrier_wait(&Q_full, turn % 2);
+        if (given >= all)
+            return;
+        const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, given);
+        const tensor_head<T> t = tensor_head_of<T>(p, a, head);
+        const int group = i0 + (int)who * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
+        const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
+        begin(&me);                                                          // 5
+        if (p.scale <= 0.0f) {
+            turn_queries<SHAPE, swizzled_rows<SHAPE>>((uint4 *)fast, f);
+            fence_async();      // threads have written what the tensor cores will read
+            barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);
+        }
+        const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup sees a key
+        float later[SHAPE::BANDS][2] = {};
+        unsigned P[Bc / 16][4];
+        if (mine > 0) {
+            mbarrier_wait(&K_full[stage(0)], parity(0));
+            my_turn();
+            ask_scores<T>(&me, fast, K_of(0));                               // 8
+            your_turn();
+            wgmma_wait<0>(flat<Bc / 2>(me.S));
+            mbarrier_arrive(&K_empty[stage(0)]);
+            if (mine == 1)
+                mbarrier_arrive(&Q_empty);      // the next tile's may come
+            if (Bc > least)
+                hide_keys(&me, p, i0, 0);
+            lazy_weights(&me, f.k, later);                                   // 9, 10: O is 0
+            pack_weights<T>(&me, P);
+        }
+        for (int n = 1; n < mine; n++) {                                     // 6
+            mbarrier_wait(&K_full[stage(n)], parity(n));
+            mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
+            my_turn();                          // and then it waits for nothing else
+            ask_scores<T>(&me, fast, K_of(n));                               // 8
+            ask_product<T>(&me, P, V_of(n - 1));                             // 10, of tile n - 1
+            your_turn();
+            wgmma_wait<1>(flat<Bc / 2>(me.S));  // the scores are there
+            mbarrier_arrive(&K_empty[stage(n)]);
+            if (n + 1 == mine)
+                mbarrier_arrive(&Q_empty);
+            if ((n + 1) * Bc > least)
+                hide_keys(&me, p, i0, n * Bc);
+            const bool moves = lazy_weights(&me, f.k, later);                // 9, 10
+            wgmma_wait<0>(flat<D / 2>(me.O));   // and now the product
+            mbarrier_arrive(&V_empty[stage(n - 1)]);
+            if (moves)
+                move_output(&me, later);                                     // 10
+            pack_weights<T>(&me, P);
+        }
+        if (mine == 0)
+            mbarrier_arrive(&Q_empty);          // its queries see no key
+        for (int n = mine; n < tiles; n++) {  // the other has more tiles, and waits for a turn before each
+            my_turn();  // by now the other has let go the K that was in this stage before
+            your_turn();
+            mbarrier_arrive(&K_empty[stage(n)]);
+        }
+        if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+            mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
+            blank_values<SHAPE>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+            fence_async();
+            barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);  // the producer does not come to it
+        }
+        if (mine > 0) {
+            mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
+            ask_product<T>(&me, P, V_of(mine - 1));                          // 10, of the last tile
+            wgmma_wait<0>(flat<D / 2>(me.O));
+            mbarrier_arrive(&V_empty[stage(mine - 1)]);
+        }
+        scale_maximum(&me, f.scale);
+        tensor_finish(&me, t.O, t.lse, i0, Nq);                              // 12 to 15
+        for (int n = mine; n < tiles; n++) {
+            mbarrier_wait(&V_full[stage(n)], parity(n));  // or it would let go the V that was there before
+            mbarrier_arrive(&V_empty[stage(n)]);
+        }
+        done += tiles;
+    }
+}
+
+// clang-format on
+
+/* As many blocks as there are multiprocessors, each of which holds one; and no more than there are tiles. */
+template <class T, int D>
+static void launch(const struct attention *p, const struct device_arrays *a)
+{
+    typedef tensor_shape<D, HOPPER_BC, 1, 8> shape;
+    int processors = 0;
+    CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    const int tiles = (int)queue_length(p, shape::BR);
+    const size_t bytes = pipeline_bytes<shape, STAGES>();
+    const unsigned blocks = (unsigned)(tiles < processors ? tiles : processors);
+    CHECK_CUDA(cudaFuncSetAttribute(persistent_tiles<T, shape>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    const struct tile_maps maps = make_maps<T, shape>(p, a);
+    CHECK_CUDA(cudaMemsetAsync(a->next, 0, sizeof *a->next, nullptr));
+    persistent_tiles<T, shape><<<blocks, shape::THREADS + PRODUCER, bytes>>>(*p, *a, maps);
+    CHECK_CUDA(cudaGetLastError());
+}
+
+extern "C" void LAUNCHER(persistent)(const struct attention *p, const struct device_arrays *a)
+{
+    TENSOR_LAUNCH(launch, p, a);
+}

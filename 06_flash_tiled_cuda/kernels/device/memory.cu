@@ -1,0 +1,123 @@
+/*
+ * The device as chapter 06's program sees it: its memory, its clock, and the chapter's kernels.
+ */
+#include "06_flash_tiled_cuda/kernels/device/device.h"
+
+#include "common/cuda/device.h"
+
+#include <stdio.h>
+
+static const char *why_not(void)
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess)
+        return cudaGetErrorString(error);
+    return count > 0 ? nullptr : "it finds no device";
+}
+
+static void facts(struct device_facts *f)
+{
+    cudaDeviceProp p;
+    *f = {};
+    CHECK_CUDA(cudaGetDeviceProperties(&p, 0));
+    snprintf(f->name, sizeof f->name, "%.99s", p.name);
+    f->processors = p.multiProcessorCount;
+    f->warp = p.warpSize;
+    f->threads_per_block = p.maxThreadsPerBlock;
+    f->threads_per_processor = p.maxThreadsPerMultiProcessor;
+    f->shared_per_block = p.sharedMemPerBlock;
+    f->shared_at_most = p.sharedMemPerBlockOptin;
+    f->shared_per_processor = p.sharedMemPerMultiprocessor;
+    f->memory = p.totalGlobalMem;
+    f->major = p.major;
+    f->minor = p.minor;
+#ifdef __CUDACC__  // the CPU keeps a thread's registers in memory, and has caches of its own
+    f->registers_per_processor = p.regsPerMultiprocessor;
+    f->L2 = (size_t)p.l2CacheSize;
+#endif
+}
+
+static void *allocate(size_t bytes, const char *name)
+{
+    void *array = nullptr;
+    CHECK_CUDA(cudaMalloc(&array, bytes));
+    if (name)
+        cuda_name(array, name, sizeof(float));
+    return array;
+}
+
+static void release(void *array)
+{
+    CHECK_CUDA(cudaFree(array));
+}
+
+static void upload(void *array, const void *from, size_t bytes)
+{
+    CHECK_CUDA(cudaMemcpy(array, from, bytes, cudaMemcpyHostToDevice));
+}
+
+static void download(void *to, const void *array, size_t bytes)
+{
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_CUDA(cudaMemcpy(to, array, bytes, cudaMemcpyDeviceToHost));
+}
+
+#ifdef __CUDACC__
+/* The device is busy for some 0.2 ms: till then the host has asked for all that is timed, and is not part of the time. */
+static __global__ void keep_busy()
+{
+    for (const long long begin = clock64(); clock64() - begin < 400000;)
+        ;
+}
+#endif
+
+static double seconds(void (*work)(void *arg), void *arg)
+{
+    cudaEvent_t begin, end;
+    float milliseconds = 0.0f;
+    CHECK_CUDA(cudaEventCreate(&begin));
+    CHECK_CUDA(cudaEventCreate(&end));
+#ifdef __CUDACC__
+    keep_busy<<<1, 1>>>();
+    CHECK_CUDA(cudaGetLastError());
+#endif
+    CHECK_CUDA(cudaEventRecord(begin, nullptr));
+    work(arg);
+    CHECK_CUDA(cudaEventRecord(end, nullptr));
+    CHECK_CUDA(cudaEventSynchronize(end));
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
+    CHECK_CUDA(cudaEventDestroy(begin));
+    CHECK_CUDA(cudaEventDestroy(end));
+    return 1e-3 * (double)milliseconds;
+}
+
+extern "C" double LAUNCHER(bandwidth)(void);
+extern "C" double LAUNCHER(fma_peak)(void);
+extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
+
+static kernel_launcher *const kernels[] = {
+    LAUNCHER(naive),   LAUNCHER(fa1),      LAUNCHER(fa2),        LAUNCHER(mma),
+    LAUNCHER(swizzle), LAUNCHER(async),    LAUNCHER(exp2),       LAUNCHER(skip),
+    LAUNCHER(rescale), LAUNCHER(budget),   LAUNCHER(wgmma),      LAUNCHER(roles),
+    LAUNCHER(overlap), LAUNCHER(pingpong), LAUNCHER(persistent), LAUNCHER(complete)
+};
+
+extern "C" const struct device LAUNCHER(device) = {
+#ifdef __CUDACC__
+    "gpu",
+#else
+    "cpu",
+#endif
+    kernels,
+    why_not,
+    facts,
+    allocate,
+    release,
+    upload,
+    download,
+    seconds,
+    LAUNCHER(bandwidth),
+    LAUNCHER(fma_peak),
+    LAUNCHER(row_max_steps),
+};

@@ -1,0 +1,148 @@
+/*
+ * Every option, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
+ *
+ * Causal order and windows are two comparisons a score. Where there is a mask of keys or of blocks, or dropout, a loop
+ * over scores asks `visible` or `dropout_keeps`, and keeps the answers as bits: registers have no index, so a loop that
+ * is not written out cannot touch the scores themselves.
+ */
+#ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
+#define FLASH_TILED_CUDA_COMPLETE16_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
+
+/* What a block works on: queries i0 to i1 - 1 of a head. */
+struct tile_of_queries {
+    size_t b, h, i0, i1;
+};
+
+__device__ static inline enum tile_kind kind_of(const struct attention &p,
+                                                const struct tile_of_queries &t, int j0, int j1)
+{
+    return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
+}
+
+/* The first tile from number n on that is not skipped; it may be behind the last. */
+template <int BC>
+__device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
+                                       int n)
+{
+    const int Nk = (int)p.Nk;
+    while (n * BC < Nk && kind_of(p, t, n * BC, smaller((n + 1) * BC, Nk)) == TILE_SKIPPED)
+        n++;
+    return n;
+}
+
+/*
+ * Does any query of the tile see key j? Those whose band has it are neighbours: so what is left to ask is tile_kind, of
+ * them and this one key.
+ */
+__device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
+                                      int j)
+{
+    const struct band band = attention_band(&p);
+    const ptrdiff_t low = j - band.high, high = j - band.low;  // the first and the last of them
+    const size_t i0 = low > (ptrdiff_t)t.i0 ? (size_t)low : t.i0;
+    const ptrdiff_t end = high < (ptrdiff_t)t.i1 ? high + 1 : (ptrdiff_t)t.i1;
+    return (ptrdiff_t)i0 < end &&
+           tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
+}
+
+/*
+ * A value that no query of the tile sees may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread sees to the
+ * pieces that it has copied itself.
+ */
+template <class SHAPE, class ROWS>
+__device__ static inline void blank_values(uint4 *V, const struct attention &p,
+                                           const struct tile_of_queries &t, int j0)
+{
+#pragma unroll 1
+    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS) {
+        const int r = n / SHAPE::ROW, j = j0 + r;
+        if (j < (int)p.Nk && !is_seen(p, t, j))
+            V[ROWS::piece(r, n % SHAPE::ROW)] = make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* The key of bit n in a lane's row: n / 2 is its 8 keys, n % 2 which of two neighbours. */
+__device__ static inline size_t key_of_bit(int j0, int n)
+{
+    return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
+}
+
+/* S becomes -inf behind the last key, and where causal order or a window hides a key: two comparisons. */
+template <class SHAPE>
+__device__ static inline void hide_beside_band(fragments<SHAPE> *me, const struct attention &p,
+                                               const struct tile_of_queries &t, int j0)
+{
+    const struct band band = attention_band(&p);
+    const int first = j0 + tensor_column(), end = (int)p.Nk - first;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int i = (int)t.i0 + tensor_row<SHAPE>(x, h);
+            const int low = i + (int)band.low - first;
+            const int high = smaller(i + (int)band.high - first, end - 1);
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e < low || 8 * c + e > high)
+                        me->S[x][c][2 * h + e] = -INFINITY;
+        }
+}
+
+/* S becomes -inf where a query does not see a key, by the masks that have to be looked at score by score. */
+template <class SHAPE>
+__device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct attention &p,
+                                          const struct tile_of_queries &t, int j0)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                const size_t j = key_of_bit(j0, n);
+                if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
+                    bits |= 1u << n;
+            }
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = -INFINITY;
+        }
+}
+
+/* Weights that dropout does not keep become 0. */
+template <class SHAPE>
+__device__ static inline void drop(fragments<SHAPE> *me, const struct attention &p,
+                                   const struct tile_of_queries &t, int j0)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                bits |= (unsigned)dropout_keeps(&p, t.b, t.h, i, key_of_bit(j0, n)) << n;
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
+        }
+}
+
+/*
+ * The weights that stayed count 1/(1 - P) times. O has that once, at the end: weights are up to 256 (rescale.cuh),
+ * and 256/(1 - P) may be more than float16 holds.
+ */
+template <class SHAPE>
+__device__ static inline void make_up_for_dropped(fragments<SHAPE> *me, double P)
+{
+    const float factor = (float)(1.0 / (1.0 - P));
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int c = 0; c < SHAPE::D / 8; c++)
+            for (int e = 0; e < 4; e++)
+                me->O[x][c][e] *= factor;
+}
+
+#endif

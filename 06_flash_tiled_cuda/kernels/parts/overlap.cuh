@@ -1,0 +1,47 @@
+/*
+ * Weights before a product is awaited: what a thread makes of a tile's scores, and what it leaves for later.
+ */
+#ifndef FLASH_TILED_CUDA_OVERLAP_CUH
+#define FLASH_TILED_CUDA_OVERLAP_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
+
+/* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
+template <class SHAPE>
+__device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
+                                           float (&later)[SHAPE::BANDS][2])
+{
+    float m_new[SHAPE::BANDS][2];
+    bool far = false;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            m_new[x][h] = new_maximum(me, x, h);
+            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
+        }
+    const bool moves = __any_sync(WHOLE_WARP, far);  // so that a warp stays together
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            if (moves) {
+                later[x][h] = rescale_of(k, me->m[x][h], m_new[x][h]);
+                me->l[x][h] *= later[x][h];
+                me->m[x][h] = m_new[x][h];
+            }
+            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+        }
+    return moves;
+}
+
+template <class SHAPE>
+__device__ static inline void move_output(fragments<SHAPE> *me,
+                                          const float (&later)[SHAPE::BANDS][2])
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int c = 0; c < SHAPE::D / 8; c++)
+            for (int e = 0; e < 4; e++)
+                me->O[x][c][e] *= later[x][e / 2];
+}
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * Weights by one multiply-add and one instruction: the scale is folded into the power.
+ *
+ *     e^{scale s - scale m} = 2^{k s - k m},    k = scale log2(e)
+ *
+ * S stays as mma left it, and m is the maximum of that. With a scale below 0 the largest S would be the smallest
+ * score: then Q's signs are turned, exactly, and the scale's as well. With scale 0 all of Q is taken for 0.
+ */
+#ifndef FLASH_TILED_CUDA_POWERS_CUH
+#define FLASH_TILED_CUDA_POWERS_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
+
+/* The scale, above 0, and k; Q's bits are ANDed with `keep`, then XORed with `turn`, two elements at a time. */
+struct folded_scale {
+    float scale, k;
+    unsigned keep, turn;
+};
+
+__device__ static inline struct folded_scale fold(float scale)
+{
+    const float log2e = 1.44269504f, size = scale == 0.0f ? 1.0f : fabsf(scale);
+    return { size, size * log2e, scale == 0.0f ? 0u : 0xffffffffu,
+             scale < 0.0f ? 0x80008000u : 0u };
+}
+
+/* A thread turns the pieces of Q that it has copied itself: so it need not wait for others. */
+template <class SHAPE, class ROWS>
+__device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
+{
+    for (int n = (int)threadIdx.x; n < SHAPE::BR * SHAPE::ROW; n += SHAPE::THREADS) {
+        uint4 *const piece = &Q[ROWS::piece(n / SHAPE::ROW, n % SHAPE::ROW)];
+        const uint4 q = *piece;
+        *piece = make_uint4((q.x & f.keep) ^ f.turn, (q.y & f.keep) ^ f.turn,
+                            (q.z & f.keep) ^ f.turn, (q.w & f.keep) ^ f.turn);
+    }
+}
+
+/* S becomes -inf for the keys that a query does not see. */
+template <class SHAPE>
+__device__ static inline void hide_keys(fragments<SHAPE> *me, const struct attention &p, int i0,
+                                        int j0)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int seen = keys_seen(p, i0 + tensor_row<SHAPE>(x, h)) - j0 - tensor_column();
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e >= seen)
+                        me->S[x][c][2 * h + e] = -INFINITY;
+        }
+}
+
+/* The largest S of a row in this tile and before. */
+template <class SHAPE>
+__device__ static inline float new_maximum(const fragments<SHAPE> *me, int x, int h)
+{
+    float m = me->m[x][h];
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        m = fmaxf(m, fmaxf(me->S[x][c][2 * h], me->S[x][c][2 * h + 1]));
+    return four_max(m);
+}
+
+/* k m, and 0 for -inf, so that -inf minus it is -inf. */
+__device__ static inline float shift_of(float k, float m)
+{
+    return m == -INFINITY ? 0.0f : k * m;
+}
+
+/* A row's scores become weights against m; returns their sum over this lane's keys. */
+template <class SHAPE>
+__device__ static inline float weigh(fragments<SHAPE> *me, int x, int h, float k, float m)
+{
+    const float shift = shift_of(k, m);
+    float sum = 0.0f;
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        for (int e = 2 * h; e < 2 * h + 2; e++) {
+            me->S[x][c][e] = ex2(fmaf(me->S[x][c][e], k, -shift));
+            sum += me->S[x][c][e];
+        }
+    return sum;
+}
+
+/*
+ * What turns 2^{k s - k m} into 2^{k s - k m_new}: 1, and exactly that, when m has not moved. A multiply-add of m, k and
+ * -k m_new would be off by how k m_new was rounded, each time in the same direction.
+ */
+__device__ static inline float rescale_of(float k, float m, float m_new)
+{
+    return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
+}
+
+/* l and O of a row are from here on against m_new. */
+template <class SHAPE>
+__device__ static inline void move_maximum(fragments<SHAPE> *me, int x, int h, float k, float m_new)
+{
+    const float rescale = rescale_of(k, me->m[x][h], m_new);
+    me->l[x][h] *= rescale;
+    for (int c = 0; c < SHAPE::D / 8; c++) {
+        me->O[x][c][2 * h] *= rescale;
+        me->O[x][c][2 * h + 1] *= rescale;
+    }
+    me->m[x][h] = m_new;
+}
+
+/* Lines 9 and 10 of the paper. */
+template <class SHAPE> __device__ static inline void power_softmax(fragments<SHAPE> *me, float k)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            move_maximum(me, x, h, k, new_maximum(me, x, h));
+            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+        }
+}
+
+/* m as tensor_finish wants it: of the scaled scores. */
+template <class SHAPE>
+__device__ static inline void scale_maximum(fragments<SHAPE> *me, float scale)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++)
+            me->m[x][h] *= scale;
+}
+
+#endif

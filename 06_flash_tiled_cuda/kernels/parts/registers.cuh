@@ -1,0 +1,248 @@
+/*
+ * A tile of FlashAttention-2 in the registers of a block of threads.
+ *
+ * A block has 4 warps of 32 lanes. A warp's lanes stand in 4 rows of 8: the 8 lanes of a row share the
+ * same R queries, and of a tile's 64 keys lane x of them has the keys x, x + 8, … x + 56. So a lane
+ * makes R by 8 scores, and out of R + 8 numbers in shared memory R times 8 multiplications and additions.
+ * It also has R rows of O, of each the elements 2x, 2x + 1, 2x + 16, 2x + 17, …
+ *
+ * All of that stays in registers. What lanes want of one another they pass by shuffles: the maximum and
+ * the sum of a row, and its weights, which all 8 need for their part of O.
+ */
+#ifndef FLASH_TILED_CUDA_REGISTERS_CUH
+#define FLASH_TILED_CUDA_REGISTERS_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/head.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
+
+enum {
+    THREADS = 128,
+    KEYS = 8,             // of a lane in a tile, and lanes of a row
+    PAD = 4,              // elements behind a row, so that 8 rows lie in different banks
+    SLICE = FA2_BC * 36,  // elements of K or V that are in shared memory at one time
+};
+static const unsigned WHOLE_WARP = 0xffffffff;
+static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile
+
+/* What a lane keeps: R rows of each. The 8 lanes of a row have the same m and l. */
+template <int D> struct lane {
+    enum { R = FA2_BR(D) / 16 };
+    float S[R][KEYS], O[R][D / 8], m[R], l[R];
+};
+
+/* Shared memory: the tile of Q, and a slice of K or of V. */
+template <int D> struct alignas(16) fast_memory {
+    float Q[FA2_BR(D)][D + PAD], slice[SLICE];
+};
+
+/* A slice of K is W elements of all 64 keys, a slice of V some keys with all their elements. */
+template <int D> struct slices {
+    enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
+};
+
+/* The place among 8 lanes, and the row in the tile that is a lane's number r. */
+__device__ static inline int place(void)
+{
+    return (int)threadIdx.x % KEYS;
+}
+
+template <int D> __device__ static inline int row_of(int r)
+{
+    const int warp = (int)threadIdx.x / 32, four = (int)threadIdx.x % 32 / KEYS;
+    return (warp * lane<D>::R + r) * 4 + four;
+}
+
+/* Four elements from x on of a row of d elements, 0 behind its end. */
+__device__ static inline float4 piece(const float *row, int x, int d)
+{
+    if (d % 4 == 0 && x < d)
+        return *(const float4 *)(row + x);
+    float4 some = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    some.x = x < d ? row[x] : 0.0f;
+    some.y = x + 1 < d ? row[x + 1] : 0.0f;
+    some.z = x + 2 < d ? row[x + 2] : 0.0f;
+    some.w = x + 3 < d ? row[x + 3] : 0.0f;
+    return some;
+}
+
+/*
+ * All threads together copy WIDTH elements from x on of ROWS rows of d elements. The rows from `end`
+ * on are 0 and not read. The copied rows lie PITCH apart.
+ */
+template <int ROWS, int WIDTH, int PITCH>
+__device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
+{
+    for (int e = (int)threadIdx.x; e < ROWS * (WIDTH / 4); e += THREADS) {
+        const int r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
+        *(float4 *)(to + r * PITCH + c) = r < end ? piece(from + (size_t)r * (size_t)d, x + c, d)
+                                                  : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+}
+
+/* O = 0, l = 0, m = -inf */
+template <int D> __device__ static inline void begin(lane<D> *me)
+{
+#pragma unroll
+    for (int r = 0; r < lane<D>::R; r++) {
+        me->m[r] = -INFINITY;
+        me->l[r] = 0.0f;
+        for (int c = 0; c < D / 8; c++)
+            me->O[r][c] = 0.0f;
+    }
+}
+
+/* S += Q K^T for W elements from x on, where K's are in the slice. */
+template <int D>
+__device__ static inline void add_scores(lane<D> *me, const fast_memory<D> *fast, int x)
+{
+    enum { R = lane<D>::R, W = slices<D>::W };
+#pragma unroll 2
+    for (int k = 0; k < W; k += 4) {
+        float4 q[R];
+        for (int r = 0; r < R; r++)
+            q[r] = *(const float4 *)&fast->Q[row_of<D>(r)][x + k];
+        for (int c = 0; c < KEYS; c++) {
+            const float4 key = *(const float4 *)&fast->slice[(place() + 8 * c) * (W + PAD) + k];
+            for (int r = 0; r < R; r++) {
+                me->S[r][c] += q[r].x * key.x;
+                me->S[r][c] += q[r].y * key.y;
+                me->S[r][c] += q[r].z * key.z;
+                me->S[r][c] += q[r].w * key.w;
+            }
+        }
+    }
+}
+
+/* S = Q K^T for the tile of keys that begins at K and has `keys` keys. */
+template <int D>
+__device__ static inline void scores(lane<D> *me, fast_memory<D> *fast, const float *K, int keys,
+                                     int d)
+{
+    enum { W = slices<D>::W };
+    for (int r = 0; r < lane<D>::R; r++)
+        for (int c = 0; c < KEYS; c++)
+            me->S[r][c] = 0.0f;
+    for (int x = 0; x < D; x += W) {
+        __syncthreads();  // nobody reads the old slice any more
+        load_rows<FA2_BC, W, W + PAD>(fast->slice, K, keys, x, d);
+        __syncthreads();  // the slice is there, and Q
+        add_scores(me, fast, x);
+    }
+}
+
+/* The largest of 8 lanes' x, and their sum: after each step twice as many lanes agree. */
+__device__ static inline float row_max(float x)
+{
+    // BEGIN SOLUTION
+    for (int step = 1; step < KEYS; step *= 2)
+        x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, step));
+    // END SOLUTION
+    return x;
+}
+
+__device__ static inline float row_sum(float x)
+{
+    // BEGIN SOLUTION
+    for (int step = 1; step < KEYS; step *= 2)
+        x += __shfl_xor_sync(WHOLE_WARP, x, step);
+    // END SOLUTION
+    return x;
+}
+
+/* Scores become weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
+template <int D> __device__ static inline void softmax(lane<D> *me)
+{
+#pragma unroll
+    for (int r = 0; r < lane<D>::R; r++) {
+        // BEGIN SOLUTION
+        float m_new = me->m[r], sum = 0.0f;
+        for (int c = 0; c < KEYS; c++)
+            m_new = fmaxf(m_new, me->S[r][c]);
+        m_new = row_max(m_new);
+        for (int c = 0; c < KEYS; c++) {
+            me->S[r][c] = exp_minus(me->S[r][c], m_new);
+            sum += me->S[r][c];
+        }
+        const float rescale = exp_minus(me->m[r], m_new);
+        me->l[r] = me->l[r] * rescale + row_sum(sum);
+        for (int c = 0; c < D / 8; c++)
+            me->O[r][c] *= rescale;
+        me->m[r] = m_new;
+        // END SOLUTION
+        // STUB: (void)me;
+    }
+}
+
+/*
+ * O += P V for the keys 8 c + k, k = 0 … 7, whose rows begin at V. Lane k of 8 has the weights of key
+ * 8 c + k. A key whose bit in `which` is 0 is left out.
+ */
+template <int D>
+__device__ static inline void add_product(lane<D> *me, const float *V, int c,
+                                          unsigned long long which)
+{
+#pragma unroll 2
+    for (int k = 0; k < KEYS; k++) {
+        if (!(which >> (8 * c + k) & 1))
+            continue;
+        float weight[lane<D>::R];
+        for (int r = 0; r < lane<D>::R; r++)
+            weight[r] = __shfl_sync(WHOLE_WARP, me->S[r][c], k, KEYS);
+        for (int x = 0; x < D / 8; x += 2) {
+            const float2 v = *(const float2 *)&V[k * D + 8 * x + 2 * place()];
+            for (int r = 0; r < lane<D>::R; r++) {
+                me->O[r][x] += weight[r] * v.x;
+                me->O[r][x + 1] += weight[r] * v.y;
+            }
+        }
+    }
+}
+
+/* O += P V for the tile of values that begins at V and has `keys` keys, of which `which` count. */
+template <int D>
+__device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const float *V, int keys,
+                                      int d, unsigned long long which)
+{
+    enum { V_KEYS = slices<D>::V_KEYS };
+#pragma unroll
+    for (int c = 0; c < KEYS; c++) {
+        const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
+        if (8 * c == first) {
+            __syncthreads();  // nobody reads the old slice any more
+            load_rows<V_KEYS, D, D>(fast->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
+            __syncthreads();  // the slice is there
+        }
+        add_product(me, fast->slice + (8 * c - first) * D, c, which);
+    }
+}
+
+/* Two neighbours of a row of d elements, from an even x on, as far as the row goes. */
+__device__ static inline void store_two(float *row, int x, int d, float2 two)
+{
+    if (d % 2 == 0 && x < d)
+        *(float2 *)(row + x) = two;
+    else if (x < d)
+        row[x] = two.x;
+    if (d % 2 == 1 && x + 1 < d)
+        row[x + 1] = two.y;
+}
+
+/* O / l and lse go to global memory: lines 12 to 15 of the paper. */
+template <int D>
+__device__ static inline void finish(const lane<D> *me, const struct head &t, int i0, int Nq, int d)
+{
+#pragma unroll
+    for (int r = 0; r < lane<D>::R; r++) {
+        const int i = i0 + row_of<D>(r);
+        if (i >= Nq)
+            continue;
+        const float l = me->l[r], divisor = l == 0.0f ? 1.0f : l;
+        for (int x = 0; x < D / 8; x += 2)
+            store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * place(), d,
+                      make_float2(me->O[r][x] / divisor, me->O[r][x + 1] / divisor));
+        if (t.lse && place() == 0)
+            t.lse[i] = me->m[r] + logf(l);
+    }
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * A maximum that follows from afar. Softmax is the same for any m:
+ *
+ *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m};    O / l and k m + log2(l) do not change with m.
+ *
+ * m is there only to keep the powers in range. So as long as no row's maximum is more than 8 powers of 2 above its
+ * m, a warp leaves m, l and O as they are. Weights are then up to 256, which have as many digits in 16 bits as
+ * those below 1, and a million of them are no danger to a sum in float32.
+ */
+#ifndef FLASH_TILED_CUDA_RESCALE_CUH
+#define FLASH_TILED_CUDA_RESCALE_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
+
+static const float FAR = 8.0f;  // powers of 2
+
+/* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
+template <class SHAPE> __device__ static inline void lazy_softmax(fragments<SHAPE> *me, float k)
+{
+    float m_new[SHAPE::BANDS][2];
+    bool far = false;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            m_new[x][h] = new_maximum(me, x, h);
+            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
+        }
+    if (__any_sync(WHOLE_WARP, far))  // so that a warp stays together
+#pragma unroll
+        for (int x = 0; x < SHAPE::BANDS; x++)
+            for (int h = 0; h < 2; h++)
+                move_maximum(me, x, h, k, m_new[x][h]);
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++)
+            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+}
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * A tile whose copies and products are made by Hopper's units (cuda/hopper.h).
+ *
+ * A block has two warpgroups, of four warps with 16 queries each: 64 rows are what wgmma makes. A thread keeps the
+ * same numbers as with mma (fragments.cuh), because wgmma leaves them in the same places.
+ *
+ * A box has rows of 64 elements, so a row of 128 is in two boxes, one behind the other: element k of row r is in box k / 64, and
+ * all rows of a box come before the next box.
+ */
+#ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
+#define FLASH_TILED_CUDA_WARPGROUP_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
+#include "common/cuda/hopper.h"
+
+enum { BOX_WIDTH = 64, GROUP_ROWS = 64, ROW_BYTES = 128, EIGHT_ROWS = 1024 };
+
+/* The arrays of all heads, as the TMA has to know them. */
+struct tile_maps {
+    tensor_map Q, K, V;
+};
+
+/* (heads, N, D) in boxes of `rows` rows. A box never runs into the next head: what is behind row N - 1 is 0. */
+template <class T>
+static void make_map(tensor_map *map, const uint16_t *array, size_t heads, size_t N, size_t d,
+                     unsigned rows)
+{
+    const uint64_t size[3] = { d, N, heads }, stride[2] = { d * sizeof(T), N * d * sizeof(T) };
+    const uint32_t box[3] = { BOX_WIDTH, rows, 1 };
+    CHECK_CUDA(tensor_map_make(map, (const T *)array, 3, size, stride, box));
+}
+
+template <class T, class SHAPE>
+static struct tile_maps make_maps(const struct attention *p, const struct device_arrays *a)
+{
+    struct tile_maps maps;
+    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, SHAPE::BR);
+    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BC);
+    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BC);
+    return maps;
+}
+
+/* Asks for ROWS rows of a head, from `row` on, which `bar` is told of. */
+template <int ROWS, int D>
+__device__ static inline void ask_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
+                                       int row, int head)
+{
+    for (int x = 0; x < D; x += BOX_WIDTH)
+        tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
+}
+
+/* The rows of V from `from` on become 0: no query of the block sees these keys, and they may hold anything. */
+template <class SHAPE> __device__ static inline void blank_values(unsigned char *V, int from)
+{
+    uint4 *const pieces = (uint4 *)V;
+    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS)
+        if (n / 8 % SHAPE::BC >= from)
+            pieces[n] = make_uint4(0, 0, 0, 0);
+}
+
+/* A thread's fragments of one matrix, as wgmma takes them. */
+template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
+{
+    static_assert(sizeof fragments == R * sizeof(float), "not so many numbers");
+    return *(float(*)[R]) & fragments;
+}
+
+/* Asks for S = Q K^T, 16 elements of the rows at a time: both matrices lie as wgmma has its A and B. */
+template <class T, class SHAPE>
+__device__ static inline void ask_scores(fragments<SHAPE> *me, const unsigned char *Q,
+                                         const unsigned char *K)
+{
+    const unsigned char *const mine = Q + threadIdx.x / 128 * GROUP_ROWS * ROW_BYTES;
+    float(&S)[SHAPE::BC / 2] = flat<SHAPE::BC / 2>(me->S);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < SHAPE::D / 16; k++) {
+        const int box = k / 4, inside = k % 4 * 32;
+        const uint64_t q = wgmma_matrix(mine + box * SHAPE::BR * ROW_BYTES + inside, 0, EIGHT_ROWS);
+        const uint64_t key = wgmma_matrix(K + box * SHAPE::BC * ROW_BYTES + inside, 0, EIGHT_ROWS);
+        wgmma<T, K_MAJOR>(S, q, key, k > 0);
+    }
+    wgmma_commit();
+}
+
+/* P, of 16 bits, as wgmma takes its A from registers. */
+template <class T, class SHAPE>
+__device__ static inline void pack_weights(const fragments<SHAPE> *me,
+                                           unsigned (&P)[SHAPE::BC / 16][4])
+{
+#pragma unroll
+    for (int k = 0; k < SHAPE::BC / 16; k++)
+        for (int r = 0; r < 4; r++) {
+            const float *const s = &me->S[0][2 * k + r / 2][2 * (r % 2)];
+            P[k][r] = pack<T>(s[0], s[1]);
+        }
+}
+
+/* Asks for O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
+template <class T, class SHAPE>
+__device__ static inline void
+ask_product(fragments<SHAPE> *me, const unsigned (&P)[SHAPE::BC / 16][4], const unsigned char *V)
+{
+    float(&O)[SHAPE::D / 2] = flat<SHAPE::D / 2>(me->O);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < SHAPE::BC / 16; k++)
+        wgmma<T, MN_MAJOR>(
+            O, P[k], wgmma_matrix(V + 16 * k * ROW_BYTES, SHAPE::BC * ROW_BYTES, EIGHT_ROWS), true);
+    wgmma_commit();
+}
+
+/* S = Q K^T, and then it is there. */
+template <class T, class SHAPE>
+__device__ static inline void group_scores(fragments<SHAPE> *me, const unsigned char *Q,
+                                           const unsigned char *K)
+{
+    ask_scores<T>(me, Q, K);
+    wgmma_wait<0>(flat<SHAPE::BC / 2>(me->S));
+}
+
+/* O += P V, and then it is done. */
+template <class T, class SHAPE>
+__device__ static inline void group_product(fragments<SHAPE> *me, const unsigned char *V)
+{
+    unsigned P[SHAPE::BC / 16][4];
+    pack_weights<T>(me, P);
+    ask_product<T>(me, P, V);
+    wgmma_wait<0>(flat<SHAPE::D / 2>(me->O));
+}
+
+#endif

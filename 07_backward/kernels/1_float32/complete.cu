@@ -1,0 +1,235 @@
+/*
+ * Every option.                 3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key of a tile
+ *
+ * deterministic, and what chapter 06's complete says of masks and dropout: tile_kind, visible, kv_head and
+ * dropout_keeps of attention.h are compiled for the GPU too. A block of keys belongs to a key/value head and goes
+ * through all query heads that share it, one after the other, so their sum stays in registers.
+ */
+#include "07_backward/kernels/parts/tile.cuh"
+
+/*
+ * Keys that no query of the tile sees may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it
+ * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that sees
+ * nothing may hold NaN too: its L is -inf, and its dO and Q are taken as 0.
+ *
+ * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what asks for each pair in a loop cannot
+ * touch the pairs: it collects bits.
+ */
+typedef unsigned pair_bits;
+
+static const pair_bits EVERY_PAIR = 0xffff;
+
+/* Which pairs count: both are there, and the query sees the key. */
+__device__ static pair_bits which_count(const struct attention &p, const struct head &t, int i0,
+                                        int j0)
+{
+    pair_bits bits = 0;
+#pragma unroll 1
+    for (int n = 0; n < 16; n++) {
+        const size_t i = (size_t)(i0 + y_of_thread() + SIDE * (n / 4));
+        const size_t j = (size_t)(j0 + x_of_thread() + SIDE * (n % 4));
+        if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
+            bits |= 1U << n;
+    }
+    return bits;
+}
+
+/* Which weights dropout keeps. */
+__device__ static pair_bits which_stay(const struct attention &p, const struct head &t, int i0,
+                                       int j0)
+{
+    pair_bits bits = 0;
+#pragma unroll 1
+    for (int n = 0; n < 16 && p.dropout_threshold > 0; n++) {
+        const size_t i = (size_t)(i0 + y_of_thread() + SIDE * (n / 4));
+        const size_t j = (size_t)(j0 + x_of_thread() + SIDE * (n % 4));
+        if (dropout_keeps(&p, t.b, t.h, i, j))
+            bits |= 1U << n;
+    }
+    return p.dropout_threshold > 0 ? bits : EVERY_PAIR;
+}
+
+/* P = e^{scale S - L} where a pair counts. */
+__device__ static void weights_that_count(pairs *S, const fast_memory *fast, float scale,
+                                          pair_bits count)
+{
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++)
+            S->of[r][c] = count >> (4 * r + c) & 1
+                              ? exp_minus(scale * S->of[r][c], fast->L[y_of_thread() + SIDE * r])
+                              : 0.0f;
+}
+
+/* X becomes Z X, where dropout's mask Z is `factor` for a pair that stays. */
+__device__ static pairs drop(pairs X, pair_bits stay, float factor)
+{
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++)
+            X.of[r][c] = stay >> (4 * r + c) & 1 ? factor * X.of[r][c] : 0.0f;
+    return X;
+}
+
+/* As add_to_queries, but pairs with 0 add nothing, not even 0 times NaN. */
+__device__ static void add_what_counts(part *C, const fast_memory *fast)
+{
+#pragma unroll 1
+    for (int j = 0; j < Bc; j++) {
+        const float2 b = *(const float2 *)&fast->B[j][2 * x_of_thread()];
+        for (int r = 0; r < 4; r++) {
+            const float X = fast->X[y_of_thread() + SIDE * r][j];
+            C->of[r][0] += X == 0.0f ? 0.0f : X * b.x;
+            C->of[r][1] += X == 0.0f ? 0.0f : X * b.y;
+        }
+    }
+}
+
+/* As load_slice, but what belongs to queries that see nothing is 0. L is there. */
+__device__ static void load_what_counts(fast_memory *fast, const float *from, int rows, int k,
+                                        int d)
+{
+    for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
+        const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
+        const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const float4 four = r < rows ? piece(from + (size_t)r * (size_t)d, k + c, d) : none;
+        *(float4 *)&fast->A[r][c] = fast->L[r] == -INFINITY ? none : four;
+    }
+}
+
+/* What the tile of queries from i0 on and keys from j0 on is. */
+__device__ static enum tile_kind kind_of(const struct attention &p, const struct head &t, int i0,
+                                         int rows, int j0, int keys)
+{
+    return tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)(i0 + rows), (size_t)j0,
+                     (size_t)(j0 + keys));
+}
+
+/* What a tile of queries adds to dK and dV. */
+template <int D>
+__device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D / SLICE],
+                                             fast_memory *fast, const struct attention &p,
+                                             const struct head &t, int i0, int j0, float factor)
+{
+    const int rows = smaller(Br, (int)p.Nq - i0), keys = smaller(Bc, (int)p.Nk - j0), d = (int)p.d;
+    const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
+    const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
+    const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
+    pairs P, dS = {};
+    load_statistics(fast, t, i0, rows);
+    scores<D>(&P, fast, Q, rows, K, keys, d);  // pass 1
+    weights_that_count(&P, fast, p.scale, count);
+    share(fast, drop(P, stay, factor));
+#pragma unroll
+    for (int n = 0; n < D / SLICE; n++) {  // pass 2
+        __syncthreads();                   // nobody reads the old slices any more
+        load_what_counts(fast, dO, rows, n * SLICE, d);
+        load_slice(fast->B, V, keys, n * SLICE, d);
+        __syncthreads();  // the slices are there, and P
+        add_to_keys(&dV[n], fast);
+        add_pairs(&dS, fast);
+    }
+    dS = drop(dS, stay, factor);
+    score_gradients(&dS, P, fast);
+    __syncthreads();  // nobody reads P any more
+    share(fast, dS);
+#pragma unroll
+    for (int n = 0; n < D / SLICE; n++) {  // pass 3
+        __syncthreads();                   // nobody reads the old slice any more
+        load_what_counts(fast, Q, rows, n * SLICE, d);
+        __syncthreads();  // the slice is there, and dS
+        add_to_keys(&dK[n], fast);
+    }
+}
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 1)
+    complete_keys(struct attention p, struct backward_arrays a)
+{
+    __shared__ fast_memory fast;
+    const size_t group = p.H / p.Hkv;
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, keys = smaller(Bc, (int)p.Nk - j0);
+    const float factor = (float)(1.0 / (1.0 - p.dropout));
+    part dK[D / SLICE] = {}, dV[D / SLICE] = {};
+    for (size_t n = blockIdx.y * group; n < (blockIdx.y + 1) * group; n++) {
+        const struct head t = head_of(p, a, n);
+        for (int i0 = 0; i0 < Nq; i0 += Br)
+            if (kind_of(p, t, i0, smaller(Br, Nq - i0), j0, keys) != TILE_SKIPPED)
+                complete_pairs<D>(dK, dV, &fast, p, t, i0, j0, factor);
+    }
+    const struct head t = head_of(p, a, blockIdx.y * group);
+    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
+    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, keys, 1.0f, (int)p.d);
+}
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 1)
+    complete_queries(struct attention p, struct backward_arrays a)
+{
+    __shared__ fast_memory fast;
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int i0 = (int)blockIdx.x * Br, rows = smaller(Br, (int)p.Nq - i0);
+    const int Nk = (int)p.Nk, d = (int)p.d;
+    const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
+    const float factor = (float)(1.0 / (1.0 - p.dropout));
+    part dQ[D / SLICE] = {};
+    load_statistics(&fast, t, i0, rows);
+    for (int j0 = 0; j0 < Nk; j0 += Bc) {
+        const int keys = smaller(Bc, Nk - j0);
+        const enum tile_kind kind = kind_of(p, t, i0, rows, j0, keys);
+        if (kind == TILE_SKIPPED)
+            continue;
+        const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
+        const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
+        pairs P, dS;
+        scores<D>(&P, &fast, Q, rows, K, keys, d);  // pass 1
+        weights_that_count(&P, &fast, p.scale, count);
+        scores<D>(&dS, &fast, dO, rows, V, keys, d);  // pass 2
+        dS = drop(dS, stay, factor);
+        score_gradients(&dS, P, &fast);
+        share(&fast, dS);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {  // pass 3
+            __syncthreads();                   // nobody reads the old slice any more
+            load_slice(fast.B, K, keys, n * SLICE, d);
+            __syncthreads();  // the slice is there, and dS
+            if (kind == TILE_WHOLE)
+                add_to_queries(&dQ[n], &fast);
+            else
+                add_what_counts(&dQ[n], &fast);
+        }
+    }
+    store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+}
+
+template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
+{
+    const dim3 keys(pieces(p.Nk, Bc), (unsigned)(p.B * p.Hkv));
+    const dim3 queries(pieces(p.Nq, Br), (unsigned)(p.B * p.H));
+    complete_keys<D><<<keys, THREADS>>>(p, a);
+    CHECK_CUDA(cudaGetLastError());
+    complete_queries<D><<<queries, THREADS>>>(p, a);
+    CHECK_CUDA(cudaGetLastError());
+}
+
+extern "C" backward_launcher LAUNCHER(backward_complete16);
+
+extern "C" void LAUNCHER(backward_complete)(const struct attention *p,
+                                            const struct backward_arrays *a)
+{
+    if (p->dtype != DTYPE_F32) {
+        LAUNCHER(backward_complete16)(p, a);
+        return;
+    }
+    if (p->d > 128)
+        not_compiled(__func__, "d = %zu", p->d);
+    LAUNCHER(backward_D)(p, a);
+    if (p->d <= 32)
+        launch<32>(*p, *a);
+    else if (p->d <= 64)
+        launch<64>(*p, *a);
+    else if (p->d <= 96)
+        launch<96>(*p, *a);
+    else
+        launch<128>(*p, *a);
+}

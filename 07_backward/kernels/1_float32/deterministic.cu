@@ -1,0 +1,111 @@
+/*
+ * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
+ *
+ * Two kernels instead of one. In the first a block is a tile of keys, and makes dK and dV; in the second it is a tile
+ * of queries, all keys come by, and dQ stays in its registers as dK and dV do in the first. So every element has one
+ * thread, which adds in one order. The price: both need S and dP. That is seven products instead of five.
+ *
+ * The numbers of FlashAttention-2's Algorithm 2 stand at the right.
+ */
+#include "07_backward/kernels/parts/tile.cuh"
+
+// clang-format off
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 1)
+    deterministic_keys(struct attention p, struct backward_arrays a)
+{
+    __shared__ fast_memory fast;
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
+    const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
+    part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
+    for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
+        const int rows = smaller(Br, Nq - i0);
+        const int keys = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
+        pairs P, dS = {};
+        load_statistics(&fast, t, i0, rows);                                 // 9
+        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &fast, p, i0, j0);                                       // 11
+        share(&fast, P);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {                                // pass 2
+            __syncthreads();               // nobody reads the old slices any more
+            load_slice(fast.A, dO, rows, n * SLICE, d);
+            load_slice(fast.B, V, keys, n * SLICE, d);
+            __syncthreads();               // the slices are there, and P
+            add_to_keys(&dV[n], &fast);                                      // 12
+            add_pairs(&dS, &fast);                                           // 13
+        }
+        score_gradients(&dS, P, &fast);                                      // 14
+        __syncthreads();                   // nobody reads P any more
+        share(&fast, dS);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+            __syncthreads();               // nobody reads the old slice any more
+            load_slice(fast.A, Q, rows, n * SLICE, d);
+            __syncthreads();               // the slice is there, and dS
+            add_to_keys(&dK[n], &fast);                                      // 16
+        }
+    }
+    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
+    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+}
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 1)
+    deterministic_queries(struct attention p, struct backward_arrays a)
+{
+    __shared__ fast_memory fast;
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int i0 = (int)blockIdx.x * Br, rows = smaller(Br, (int)p.Nq - i0), d = (int)p.d;
+    const int Nk = keys_seen(p, i0 + rows - 1);
+    const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
+    part dQ[D / SLICE] = {};                                                 // 3
+    load_statistics(&fast, t, i0, rows);                                     // 9
+    for (int j0 = 0; j0 < Nk; j0 += Bc) {
+        const int keys = smaller(Bc, Nk - j0);
+        const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
+        pairs P, dS;
+        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &fast, p, i0, j0);                                       // 11
+        scores<D>(&dS, &fast, dO, rows, V, keys, d);                         // 13, pass 2
+        score_gradients(&dS, P, &fast);                                      // 14
+        share(&fast, dS);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+            __syncthreads();               // nobody reads the old slice any more
+            load_slice(fast.B, K, keys, n * SLICE, d);
+            __syncthreads();               // the slice is there, and dS
+            add_to_queries(&dQ[n], &fast);                                   // 15
+        }
+    }
+    store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+}
+
+// clang-format on
+
+template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
+{
+    const unsigned heads = (unsigned)(p.B * p.H);
+    const dim3 keys(pieces(p.Nk, Bc), heads), queries(pieces(p.Nq, Br), heads);
+    deterministic_keys<D><<<keys, THREADS>>>(p, a);
+    CHECK_CUDA(cudaGetLastError());
+    deterministic_queries<D><<<queries, THREADS>>>(p, a);
+    CHECK_CUDA(cudaGetLastError());
+}
+
+extern "C" void LAUNCHER(backward_deterministic)(const struct attention *p,
+                                                 const struct backward_arrays *a)
+{
+    if (p->dtype != DTYPE_F32 || p->d > 128)
+        not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
+    LAUNCHER(backward_D)(p, a);
+    if (p->d <= 32)
+        launch<32>(*p, *a);
+    else if (p->d <= 64)
+        launch<64>(*p, *a);
+    else
+        launch<128>(*p, *a);
+}

@@ -1,0 +1,92 @@
+/*
+ * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
+ *
+ * Nothing of size N^2 is stored: P is made again from L. K and V outside: a block of threads is a tile of keys, all
+ * queries come by, and dK and dV stay in registers until they are done. A row of dQ, though, has a term from every
+ * block. They run at the same time, so each adds its own atomically, and in which order is for the GPU to say.
+ *
+ * Three passes over the d elements of a tile, 32 at a time, in which shared memory holds a slice of a matrix of
+ * queries and one of keys. (The paper keeps K_j and V_j in fast memory; 48 kB hold a slice of them.)
+ *
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ */
+#include "07_backward/kernels/parts/tile.cuh"
+
+// The numbers of the paper's lines stand in a column.
+// clang-format off
+
+/* dQ += scale C for the rows of queries that begin at `to`, slice by slice. */
+__device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
+{
+    for (int r = 0; r < 4; r++)
+        for (int e = 0; e < 2; e++) {
+            const int i = y_of_thread() + SIDE * r, column = k + 2 * x_of_thread() + e;
+            if (i < rows && column < d)
+                atomicAdd(&to[(size_t)i * (size_t)d + (size_t)column], scale * C.of[r][e]);
+        }
+}
+
+template <int D>
+static __global__ void __launch_bounds__(THREADS, 1)
+    recompute_tile(struct attention p, struct backward_arrays a)
+{
+    __shared__ fast_memory fast;
+    const struct head t = head_of(p, a, blockIdx.y);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;  // 5
+    const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
+    part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
+    for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
+        const int rows = smaller(Br, Nq - i0);
+        const int keys = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
+        pairs P, dS = {};
+        load_statistics(&fast, t, i0, rows);                                 // 9
+        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &fast, p, i0, j0);                                       // 11
+        share(&fast, P);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {                                // pass 2
+            __syncthreads();               // nobody reads the old slices any more
+            load_slice(fast.A, dO, rows, n * SLICE, d);
+            load_slice(fast.B, V, keys, n * SLICE, d);
+            __syncthreads();               // the slices are there, and P
+            add_to_keys(&dV[n], &fast);                                      // 12
+            add_pairs(&dS, &fast);                                           // 13
+        }
+        score_gradients(&dS, P, &fast);                                      // 14
+        __syncthreads();                   // nobody reads P any more
+        share(&fast, dS);
+#pragma unroll
+        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+            part dQ = {};
+            __syncthreads();               // nobody reads the old slices any more
+            load_slice(fast.A, Q, rows, n * SLICE, d);
+            load_slice(fast.B, K, keys, n * SLICE, d);
+            __syncthreads();               // the slices are there, and dS
+            add_to_queries(&dQ, &fast);                                      // 15
+            add_atomically(t.dQ + (size_t)i0 * p.d, dQ, rows, p.scale, n * SLICE, d);
+            add_to_keys(&dK[n], &fast);                                      // 16
+        }
+    }
+    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
+    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+}
+
+// clang-format on
+
+extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
+                                             const struct backward_arrays *a)
+{
+    if (p->dtype != DTYPE_F32 || p->d > 128)
+        not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
+    const dim3 grid(pieces(p->Nk, Bc), (unsigned)(p->B * p->H));
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
+    LAUNCHER(backward_D)(p, a);                                                         // 4
+    if (p->d <= 32)
+        recompute_tile<32><<<grid, THREADS>>>(*p, *a);
+    else if (p->d <= 64)
+        recompute_tile<64><<<grid, THREADS>>>(*p, *a);
+    else
+        recompute_tile<128><<<grid, THREADS>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}

@@ -1,0 +1,126 @@
+/*
+ * Standard backward, in the order of chapter 07's steps/standard.c.  10 pairs d + 11 pairs + Nq d + 2 Nk d accesses
+ *
+ *     S  = scale Q K^T        dV = P^T dO           D_i   = sum over j of P_ij dP_ij
+ *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
+ *                             dQ = scale dS K       dK    = scale dS^T Q
+ *
+ * Kernels one after the other, with P and dS whole in global memory between them; S is where P will be, and dP where
+ * dS will be. Every element of a matrix has a thread of its own, which reads what it needs and keeps nothing; of P and
+ * dS every row has one.
+ */
+#include "07_backward/kernels/parts/head.cuh"
+
+enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
+
+/* One thread an element of X = factor A B^T, where A has a row for each query and B for each key. */
+__device__ static void pair_product(const struct attention &p, const float *A, const float *B,
+                                    float factor, float *X)
+{
+    const size_t i = blockIdx.y * SIDE + threadIdx.y, j = blockIdx.x * SIDE + threadIdx.x;
+    if (i >= p.Nq || j >= (size_t)keys_seen(p, (int)i))
+        return;
+    float x = 0.0f;
+    for (size_t k = 0; k < p.d; k++)
+        x += A[i * p.d + k] * B[j * p.d + k];
+    X[i * p.Nk + j] = factor * x;
+}
+
+static __global__ void standard_scores(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    pair_product(p, t.Q, t.K, p.scale, t.P);
+}
+
+static __global__ void standard_dP(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    pair_product(p, t.dO, t.V, 1.0f, t.dS);
+}
+
+/* One thread a row: scores become weights. */
+static __global__ void standard_softmax(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.y);
+    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    if (i >= p.Nq)
+        return;
+    float *const P = t.P + i * p.Nk, m = -INFINITY, l = 0.0f;
+    const int seen = keys_seen(p, (int)i);
+    for (int j = 0; j < seen; j++)
+        m = fmaxf(m, P[j]);
+    for (int j = 0; j < seen; j++)
+        l += exp_minus(P[j], m);
+    for (int j = 0; j < seen; j++)
+        P[j] = exp_minus(P[j], m) / (l == 0.0f ? 1.0f : l);
+}
+
+/* One thread a row: dP becomes dS. */
+static __global__ void standard_dS(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.y);
+    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    if (i >= p.Nq)
+        return;
+    const float *P = t.P + i * p.Nk;
+    float *dS = t.dS + i * p.Nk, D = 0.0f;
+    const int seen = keys_seen(p, (int)i);
+    for (int j = 0; j < seen; j++)
+        D += P[j] * dS[j];
+    for (int j = 0; j < seen; j++)
+        dS[j] = pair_dS(P[j], dS[j], D);
+}
+
+/* One thread an element: dK_jc and dV_jc, sums over the queries that see key j. */
+static __global__ void standard_keys(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    const size_t j = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
+    if (j >= p.Nk || c >= p.d)
+        return;
+    float dK = 0.0f, dV = 0.0f;
+    for (size_t i = (size_t)first_query(p, (int)j); i < p.Nq; i++) {
+        dV += t.P[i * p.Nk + j] * t.dO[i * p.d + c];
+        dK += t.dS[i * p.Nk + j] * t.Q[i * p.d + c];
+    }
+    t.dV[j * p.d + c] = dV;
+    t.dK[j * p.d + c] = p.scale * dK;
+}
+
+/* One thread an element: dQ_ic, a sum over the keys that query i sees. */
+static __global__ void standard_queries(struct attention p, struct backward_arrays a)
+{
+    const struct head t = head_of(p, a, blockIdx.z);
+    const size_t i = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
+    if (i >= p.Nq || c >= p.d)
+        return;
+    const int seen = keys_seen(p, (int)i);
+    float dQ = 0.0f;
+    for (int j = 0; j < seen; j++)
+        dQ += t.dS[i * p.Nk + j] * t.K[j * p.d + c];
+    t.dQ[i * p.d + c] = p.scale * dQ;
+}
+
+extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
+                                            const struct backward_arrays *a)
+{
+    if (p->dtype != DTYPE_F32)
+        not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
+    const unsigned heads = (unsigned)(p->B * p->H);
+    const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
+    const dim3 pairs(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);
+    const dim3 keys(pieces(p->d, SIDE), pieces(p->Nk, SIDE), heads);
+    const dim3 queries(pieces(p->d, SIDE), pieces(p->Nq, SIDE), heads);
+    standard_scores<<<pairs, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    standard_softmax<<<rows, ROWS>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    standard_dP<<<pairs, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    standard_dS<<<rows, ROWS>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    standard_keys<<<keys, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+    standard_queries<<<queries, block>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}

@@ -1,0 +1,188 @@
+/*
+ * Five products on tensor cores: recompute again.    2 Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ *
+ * mma_split makes S and dP twice. One kernel makes them once, and then dQ has to be made where rows are keys. dQ = dS K sums
+ * over keys, and those are spread over the lanes and the warps: so here dS goes through shared memory. A warp stores its
+ * dS^T as it lies, and reads all keys' of it transposed, as mma's first factor: for all queries of the tile and 16 of the
+ * d elements. What it gets is added to dQ atomically, as in recompute.
+ *
+ * dQ of a tile is made a round later. Then the barrier at the head of a round, which says that the next tile is there, says
+ * also that all warps have stored their dS of the last one; and while a warp's additions are under way it makes scores.
+ *
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ */
+#include "07_backward/kernels/parts/tensor.cuh"
+
+// clang-format off
+
+enum { STAGES = 2 };
+
+/* dS^T in shared memory: a row of it is a key's, with the tile's queries. */
+template <class SHAPE> struct rows_of_dS : swizzled_rows<tensor_shape<SHAPE::BC>> {};
+
+template <class T, class SHAPE>
+__device__ static inline void share_dS(uint4 *dS, const fragments<SHAPE> &me)
+{
+    typedef rows_of_dS<SHAPE> rows;
+#pragma unroll
+    for (int c = 0; c < SHAPE::BC / 8; c++) {
+        // the order of pieces is the same 8 rows on, so the others are at a known distance from this one
+        uint4 *const first = &dS[rows::piece(tensor_row<SHAPE>(0, 0), c)];
+        for (int x = 0; x < SHAPE::BANDS; x++)
+            for (int h = 0; h < 2; h++)
+                ((unsigned *)(first + rows::piece(16 * x + 8 * h, 0)))[tensor_column() / 2] =
+                    pack<T>(me.S[x][c][2 * h], me.S[x][c][2 * h + 1]);
+    }
+}
+
+/* Of two keys of a register, those from number `end` on become 0: they may hold NaN, and 0 times NaN is NaN. */
+__device__ static inline unsigned without_keys(unsigned two, int first, int end)
+{
+    return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
+}
+
+/*
+ * Of a row of dQ a lane has two neighbours in the first 8 elements and two in the other 8. Lanes t and t xor 1 exchange one
+ * pair each: then an even lane has four neighbours in the first 8, and an odd one in the others.
+ */
+__device__ static inline float4 four_neighbours(float2 first, float2 other)
+{
+    const bool odd = threadIdx.x % 2 == 1;
+    const float2 keep = odd ? other : first, give = odd ? first : other;
+    const float2 get = make_float2(__shfl_xor_sync(WHOLE_WARP, give.x, 1), __shfl_xor_sync(WHOLE_WARP, give.y, 1));
+    return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
+}
+
+/* dQ += scale dS K, by all warps, for the queries that begin at `to`. The tile's queries see the first `keys` keys. */
+template <class T, class SHAPE, class ROWS>
+__device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
+                                             float scale)
+{
+    enum { BANDS = SHAPE::BC / 16, ROW_OF_DS = SHAPE::BC / PIECE };
+    static_assert((int)SHAPE::D == 16 * SHAPE::WARPS, "a warp has 16 elements");
+    const int lane = lane_of_warp(), element = (int)threadIdx.x / 32 * 16;
+    float dQ[BANDS][2][4] = {};
+#pragma unroll 4
+    for (int k = 0; 16 * k < keys; k++) {
+        // BEGIN SOLUTION
+        unsigned A[BANDS][4], B[4];
+        for (int x = 0; x < BANDS; x++)
+            ldmatrix_trans(A[x], &dS[rows_of_dS<SHAPE>::piece(lane / 16 * 8 + lane % 8, 2 * x + lane / 8 % 2) +
+                                     16 * k * ROW_OF_DS]);
+        ldmatrix_trans(B, &K[ROWS::piece(lane % 16, element / PIECE + lane / 16) + 16 * k * SHAPE::ROW]);
+        if (16 * (k + 1) > keys)
+            for (int r = 0; r < 4; r++)
+                B[r] = without_keys(B[r], 16 * k + r % 2 * 8 + tensor_column(), keys);
+        for (int x = 0; x < BANDS; x++) {
+            mma<T>(dQ[x][0], A[x], B);
+            mma<T>(dQ[x][1], A[x], B + 2);
+        }
+        // END SOLUTION
+        // STUB: (void)dS, (void)K, (void)lane, (void)element, (void)k, (void)without_keys;
+    }
+    const int row = lane / 4;
+    float *const first = to + row * SHAPE::D + element + lane % 2 * 8 + lane % 4 / 2 * 4;
+#pragma unroll
+    for (int x = 0; x < BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const float *const one = &dQ[x][0][2 * h], *const two = &dQ[x][1][2 * h];
+            const float4 four = four_neighbours(make_float2(scale * one[0], scale * one[1]),
+                                                make_float2(scale * two[0], scale * two[1]));
+            if (row + 16 * x + 8 * h < queries)
+                add_four(first + (16 * x + 8 * h) * SHAPE::D, four);
+        }
+}
+
+template <class T, class SHAPE>
+static __global__ void __launch_bounds__(SHAPE::THREADS)
+    mma_tile(struct attention p, struct backward_arrays a)
+{
+    enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D, DS = Bc * Br / PIECE };
+    typedef swizzled_rows<SHAPE> rows;
+    extern __shared__ uint4 fast[];
+    uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;                   // behind V the stages
+    uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * SHAPE::ROW;
+    float *const statistics = (float *)(two_dS + 2 * DS);                    // behind a tile's L its D
+    const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
+    const int first = first_tile<Br>(p, j0);
+    int n = first;
+    const auto add_dQ_of = [&](int tile) {
+        const int i0 = tile * Br, queries = smaller(Br, Nq - i0);
+        const int keys = smaller(Bc, keys_seen(p, i0 + queries - 1) - j0);
+        add_to_queries<T, SHAPE, rows>(t.dQ + (size_t)i0 * D, queries, two_dS + tile % 2 * DS, K, keys, p.scale);
+    };
+    fragments<SHAPE> dK, dV;
+    copy_tile<SHAPE, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);            // 6
+    copy_tile<SHAPE, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+    copy_statistics<SHAPE>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
+    copy_keys<SHAPE, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                  // 9, with the first group
+    begin(&dK);                                                              // 7
+    begin(&dV);
+    for (; n * Br < Nq; n++) {                                               // 8
+        cp_async_wait<0>();           // what this thread copied of tile n is there …
+        __syncthreads();              // … and all of it, and dS of tile n - 1; and nobody reads what is older
+        copy_statistics<SHAPE>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
+        copy_keys<SHAPE, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);      // 9
+        if (n > first)
+            add_dQ_of(n - 1);                                                // 15
+        const uint4 *const Q = stage_of<SHAPE, STAGES>(V, n), *const dO = Q + Br * SHAPE::ROW;
+        const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
+        tensor_scores<T, rows>(&dV, K, Q);                                   // 10
+        weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
+        tensor_product<T, rows>(&dV, dO);                                    // 12
+        tensor_scores<T, rows>(&dK, V, dO);                                  // 13
+        dS_of_keys(&dK, dV, D_i);                                            // 14
+        share_dS<T>(two_dS + n % 2 * DS, dK);
+        tensor_product<T, rows>(&dK, Q);                                     // 16
+    }
+    cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
+    __syncthreads();     // dS of the last tile is there
+    if (n > first)
+        add_dQ_of(n - 1);                                                    // 15
+    store_gradient(&dK, t.dK + (size_t)j0 * D, (int)p.Nk - j0, p.scale);     // 18
+    store_gradient(&dV, t.dV + (size_t)j0 * D, (int)p.Nk - j0, 1.0f);
+}
+
+// clang-format on
+
+/* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of L and D. */
+template <class SHAPE> constexpr size_t bytes_of(void)
+{
+    return pipeline_bytes<SHAPE, STAGES>() + (size_t)SHAPE::BR * SHAPE::D * 2 +
+           2 * ((size_t)SHAPE::BR * SHAPE::BC * 2 + 2 * (size_t)SHAPE::BC * sizeof(float));
+}
+
+template <class T, class SHAPE>
+static void launch_tile(const struct attention *p, const struct backward_arrays *a)
+{
+    const dim3 grid(pieces(p->Nk, SHAPE::BR), (unsigned)(p->B * p->H));
+    const size_t bytes = bytes_of<SHAPE>();
+    CHECK_CUDA(cudaFuncSetAttribute(mma_tile<T, SHAPE>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)bytes));
+    mma_tile<T, SHAPE><<<grid, SHAPE::THREADS, bytes>>>(*p, *a);
+    CHECK_CUDA(cudaGetLastError());
+}
+
+/* A GPU that gives a block less shared memory than the large tile takes has the small one. */
+template <class T, int D>
+static void launch(const struct attention *p, const struct backward_arrays *a)
+{
+    enum { BANDS = KEYS_BANDS(D), WARPS = KEYS_BC(D) / 16 / BANDS };
+    typedef tensor_shape<D, MMA_BR(D), BANDS, WARPS> large;
+    typedef tensor_shape<D, MMA_SMALL_BR(D), BANDS, WARPS> small;
+    int device = 0, most = 0;
+    CHECK_CUDA(cudaGetDevice(&device));
+    CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (bytes_of<large>() <= (size_t)most)
+        launch_tile<T, large>(p, a);
+    else
+        launch_tile<T, small>(p, a);
+}
+
+extern "C" void LAUNCHER(backward_mma)(const struct attention *p, const struct backward_arrays *a)
+{
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
+    LAUNCHER(backward_D)(p, a);                                                         // 4
+    TENSOR_LAUNCH(launch, p, a);
+}

@@ -1,0 +1,176 @@
+/*
+ * Every option in the fragments of the backward pass: which pairs of a tile count, and which weights stay.
+ *
+ * A tile's rows are queries and its columns keys, or the other way round (tensor.cuh). Only what asks attention.h about a
+ * pair has to know which. Causal order and windows are two comparisons a pair. Where there is a mask of keys or of blocks,
+ * or dropout, a loop asks for each pair and keeps the answers as bits: registers have no index, so a loop that is not
+ * written out cannot touch the pairs themselves.
+ *
+ * A pair that does not count gets the weight 0 after all the arithmetic, whatever that has made of it. With a score of
+ * -inf, as in chapter 06, a scale below 0 would make an infinite weight of it.
+ */
+#ifndef BACKWARD_PAIRS16_CUH
+#define BACKWARD_PAIRS16_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
+#include "07_backward/kernels/parts/tensor.cuh"
+
+enum side { QUERIES, KEYS };
+
+/* A tile of head h: the numbers of its first row and its first column. */
+struct tile_of_pairs {
+    int b, h, row, column;
+};
+
+/* S becomes P for every pair. Columns are queries, whose L stand in their order … */
+template <class SHAPE>
+__device__ static inline void weigh_columns(fragments<SHAPE> *me, float scale, const float *L)
+{
+    const float k = scale * LOG2E;
+#pragma unroll
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        for (int e = 0; e < 2; e++) {
+            const float L_i = L[8 * c + tensor_column() + e];
+            for (int x = 0; x < SHAPE::BANDS; x++)
+                for (int s = e; s < 4; s += 2)
+                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+        }
+}
+
+/* … or rows are. */
+template <class SHAPE>
+__device__ static inline void weigh_rows(fragments<SHAPE> *me, float scale, const float *L)
+{
+    const float k = scale * LOG2E;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const float L_i = L[tensor_row<SHAPE>(x, h)];
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int s = 2 * h; s < 2 * h + 2; s++)
+                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+        }
+}
+
+/* P becomes 0 behind the last of `columns`, and where causal order or a window hides the key: two comparisons. */
+template <enum side ROWS, class SHAPE>
+__device__ static inline void forget_beside_band(fragments<SHAPE> *me, const struct attention &p,
+                                                 const struct tile_of_pairs &t, int columns)
+{
+    const struct band band = attention_band(&p);  // of key minus query
+    const int nearest = (int)(ROWS == QUERIES ? band.low : -band.high);
+    const int farthest = (int)(ROWS == QUERIES ? band.high : -band.low);
+    const int first = t.column + tensor_column(), last = columns - 1 - first;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int distance = t.row + tensor_row<SHAPE>(x, h) - first;
+            const int low = distance + nearest, high = smaller(distance + farthest, last);
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e < low || 8 * c + e > high)
+                        me->S[x][c][2 * h + e] = 0.0f;
+        }
+}
+
+/* A query and a key. */
+struct pair_of_rows {
+    size_t i, j;
+};
+
+/* The pair of a lane's bit n in a row: n / 2 is its 8 columns, n % 2 which of two neighbours. */
+template <enum side ROWS>
+__device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pairs &t, int row,
+                                                         int n)
+{
+    const size_t r = (size_t)(t.row + row);
+    const size_t c = (size_t)(t.column + n / 2 * 8 + tensor_column() + n % 2);
+    return ROWS == QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
+}
+
+/* P becomes 0 where a query does not see a key, by the masks that have to be looked at pair by pair. */
+template <enum side ROWS, class SHAPE>
+__device__ static inline void forget_unseen(fragments<SHAPE> *me, const struct attention &p,
+                                            const struct tile_of_pairs &t)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<SHAPE>(x, h), n);
+                if (a.i < p.Nq && a.j < p.Nk && visible(&p, (size_t)t.b, (size_t)t.h, a.i, a.j))
+                    bits |= 1u << n;
+            }
+            for (int n = 0; n < SHAPE::BC / 4; n++)
+                if (!(bits >> n & 1))
+                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
+        }
+}
+
+/* Which weights dropout keeps: a bit for each pair of a row. */
+template <class SHAPE> struct kept_pairs {
+    unsigned of[SHAPE::BANDS][2];
+};
+
+template <enum side ROWS, class SHAPE>
+__device__ static inline void ask_dropout(kept_pairs<SHAPE> *kept, const struct attention &p,
+                                          const struct tile_of_pairs &t)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            unsigned bits = 0;
+#pragma unroll 1
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<SHAPE>(x, h), n);
+                bits |= (unsigned)dropout_keeps(&p, (size_t)t.b, (size_t)t.h, a.i, a.j) << n;
+            }
+            kept->of[x][h] = bits;
+        }
+}
+
+/* Pairs that dropout keeps count `factor` times, and the others nothing. */
+template <class SHAPE>
+__device__ static inline void drop_pairs(fragments<SHAPE> *me, const kept_pairs<SHAPE> &kept,
+                                         float factor)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++)
+            for (int n = 0; n < SHAPE::BC / 4; n++) {
+                float *const s = &me->S[x][n / 2][2 * h + n % 2];
+                *s = kept.of[x][h] >> n & 1 ? factor * *s : 0.0f;
+            }
+}
+
+/* Does query i see one of the keys from j0 to before j1? */
+__device__ static inline bool sees_any(const struct attention &p, int b, int h, int i, int j0,
+                                       int j1)
+{
+    const struct band band = attention_band(&p);
+    const int end = smaller(j1, i + (int)band.high + 1), low = i + (int)band.low;
+    for (int j = j0 > low ? j0 : low; j < end; j++)
+        if (visible(&p, (size_t)b, (size_t)h, (size_t)i, (size_t)j))
+            return true;
+    return false;
+}
+
+/*
+ * A query that sees no key of the tile may have NaN in its Q and dO, and 0 times NaN is NaN: so they become 0. Columns are
+ * queries, rows the keys up to before `end`. Each thread sees to the pieces that it has copied itself.
+ */
+template <class SHAPE, class ROWS>
+__device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,
+                                            const struct tile_of_pairs &t, int end)
+{
+#pragma unroll 1
+    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS) {
+        const int r = n / SHAPE::ROW, i = t.column + r, piece = ROWS::piece(r, n % SHAPE::ROW);
+        if (i < (int)p.Nq && !sees_any(p, t.b, t.h, i, t.row, end))
+            Q[piece] = dO[piece] = make_uint4(0, 0, 0, 0);
+    }
+}
+
+#endif

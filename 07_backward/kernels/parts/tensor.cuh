@@ -1,0 +1,202 @@
+/*
+ * A tile of the backward pass on tensor cores. The fragments, the order of pieces in shared memory and the copies are
+ * chapter 06's; what is here is the backward pass's own: weights made again from L, dS, and gradients that are stored.
+ *
+ * Chapter 06's functions know rows and columns of a tile of scores. There rows are queries and columns keys; here it may
+ * be the other way round. For each of two gradients a lane has the fragments S and O:
+ *
+ *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
+ *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
+ *
+ * Rounded to 16 bits are P and dS where they meet the next product; all sums are float32, and so are the gradients.
+ */
+#ifndef BACKWARD_TENSOR_CUH
+#define BACKWARD_TENSOR_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
+#include "07_backward/kernels/kernels.h"
+#include "07_backward/kernels/parts/tensor_tiles.h"
+
+static const float LOG2E = 1.44269504f;
+
+/* The arrays of one head, as elements of T. */
+template <class T> struct backward_head {
+    const T *Q, *K, *V, *dO;
+    const float *lse, *D;
+    float *dQ, *dK, *dV;
+};
+
+template <class T>
+__device__ static inline backward_head<T>
+backward_head_of(const struct attention &p, const struct backward_arrays &a, size_t n)
+{
+    const size_t row = n * p.Nq, key = (n / p.H * p.Hkv + kv_head(&p, n % p.H)) * p.Nk;
+    return { (const T *)a.Q16 + row * p.d,
+             (const T *)a.K16 + key * p.d,
+             (const T *)a.V16 + key * p.d,
+             (const T *)a.dO16 + row * p.d,
+             a.lse + row,
+             a.D + row,
+             a.dQ + row * p.d,
+             a.dK + key * p.d,
+             a.dV + key * p.d };
+}
+
+/* The number of the first tile of Br queries in which one sees key j, or one behind the last. */
+template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
+{
+    const ptrdiff_t first = j - attention_band(&p).high;
+    return first > 0 ? (int)first / Br : 0;
+}
+
+/* L and D of `count` queries from i0 on are on their way, L first. Behind the last query they are 0. */
+template <class SHAPE>
+__device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
+                                              int count, int Nq)
+{
+    for (int n = (int)threadIdx.x; n < 2 * count; n += SHAPE::THREADS) {
+        const int i = i0 + n % count;
+        const bool there = i < Nq;
+        cp_async<4>(&to[n], (n < count ? lse : D) + (there ? i : 0), there ? 4 : 0);
+    }
+}
+
+/*
+ * A score becomes a weight: P = e^{scale S - L} = 2^{k S - log2(e) L} with k = scale log2(e). A score of -inf has the
+ * weight 0 also where L is -inf too.
+ */
+__device__ static inline float weight_of(float S, float k, float L)
+{
+    return ex2(fmaf(S, k, -shift_of(LOG2E, L)));
+}
+
+/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+__device__ static inline float dS_of(float P, float dP, float D)
+{
+    return P == 0.0f ? 0.0f : P * (dP - D);
+}
+
+/* S becomes P, where columns are queries: line 11. It is of all pairs, also of those that do not count. */
+template <class SHAPE>
+__device__ static inline void weights_of_all(fragments<SHAPE> *me, float scale, const float *L)
+{
+    const float k = scale * LOG2E;
+#pragma unroll
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        for (int e = 0; e < 2; e++) {
+            const float L_i = L[8 * c + tensor_column() + e];
+            for (int x = 0; x < SHAPE::BANDS; x++)
+                for (int s = e; s < 4; s += 2)
+                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+        }
+}
+
+/* P becomes 0 where a key is not seen: query i sees key j from i = j - high on. Keys from j0 on, queries from i0 on. */
+template <class SHAPE>
+__device__ static inline void drop_unseen(fragments<SHAPE> *me, const struct attention &p, int j0,
+                                          int i0)
+{
+    const int end = (int)p.Nq - i0 - tensor_column();
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int j = j0 + tensor_row<SHAPE>(x, h);
+            const ptrdiff_t seen_from = j - attention_band(&p).high - i0 - tensor_column();
+            const int first = j >= (int)p.Nk ? end : seen_from > 0 ? (int)seen_from : 0;
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++)
+                    if (8 * c + e < first || 8 * c + e >= end)
+                        me->S[x][c][2 * h + e] = 0.0f;
+        }
+}
+
+/* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles every query sees every key. */
+template <class SHAPE>
+__device__ static inline void weights_of_keys(fragments<SHAPE> *me, const struct attention &p,
+                                              const float *L, int j0, int i0)
+{
+    weights_of_all(me, p.scale, L);
+    if (keys_seen(p, i0) < j0 + SHAPE::BR || i0 + SHAPE::BC > (int)p.Nq)
+        drop_unseen(me, p, j0, i0);
+}
+
+/* dP becomes dS, where columns are queries: line 14. */
+template <class SHAPE>
+__device__ static inline void dS_of_keys(fragments<SHAPE> *me, const fragments<SHAPE> &P,
+                                         const float *D)
+{
+#pragma unroll
+    for (int c = 0; c < SHAPE::BC / 8; c++)
+        for (int e = 0; e < 2; e++) {
+            const float D_i = D[8 * c + tensor_column() + e];
+            for (int x = 0; x < SHAPE::BANDS; x++)
+                for (int s = e; s < 4; s += 2)
+                    me->S[x][c][s] = dS_of(P.S[x][c][s], me->S[x][c][s], D_i);
+        }
+}
+
+/* The same where rows are queries and columns keys, whose L and D stand in the order of the block's rows. */
+template <class SHAPE>
+__device__ static inline void weights_of_queries(fragments<SHAPE> *me, const struct attention &p,
+                                                 const float *L, int i0, int j0)
+{
+    const float k = p.scale * LOG2E;
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int row = tensor_row<SHAPE>(x, h), i = i0 + row;
+            const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 - tensor_column() : 0;
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int e = 0; e < 2; e++) {
+                    float *const s = &me->S[x][c][2 * h + e];
+                    *s = 8 * c + e < seen ? weight_of(*s, k, L[row]) : 0.0f;
+                }
+        }
+}
+
+template <class SHAPE>
+__device__ static inline void dS_of_queries(fragments<SHAPE> *me, const fragments<SHAPE> &P,
+                                            const float *D)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const float D_i = D[tensor_row<SHAPE>(x, h)];
+            for (int c = 0; c < SHAPE::BC / 8; c++)
+                for (int s = 2 * h; s < 2 * h + 2; s++)
+                    me->S[x][c][s] = dS_of(P.S[x][c][s], me->S[x][c][s], D_i);
+        }
+}
+
+/* Four neighbours are added to those at `to`, in global memory. GPUs of compute capability 9.0 and later can do it at once. */
+__device__ static inline void add_four(float *to, float4 x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    atomicAdd((float4 *)to, x);
+#else
+    atomicAdd(to, x.x);
+    atomicAdd(to + 1, x.y);
+    atomicAdd(to + 2, x.z);
+    atomicAdd(to + 3, x.w);
+#endif
+}
+
+/* factor O goes to global memory, where the block's rows of ROW pieces begin at `to`; there are `count` of them. */
+template <class SHAPE>
+__device__ static inline void store_gradient(const fragments<SHAPE> *me, float *to, int count,
+                                             float factor)
+{
+#pragma unroll
+    for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int h = 0; h < 2; h++) {
+            const int row = tensor_row<SHAPE>(x, h);
+            if (row >= count)
+                continue;
+            for (int c = 0; c < SHAPE::D / 8; c++)
+                *(float2
+                      *)&to[(size_t)row * SHAPE::ROW * PIECE + (size_t)(8 * c + tensor_column())] =
+                    make_float2(factor * me->O[x][c][2 * h], factor * me->O[x][c][2 * h + 1]);
+        }
+}
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * A tile of the backward pass: 64 queries by 64 keys in the registers of 256 threads.
+ *
+ * The threads stand in 16 rows of 16. Thread (x, y) has the pairs of the queries y, y + 16, y + 32, y + 48 and the
+ * keys x, x + 16, x + 32, x + 48. A product of the tile has one of three shapes:
+ *
+ *     pairs     X  = A B^T      d elements a pair, 32 of them at a time: a slice of A and one of B
+ *     keys      C += X^T A      thread (x, y) has the keys 4y … 4y + 3, and of each slice the elements 2x and 2x + 1
+ *     queries   C += X B        and here the queries y, y + 16, … as above
+ *
+ * So P and dS, made by one layout and read by another, go through shared memory: X. All else that a thread has stays
+ * in registers.
+ */
+#ifndef BACKWARD_TILE_CUH
+#define BACKWARD_TILE_CUH
+
+#include "07_backward/kernels/parts/head.cuh"
+#include "07_backward/kernels/parts/tiles.h"
+
+enum {
+    SIDE = 16,
+    THREADS = SIDE * SIDE,
+    SLICE = 32,          // elements of a row that are in shared memory at one time
+    PITCH = SLICE + 4,   // from row to row of a slice, so that 8 rows lie in different banks
+    X_PITCH = Bc + SIDE  // and of X, so that two rows do
+};
+
+/* Shared memory, 39 kB: every GPU gives that much. */
+struct alignas(16) fast_memory {
+    float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], L[Br], D[Br];
+};
+
+/* A number for each of a thread's 16 pairs, and for its 4 keys or queries in a slice. */
+struct pairs {
+    float of[4][4];
+};
+struct part {
+    float of[4][2];
+};
+
+__device__ static inline int x_of_thread(void)
+{
+    return (int)threadIdx.x % SIDE;
+}
+
+__device__ static inline int y_of_thread(void)
+{
+    return (int)threadIdx.x / SIDE;
+}
+
+/* Where the first tile of queries begins that sees key j; the number of queries, if none does. */
+__device__ static inline int first_tile(const struct attention &p, int j)
+{
+    const int first = first_query(p, j);
+    return first < (int)p.Nq ? first / Br * Br : first;
+}
+
+/* Four elements from k on of a row of d elements, 0 behind its end. */
+__device__ static inline float4 piece(const float *row, int k, int d)
+{
+    if (d % 4 == 0 && k < d)
+        return *(const float4 *)(row + k);
+    float4 some = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    some.x = k < d ? row[k] : 0.0f;
+    some.y = k + 1 < d ? row[k + 1] : 0.0f;
+    some.z = k + 2 < d ? row[k + 2] : 0.0f;
+    some.w = k + 3 < d ? row[k + 3] : 0.0f;
+    return some;
+}
+
+/* All threads together copy the slice from element k on of 64 rows. The rows from `end` on are 0 and not read. */
+__device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
+                                         int d)
+{
+    for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
+        const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
+        *(float4 *)&to[r][c] = r < end ? piece(from + (size_t)r * (size_t)d, k + c, d)
+                                       : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+}
+
+/* L and D of the tile's queries, 0 behind the last; they are there after the next barrier. */
+__device__ static inline void load_statistics(fast_memory *fast, const struct head &t, int i0,
+                                              int rows)
+{
+    const int r = (int)threadIdx.x;
+    if (r < Br) {
+        fast->L[r] = r < rows ? t.lse[i0 + r] : 0.0f;
+        fast->D[r] = r < rows ? t.D[i0 + r] : 0.0f;
+    }
+}
+
+/* X += A B^T for the slices that are in shared memory. */
+__device__ static inline void add_pairs(pairs *X, const fast_memory *fast)
+{
+#pragma unroll 1
+    for (int k = 0; k < SLICE; k += 4) {
+        float4 a[4];
+        for (int r = 0; r < 4; r++)
+            a[r] = *(const float4 *)&fast->A[y_of_thread() + SIDE * r][k];
+        for (int c = 0; c < 4; c++) {
+            const float4 b = *(const float4 *)&fast->B[x_of_thread() + SIDE * c][k];
+            for (int r = 0; r < 4; r++) {
+                X->of[r][c] += a[r].x * b.x;
+                X->of[r][c] += a[r].y * b.y;
+                X->of[r][c] += a[r].z * b.z;
+                X->of[r][c] += a[r].w * b.w;
+            }
+        }
+    }
+}
+
+/* X = Q K^T, where the tile's queries begin at Q and its keys at K: pass 1 of every kernel. */
+template <int D>
+__device__ static inline void scores(pairs *X, fast_memory *fast, const float *Q, int rows,
+                                     const float *K, int keys, int d)
+{
+    *X = {};
+    for (int k = 0; k < D; k += SLICE) {
+        __syncthreads();  // nobody reads the old slices any more
+        load_slice(fast->A, Q, rows, k, d);
+        load_slice(fast->B, K, keys, k, d);
+        __syncthreads();  // the slices are there, and L and D
+        add_pairs(X, fast);
+    }
+}
+
+/* The pairs go where all threads can read them; nobody reads the old ones. */
+__device__ static inline void share(fast_memory *fast, const pairs &X)
+{
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++)
+            fast->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
+}
+
+/* C += X^T A, where A's slice holds the tile's queries. */
+__device__ static inline void add_to_keys(part *C, const fast_memory *fast)
+{
+    // BEGIN SOLUTION
+#pragma unroll 4
+    for (int i = 0; i < Br; i++) {
+        const float4 X = *(const float4 *)&fast->X[i][4 * y_of_thread()];
+        const float2 a = *(const float2 *)&fast->A[i][2 * x_of_thread()];
+        C->of[0][0] += X.x * a.x;
+        C->of[0][1] += X.x * a.y;
+        C->of[1][0] += X.y * a.x;
+        C->of[1][1] += X.y * a.y;
+        C->of[2][0] += X.z * a.x;
+        C->of[2][1] += X.z * a.y;
+        C->of[3][0] += X.w * a.x;
+        C->of[3][1] += X.w * a.y;
+    }
+    // END SOLUTION
+    // STUB: (void)C, (void)fast;
+}
+
+/* C += X B, where B's slice holds the tile's keys. */
+__device__ static inline void add_to_queries(part *C, const fast_memory *fast)
+{
+#pragma unroll 2
+    for (int j = 0; j < Bc; j += 4) {
+        float2 b[4];
+        for (int k = 0; k < 4; k++)
+            b[k] = *(const float2 *)&fast->B[j + k][2 * x_of_thread()];
+        for (int r = 0; r < 4; r++) {
+            const float4 X = *(const float4 *)&fast->X[y_of_thread() + SIDE * r][j];
+            C->of[r][0] += X.x * b[0].x;
+            C->of[r][1] += X.x * b[0].y;
+            C->of[r][0] += X.y * b[1].x;
+            C->of[r][1] += X.y * b[1].y;
+            C->of[r][0] += X.z * b[2].x;
+            C->of[r][1] += X.z * b[2].y;
+            C->of[r][0] += X.w * b[3].x;
+            C->of[r][1] += X.w * b[3].y;
+        }
+    }
+}
+
+/* Scores become weights, P = e^{scale S - L}: line 11 of the paper. Causal order hides the others. */
+__device__ static inline void weights(pairs *S, const fast_memory *fast, const struct attention &p,
+                                      int i0, int j0)
+{
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+        const int row = y_of_thread() + SIDE * r, i = i0 + row;
+        const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 : 0;
+        for (int c = 0; c < 4; c++)
+            S->of[r][c] = x_of_thread() + SIDE * c < seen
+                              ? exp_minus(p.scale * S->of[r][c], fast->L[row])
+                              : 0.0f;
+    }
+}
+
+/* dP becomes dS = P (dP - D): line 14. */
+__device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *fast)
+{
+    // BEGIN SOLUTION
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++)
+            dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], fast->D[y_of_thread() + SIDE * r]);
+    // END SOLUTION
+    // STUB: (void)dP, (void)P, (void)fast;
+}
+
+/* Two neighbours of a row of d elements, from an even k on, as far as the row goes. */
+__device__ static inline void store_two(float *row, int k, int d, float2 two)
+{
+    if (d % 2 == 0 && k < d)
+        *(float2 *)(row + k) = two;
+    else if (k < d)
+        row[k] = two.x;
+    if (d % 2 == 1 && k + 1 < d)
+        row[k + 1] = two.y;
+}
+
+/* factor C goes to the rows of keys that begin at `to`, of which there are `keys`. */
+template <int D>
+__device__ static inline void store_keys(const part (&C)[D / SLICE], float *to, int keys,
+                                         float factor, int d)
+{
+#pragma unroll
+    for (int n = 0; n < D / SLICE; n++)
+        for (int r = 0; r < 4; r++) {
+            const int j = 4 * y_of_thread() + r;
+            if (j < keys)
+                store_two(to + (size_t)j * (size_t)d, n * SLICE + 2 * x_of_thread(), d,
+                          make_float2(factor * C[n].of[r][0], factor * C[n].of[r][1]));
+        }
+}
+
+/* And to the rows of queries. */
+template <int D>
+__device__ static inline void store_queries(const part (&C)[D / SLICE], float *to, int rows,
+                                            float factor, int d)
+{
+#pragma unroll
+    for (int n = 0; n < D / SLICE; n++)
+        for (int r = 0; r < 4; r++) {
+            const int i = y_of_thread() + SIDE * r;
+            if (i < rows)
+                store_two(to + (size_t)i * (size_t)d, n * SLICE + 2 * x_of_thread(), d,
+                          make_float2(factor * C[n].of[r][0], factor * C[n].of[r][1]));
+        }
+}
+
+#endif
