@@ -6,7 +6,7 @@ earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*/*.cu))
 define starter
 .PHONY: starter-$2
 starter-$2:
-	@EARLIER='$$(call earlier,$2)' sh common/classroom/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+	@EARLIER='$$(call earlier,$2)' sh common/classroom/starter/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
@@ -16,7 +16,7 @@ starter-%:
 # where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
 # A script that asks make for work again has its + and so its jobs, and is started by exec: make waits for it, and not
 # only for a shell around it, when it is interrupted and has something to say.
-CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom)
+CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom/grader)
 define grade_tests
 .PHONY: grade-tests-$2
 grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
@@ -37,7 +37,7 @@ grade-tests-all: setup-test
 
 # Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
 STARTERS = $(RESULTS)/starters
-parts_of = $(shell points=$1/exercise/points; . common/classroom/exercise.sh; \
+parts_of = $(shell points=$1/exercise/points; . common/classroom/starter/exercise.sh; \
              for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)
 define starters
 STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))

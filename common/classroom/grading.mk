@@ -1,7 +1,7 @@
-# Grading by outputs; common/classroom/grading.md tells how. Included by the Makefile.
+# Grading by outputs; common/classroom/pages/grading.md tells how. Included by the Makefile.
 #
 # A student's file is compiled up to three times, by the grader: plain, with sanitizers, and counting accesses. What it
-# is linked with is made here, an archive for each program of common/classroom/programs and each of the three.
+# is linked with is made here, an archive for each program of common/classroom/grader/programs and each of the three.
 # Their objects are those of the course, which `make run` has made too, and in build/sanitized those that CI makes.
 
 CLASSROOM_DIR := common/classroom
@@ -65,17 +65,17 @@ $(foreach s,standard recompute fa1 fa2,$(eval $(call student_program,07-$s,backw
 student-archives: $(STUDENT_ARCHIVES)
 student-models: $(STUDENT_MODELS)
 
-$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/confine.o
+$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
 PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files judge
-$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/%.o,$(PARTS_OF_GRADE)) $(COMMON)
+$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
 # What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
 BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
-              $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/programs)))
+              $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/grader/programs)))
 
 # The grader, and all that students' files are linked with. For chapter 06 that is the engine too, and made apart.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/plain
@@ -86,7 +86,7 @@ grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard
 	$(IN_PLAIN) student-archives
 	$(IN_SANITIZED) student-archives
 	$(IN_COUNTED) student-archives student-models
-	@CC='$(CC)' sh $(CLASSROOM_DIR)/prepare.sh $(BUILD)
+	@CC='$(CC)' sh $(CLASSROOM_DIR)/grader/prepare.sh $(BUILD)
 grader-06:
 	$(IN_SANITIZED) $(patsubst %,$(GRADER)/sanitized/06-%.a,$(filter-out swizzle,$(STUDENT_KERNELS)))
 	$(IN_COUNTED) $(GRADER)/counted/06-swizzle.a $(GRADER)/counted/06-swizzle-course
@@ -96,13 +96,13 @@ GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off 
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
     WATCHED_FLAGS='$(WATCHED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
 # Anybody's outputs against a stage.
-$(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/against.o $(COMMON)
+$(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: check-against
 check-against: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
-	@sh $(CLASSROOM_DIR)/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
+	@sh $(CLASSROOM_DIR)/grader/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
 
 # Tests of it, and wrong versions of it that they must reject.
 $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
@@ -120,10 +120,10 @@ test-grading: setup-run
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50

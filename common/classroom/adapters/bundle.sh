@@ -12,9 +12,9 @@ die() {
     echo "$kind: $1: $2" >&2
     exit 2
 }
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 folder=$(exercise_chapter "$chapter")
-[ -n "$folder" ] && grep -q "^${folder%%_*} " common/classroom/programs ||
+[ -n "$folder" ] && grep -q "^${folder%%_*} " common/classroom/grader/programs ||
     die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
 [ -n "$out" ] || die OUT 'expected a name for what is made'
 [ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'

@@ -16,7 +16,7 @@ same() { [ "$2" = "$3" ] || complain "$1: got \"$2\", expected \"$3\""; }
 # ---- points: those of exercise/points are those of the table in exercise/README.md -----------------------
 for chapter; do
     points=$chapter/exercise/points
-    . $here/exercise.sh
+    . $here/starter/exercise.sh
     for part in $(exercise_parts); do
         worth=$(exercise_worth "$part")
         told=$(sed -n "s/^|[^|]*\`$part\`[^|]*|[^|]*| *\([0-9]*\) |.*/\1/p" "$chapter/exercise/README.md")
@@ -25,7 +25,7 @@ for chapter; do
             [ -f "$chapter/${file%:*}" ] || complain "$points: there is no ${file%:*}"
         done
         [ "$worth" -eq 0 ] || { [ -z "$(exercise_gaps "$part")" ] && [ "$part" != tests ]; } || same "$chapter, hints of $part" \
-            "$(awk -f $here/hints.awk "$chapter/exercise/README.md" | grep -c "^@.* $part .*[123] ")" 3
+            "$(awk -f $here/starter/hints.awk "$chapter/exercise/README.md" | grep -c "^@.* $part .*[123] ")" 3
     done
     same "$chapter, points of the questions one by one" "$(awk '/^## / { among = /^## Questions/ }
         among && match($0, /^[0-9]+\. \([0-9]+ points?\)/) { sub(/^[0-9]+\. \(/, ""); sum += $1 } END { print sum + 0 }' "$chapter/exercise/README.md")" \
@@ -38,8 +38,8 @@ done
 # ---- figures: each stands in its question, and another seed changes it ---------------------------
 for chapter; do
     for seed in 0 1 2 3; do
-        sh $here/numbers.sh "$chapter/exercise/numbers" $seed >"$work/numbers" || complain "$chapter/exercise/numbers"
-        awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.$seed"
+        sh $here/starter/numbers.sh "$chapter/exercise/numbers" $seed >"$work/numbers" || complain "$chapter/exercise/numbers"
+        awk -f $here/starter/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.$seed"
         grep '^figure' "$work/numbers" | while read -r _ question name published now; do
             awk -v q="$question" '/^[0-9]+\. \(/ { now = $1 + 0; sub(/^[0-9]+\. \([^)]*\)/, "") }
                                   /^<!-- / { now = -1 } /^## Questions/ { among = 1; now = -1 } among && now == q' "$work/exercise.$seed" |
@@ -57,10 +57,10 @@ for seed in 0 1 2 3; do
     value() { awk -v k="$1" -v q="$2" -v n="$3" '$1 == k && $2 == q && $3 == n { print $5 }' "$work/numbers"; }
     key() { value answer "$1" "$2"; }
     fig() { value figure "$1" "$2"; }
-    sh $here/numbers.sh 04_flash_no_tiling/exercise/numbers $seed >"$work/numbers"
+    sh $here/starter/numbers.sh 04_flash_no_tiling/exercise/numbers $seed >"$work/numbers"
     same "04, question 1, seed $seed" "$(key 1 all)" "$("$build/04_flash_no_tiling" --n-q "$(fig 1 n_q)" --n-k "$(fig 1 n_k)" \
         --d "$(fig 1 d)" --heads "$(fig 1 H)" --causal --traffic | all)"
-    sh $here/numbers.sh 05_flash_tiled_cpu/exercise/numbers $seed >"$work/numbers"
+    sh $here/starter/numbers.sh 05_flash_tiled_cpu/exercise/numbers $seed >"$work/numbers"
     same "05, question 1, seed $seed" "$(key 1 fa1)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
         --kernel fa1 --sram "$(fig 1 M)" --traffic | all)"
     same "05, question 1, standard, seed $seed" "$(key 1 standard)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
@@ -69,9 +69,9 @@ for seed in 0 1 2 3; do
         sed -n 's/^ *\([0-9 ]*\) tiles whole, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
     same "05, question 4, seed $seed" "$(key 4 whole),$(key 4 partial),$(key 4 skipped)" "$tiles"
     if [ $seed -lt 2 ]; then
-        sh $here/numbers.sh 06_flash_tiled_cuda/exercise/numbers $seed >"$work/numbers"
+        sh $here/starter/numbers.sh 06_flash_tiled_cuda/exercise/numbers $seed >"$work/numbers"
         same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --kernel fa2 | all)"
-        sh $here/numbers.sh 07_backward/exercise/numbers $seed >"$work/numbers"
+        sh $here/starter/numbers.sh 07_backward/exercise/numbers $seed >"$work/numbers"
         for step in standard fa1 fa2; do
             same "07, question 3, $step, seed $seed" "$(key 3 $step)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" \
                 --kernel $step --sram "$(fig 3 M)" | all)"
@@ -80,16 +80,16 @@ for seed in 0 1 2 3; do
 done
 
 # The wrong versions that students' tests can reject: of a step and of a rung, but of no kernel, no trace, no count.
-same 'grade_tests.sh wrong' "$(sh $here/grade_tests.sh wrong 07_backward | grep -x -e d_of_one_tile -e padding_sees_keys \
+same 'grade_tests.sh wrong' "$(sh $here/grader/grade_tests.sh wrong 07_backward | grep -x -e d_of_one_tile -e padding_sees_keys \
     -e cuda_dq_not_cleared -e traced_dp_without_dropout -e load_not_counted | tr '\n' ' ')" 'd_of_one_tile padding_sees_keys '
 printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 7.5\n' >"$work/answers.txt"
-same 'answers.sh' "$(sh $here/answers.sh 03_online_softmax 0 "$work/answers.txt" | cut -d ' ' -f 1 | tr '\n' ' ')" 'right wrong missing right 2 '
+same 'answers.sh' "$(sh $here/grader/answers.sh 03_online_softmax 0 "$work/answers.txt" | cut -d ' ' -f 1 | tr '\n' ' ')" 'right wrong missing right 2 '
 
 # ---- bad input: one line, 2, and nothing written -------------------------------------------------
 refused() {  # expected words, arguments of starter.sh...
     words=$1
     shift
-    sh $here/starter.sh "$@" >"$said" 2>&1
+    sh $here/starter/starter.sh "$@" >"$said" 2>&1
     same "starter.sh $*: status" $? 2
     same "starter.sh $*: lines" "$(($(wc -l <"$said")))" 1
     grep -q "$words" "$said" || complain "starter.sh $*: says \"$(cat "$said")\", not \"$words\""
@@ -106,7 +106,7 @@ refused 'expected letters, digits' 03_online_softmax "$work/new one"
 
 # ---- the commands in a starter, here of one part and with other figures --------------------------
 starter=$work/merge
-EARLIER=$EARLIER_03 sh $here/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
+EARLIER=$EARLIER_03 sh $here/starter/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
 mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
 in_starter() { (unset BUILD; cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
 grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise/README.md" && complain 'exercise/README.md of a starter has what it should not'
@@ -213,7 +213,7 @@ done
 # The tests to begin with are there, build and pass, for every chapter.
 for chapter; do
     starter=$work/tests-of-$chapter
-    EARLIER=$(eval "echo \"\$EARLIER_${chapter%%_*}\"") sh $here/starter.sh "$chapter" "$starter" tests >"$said" 2>&1 || complain "$(cat "$said")"
+    EARLIER=$(eval "echo \"\$EARLIER_${chapter%%_*}\"") sh $here/starter/starter.sh "$chapter" "$starter" tests >"$said" 2>&1 || complain "$(cat "$said")"
     [ -z "$(find "$starter/$chapter/tests" -type f ! -name test_mine.c)" ] || complain "$chapter: the starter for tests has tests"
     mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
     in_starter STRICT=-Werror test || complain "$chapter, tests to begin with: $(cat "$said")"
@@ -226,7 +226,7 @@ done
 
 # The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
 bugs=$work/bugs
-EARLIER=$EARLIER_06 sh $here/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
+EARLIER=$EARLIER_06 sh $here/starter/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
 sh common/tools/links.sh "$bugs"/06_*/*.md "$bugs"/06_*/*/*.md >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
     (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/exercise/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
@@ -245,8 +245,8 @@ mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/exercise"
 cp -Rp $here "$fake/common/classroom"
 cp 06_flash_tiled_cuda/exercise/points "$fake/06_flash_tiled_cuda/exercise/"
 cp 06_flash_tiled_cuda/kernels/1_float32/fa1.cu "$fake/06_flash_tiled_cuda/kernels/1_float32/"
-awk -v gaps='1 2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/registers.cuh"
-awk -v gaps='2' -f $here/cut.awk 06_flash_tiled_cuda/kernels/parts/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/fragments.cuh"
+awk -v gaps='1 2' -f $here/starter/cut.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/registers.cuh"
+awk -v gaps='2' -f $here/starter/cut.awk 06_flash_tiled_cuda/kernels/parts/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 printf 'chapter 06_flash_tiled_cuda\nparts fa1,warp,fragments,bugs\n' >"$fake/STARTER"
 printf '# Bug 1: the report\n\nwhat it says,\nand more\n\n# Bug 2: the report\n\n' >"$fake/06_flash_tiled_cuda/answers.txt"
 cat >"$fake/build/tests/06_flash_tiled_cuda" <<'END'
@@ -255,18 +255,18 @@ for word; do case $word in --tap=*) echo 'not ok - fa1::is_right (0.10s)' >"${wo
 printf '[----] before\nCUDA on the CPU: deadlock: nobody comes\n    in kernel k\n[FAIL] behind\n    far behind\nCUDA on the CPU: again\n'
 END
 chmod +x "$fake/build/tests/06_flash_tiled_cuda"
-(cd "$fake" && sh common/classroom/student.sh test) >"$said" 2>&1
+(cd "$fake" && sh common/classroom/starter/student.sh test) >"$said" 2>&1
 same "the CPU's report in a starter" "$(grep -c '^        CUDA on the CPU: deadlock: nobody comes$\|^            in kernel k$\|behind\|again' "$said")" 2
 grep -q 'registers.cuh, lines [0-9]* and [0-9]*, between' "$said" && grep -q 'fragments.cuh, line [0-9]*, between' "$said" || complain "of empty gaps it is said: $(cat "$said")"
 grep -q '^fa1  *not yet  *1 of 1 test fails; ' "$said" || complain "of one test that fails it is said: $(cat "$said")"
 grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said")"
-(cd "$fake" && sh common/classroom/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
+(cd "$fake" && sh common/classroom/starter/student.sh progress) | grep -q '^bugs .* written 1 of 2' || complain 'progress does not know of the bugs'
 
 # ---- a page loses solutions, and nothing else ---------------------------------------------------
-awk -f $here/page.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
+awk -f $here/starter/page.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
 grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
 grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
-awk -f $here/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/pages/tiles.md >"$said"
+awk -f $here/starter/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/pages/tiles.md >"$said"
 grep -q '^static void fa2_tile' "$said" && complain 'page.awk leaves on a page what another source has outside of its gaps'
 
 # ---- the proof of a starter can fail -------------------------------------------------------------

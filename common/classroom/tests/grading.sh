@@ -1,14 +1,14 @@
 #!/bin/sh
 # grading.sh BUILD RESULT [TEST…] - is the grader right, and can it be cheated? Without root's powers some of it
-# holds less, or not at all (common/classroom/grading.md), and the tests of that are skipped.
+# holds less, or not at all (common/classroom/pages/grading.md), and the tests of that are skipped.
 #
 # Leaves "passed failed skipped" in RESULT. With names of tests only these are run. GRADING in the environment is
-# the folder of the grader's scripts: a copy with a mistake in it (mutants.sh), or common/classroom.
+# the folder of the grader's scripts: a copy with a mistake in it (mutants.sh), or common/classroom/grader.
 build=$1 result=$2
 shift 2
 wanted=$*
 . common/classroom/tests/shares.sh
-scripts=${GRADING:-common/classroom}
+scripts=${GRADING:-common/classroom/grader}
 lesson=01_standard_softmax/standard_softmax.c
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT

@@ -2,7 +2,7 @@
 # mutants.sh BUILD RESULT [TEST…] - wrong versions of the grader, each of which a test of grading.sh must reject; with
 # names of tests only theirs.
 #
-# A wrong version is a file of common/classroom with one sed command done to it. CC, FLAGS, OPENMP, the names of the files
+# A wrong version is a file of common/classroom/grader with one sed command done to it. CC, FLAGS, OPENMP, the names of the files
 # that grade is made of and what grading.sh wants are in the environment. Leaves "passed failed skipped" in RESULT.
 build=$1 result=$2
 shift 2
@@ -35,11 +35,11 @@ mutant() {  # needs, test, file, sed command
     fi
     rm -rf "$work/scripts"
     mkdir -p "$work/scripts"
-    cp common/classroom/*.sh "$work/scripts/"
-    cp common/classroom/*.[ch] "$work/scripts/"
-    sed "$4" "common/classroom/$3" >"$work/scripts/$3"
+    cp common/classroom/grader/*.sh "$work/scripts/"
+    cp common/classroom/grader/*.[ch] "$work/scripts/"
+    sed "$4" "common/classroom/grader/$3" >"$work/scripts/$3"
     copy_build
-    if cmp -s "$work/scripts/$3" "common/classroom/$3"; then
+    if cmp -s "$work/scripts/$3" "common/classroom/grader/$3"; then
         failed=$((failed + 1))
         echo "    $2: the wrong version is none: $4"
         return
@@ -57,7 +57,7 @@ mutant() {  # needs, test, file, sed command
         ;;
     *.c)
         rm "$work/build/grader/grade"
-        others=$(for part in $PARTS_OF_GRADE; do [ "$part" = "${3%.c}" ] || echo "$build/obj/common/classroom/$part.o"; done)
+        others=$(for part in $PARTS_OF_GRADE; do [ "$part" = "${3%.c}" ] || echo "$build/obj/common/classroom/grader/$part.o"; done)
         # shellcheck disable=SC2086
         $CC $FLAGS -w -I. "$work/scripts/$3" $others "$build/common.a" $OPENMP -lm -o "$work/build/grader/grade" || failed=$((failed + 1))
         ;;

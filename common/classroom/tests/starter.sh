@@ -8,7 +8,7 @@
 # a part's kernels only those are made that its tests run (kernels.sh). EARLIER, CC and CXX come from the Makefile.
 chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
 points=$chapter/exercise/points
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 name=${chapter%%_*}${parts:+ $parts}
 
 fail() {
@@ -35,13 +35,13 @@ seed() {
 # The kernels that a part is tested and graded by.
 kernels_of() {
     exercise_tests "$1" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
-    awk -v number="${chapter%%_*}" -v part="$1" '$1 == number && $2 == part { print $3 }' common/classroom/programs
+    awk -v number="${chapter%%_*}" -v part="$1" '$1 == number && $2 == part { print $3 }' common/classroom/grader/programs
 }
 run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
 
 rm -rf "$folder" "$folder.log"
 mkdir -p "$(dirname "$folder")"
-sh common/classroom/starter.sh "$chapter" "$folder" "$parts" >"$folder.log" 2>&1 || fail 'is not written'
+sh common/classroom/starter/starter.sh "$chapter" "$folder" "$parts" >"$folder.log" 2>&1 || fail 'is not written'
 parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
 gapped=$(for part in $parts; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
@@ -51,7 +51,7 @@ sh common/tools/links.sh "$folder/$chapter"/*.md "$folder/$chapter"/*/*.md >"$fo
 # No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
 # `shown PART FILES` names.
 for gap in $gapped; do
-    awk -f common/classroom/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
+    awk -f common/classroom/starter/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
 done
 leaks=$(for part in $parts; do
     shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')

@@ -9,7 +9,7 @@ cp -Rp Makefile LICENSE common 01_standard_softmax "$work/course/" || exit 2
 failed=0
 
 wrong() {  # what is wrong, file, sed script, what must be said
-    file=$work/course/common/classroom/$2
+    file=$work/course/common/classroom/starter/$2
     cp "$file" "$work/right"
     sed "$3" "$work/right" >"$file"
     if cmp -s "$work/right" "$file"; then

@@ -94,7 +94,7 @@ if is_wanted numpy_as_the_page_says; then
     case $python in /* | python3 | '') ;; *) python=$PWD/$python ;; esac
     if [ -n "$python" ]; then
         wrong=''
-        sed -n '/^## From NumPy/,/^## From PyTorch/p' common/classroom/check_against.md | sed -n '/^```python/,/^```$/p' | sed '/^```/d' >"$work/in/page.py"
+        sed -n '/^## From NumPy/,/^## From PyTorch/p' common/classroom/pages/check_against.md | sed -n '/^```python/,/^```$/p' | sed '/^```/d' >"$work/in/page.py"
         sed 's| / np.float32(4)||' "$work/in/page.py" >"$work/in/wrong.py"
         for of in page:0:ok wrong:1:WRONG; do
             rm -rf "$work/in/mine"

@@ -54,7 +54,7 @@ fi
 if is_wanted numbers_by_the_seed; then
     of_seed() {  # seed of the answers, seed of STARTER -> points
         printf 'chapter 01_standard_softmax\nseed %s\n' "$2" >"$work/in/STARTER"
-        sh common/classroom/numbers.sh 01_standard_softmax/exercise/numbers "$1" | sed -n 's/^answer \([0-9]*\) \([a-z0-9]*\) [^ ]* /\1.\2 = /p' >"$work/in/answers.txt"
+        sh common/classroom/starter/numbers.sh 01_standard_softmax/exercise/numbers "$1" | sed -n 's/^answer \([0-9]*\) \([a-z0-9]*\) [^ ]* /\1.\2 = /p' >"$work/in/answers.txt"
         PART=questions grade "$work/in"
         column 'questions numbers'
     }

@@ -28,9 +28,9 @@ if is_wanted right_in_a_tar_in_a_folder; then  # as what is uploaded is kept
     honest "$work/in/ann"
 fi
 if is_wanted other_files_do_not_matter; then  # a submission that deletes and replaces tests, checkers and Makefile
-    mkdir -p "$work/in/01_standard_softmax/tests" "$work/in/common/classroom"
+    mkdir -p "$work/in/01_standard_softmax/tests" "$work/in/common/classroom/grader"
     cp $lesson "$work/in/01_standard_softmax/"
-    echo 'exit 1' >"$work/in/common/classroom/grade.sh"
+    echo 'exit 1' >"$work/in/common/classroom/grader/grade.sh"
     echo 'all: ; exit 1' >"$work/in/Makefile"
     echo '#error' >"$work/in/01_standard_softmax/standard_softmax.h"
     echo '#error' >"$work/in/01_standard_softmax/tests/test_standard_softmax.c"

@@ -5,11 +5,11 @@
  * WORK/root is the file system that the programs see: bin/PROGRAM-VARIANT, where VARIANT is plain, sanitized or
  * counted, and what they are linked with. WORK/said/PROGRAM has what the compiler said where there is none. The
  * programs run as USER, or as whoever we are if that is "-". REPORTS gets report.txt, report.json,
- * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grade.sh
+ * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grader/grade.sh
  * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
  * unless it is all of them.
  */
-#include "common/classroom/run.h"
+#include "common/classroom/grader/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The input of a case: numbers from a seed, and what the case wants to be special about them.
  */
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 #include "common/check/reference.h"
 #include "common/cpu/memory.h"

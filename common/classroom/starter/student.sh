@@ -2,7 +2,7 @@
 # student.sh test|hint|progress|submit [PART] - the commands of a starter, in its folder.
 chapter=$(sed -n 's/^chapter //p' STARTER)
 points=$chapter/exercise/points
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 command=$1 only=$2
 parts=$(sed -n 's/^parts //p' STARTER | tr ',' ' ')
 set -f  # suite/* is for the test program
@@ -15,7 +15,7 @@ fi
 # Where a part's gaps are that are still empty, as "FILE, lines 22 and 40" and so on; nothing if none is.
 empty_gaps() {
     for gap in $(exercise_gaps "$1"); do
-        awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
+        awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" |
             awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "untouched" { print file, $2 }'
     done | awk '
         function put() { if (file != "") printf "%s%s, line%s %s", (files++ ? " and " : ""), file, (many ? "s" : ""), lines (many ? " and " : "") last }
@@ -26,7 +26,7 @@ empty_gaps() {
 # Lines of a STUB beside which something was written: what they return or leave out may hide it.
 stubs_left() {
     for gap in $(exercise_gaps "$1"); do
-        awk -f common/classroom/gaps.awk "$chapter/${gap%:*}" |
+        awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" |
             awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "touched" && $4 != "" { print "    " file ", line " $4 ": the line with STUB is still there" }'
     done
 }

@@ -4,7 +4,7 @@ echo '| chapter | parts with gaps | a program | numbers | tests written | a pers
 echo '|---|---|---|---|---|---|---|'
 for chapter; do
     points=$chapter/exercise/points
-    . common/classroom/exercise.sh
+    . common/classroom/starter/exercise.sh
     gapped=$(for part in $(exercise_parts); do [ -z "$(exercise_gaps "$part")" ] || printf '`%s` ' "$part"; done)
     exercise_lines | awk -v chapter="$chapter" -v gapped="$gapped" '
         $1 == "part" || $1 == "shown" { next }

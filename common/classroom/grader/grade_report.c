@@ -1,8 +1,8 @@
 /*
  * What came of a grading: for a reader, and as JSON for tools, in a form of our own and in those of Gradescope
- * and Classroom 50. common/classroom/grading.md describes them.
+ * and Classroom 50. common/classroom/pages/grading.md describes them.
  */
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@ else
     [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 fi
 command=grade-all
-. common/classroom/class.sh
+. common/classroom/grader/class.sh
 # How far they are, on a terminal.
 bar() {
     [ -t 2 ] || return 0
@@ -28,7 +28,7 @@ if [ "$1" = one ]; then
     name=$(submission "$2")
     there=$reports/submissions/$name
     mkdir -p "$there"
-    QUIET=1 sh common/classroom/grade.sh "$build" "$folder/$name" "$there" "$seed" "$known" "$name" 2>"$there/said" </dev/null
+    QUIET=1 sh common/classroom/grader/grade.sh "$build" "$folder/$name" "$there" "$seed" "$known" "$name" 2>"$there/said" </dev/null
     touch "$there/done"
     bar
     exit 0
@@ -44,7 +44,7 @@ interrupted=''
 export build folder reports seed known
 trap 'interrupted=yes' INT TERM HUP
 # shellcheck disable=SC2086  # JOBS is a word, or none
-make -s --no-print-directory $JOBS -f common/classroom/each.mk COMMAND="sh $0 one" FIRST=1 LAST="$all"
+make -s --no-print-directory $JOBS -f common/classroom/grader/each.mk COMMAND="sh $0 one" FIRST=1 LAST="$all"
 [ -t 2 ] && printf '\r\033[K' >&2
 
 line=0 graded=0 failed=0

@@ -11,7 +11,7 @@ die() {
     exit 2
 }
 [ -d "$mine" ] || die OUTPUTS "expected a folder of .npy files, found '$mine'"
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 chapter=$(exercise_chapter "$stage")
 [ -n "$chapter" ] || die STAGE "expected 01 to 07, found '$stage'"
 case $chapter in 0[123]*) inputs='x' ;; 07*) inputs='q k v do' ;; *) inputs='q k v' ;; esac

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # What exercise/points says, for the scripts of the classroom, which read this file with `.`. It expects
-# $points to name that file. README.md beside this one has its format.
+# $points to name that file. The README.md above has its format.
 
 # The lines that are no comments, without comments behind them.
 exercise_lines() { sed -e 's/#.*//' -e '/^ *$/d' "$points"; }

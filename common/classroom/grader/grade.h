@@ -1,6 +1,6 @@
 /*
  * Grading by outputs: a student's program gets fresh input, and what it writes is held against the reference
- * and the stage before. common/classroom/grading.md tells it whole.
+ * and the stage before. common/classroom/pages/grading.md tells it whole.
  */
 #ifndef CLASSROOM_GRADE_H
 #define CLASSROOM_GRADE_H
@@ -32,7 +32,7 @@ static inline bool is_forward(enum kind kind)
     return kind == OF_FORWARD || kind == OF_KERNEL || kind == OF_TENSOR;
 }
 
-/* A line of common/classroom/programs. */
+/* A line of common/classroom/grader/programs. */
 struct graded_program {
     char part[32], name[40], file[80], before[60];
     enum kind kind;
@@ -58,7 +58,7 @@ struct assignment {
 };
 
 /*
- * Reads common/classroom/programs and the chapter's exercise/points; ends the program if they are bad. `parts`
+ * Reads common/classroom/grader/programs and the chapter's exercise/points; ends the program if they are bad. `parts`
  * names those that are graded, with commas between; NULL or "": all of them.
  */
 struct assignment assignment_load(const char *course, const char *chapter, const char *parts);

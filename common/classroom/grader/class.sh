@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # What a command for a whole class begins with: sourced by grade_all.sh and grade_tests_all.sh, which set $command, $folder and
 # $chapter. Refuses what is none, and sets $known, the chapter's folder, $points, and $all, how many submissions there are.
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 
 die() {
     echo "$command: $1: $2" >&2

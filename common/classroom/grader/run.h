@@ -4,7 +4,7 @@
 #ifndef CLASSROOM_RUN_H
 #define CLASSROOM_RUN_H
 
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 /* What a program may take: seconds of the processor's time, and MB of memory. */
 enum { SECONDS = 4, MEMORY = 1024, PATH_ROOM = 4200 };

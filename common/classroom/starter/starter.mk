@@ -4,7 +4,7 @@ PART    ?=
 export LC_ALL := C
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 COURSE   = +@$(MAKE) -s --no-print-directory -f course.mk $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
-STUDENT := @sh common/classroom/student.sh
+STUDENT := @sh common/classroom/starter/student.sh
 # The kernels under the course's race detector, where the program is that does so: it stands among the chapter's tests.
 NUMBER    := $(firstword $(subst _, ,$(CHAPTER)))
 RACECHECK := $(and $(wildcard $(CHAPTER)/kernels),$(wildcard $(CHAPTER)/tests/race*.c),racecheck-$(NUMBER))

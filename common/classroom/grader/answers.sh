@@ -3,7 +3,7 @@
 #
 # A line for each, `right|wrong|missing QUESTION.NAME GOT EXPECTED`, and at the end `RIGHT of ALL`.
 chapter=$1 seed=$2 file=$3
-sh common/classroom/numbers.sh "$chapter/exercise/numbers" "$seed" | awk '
+sh common/classroom/starter/numbers.sh "$chapter/exercise/numbers" "$seed" | awk '
     function number(text) { return text ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/ }
     function distance(a, b) { return a > b ? a - b : b - a }
     NR == FNR && $1 == "answer" { name[++all] = $2 "." $3; slack[all] = $4; expected[all] = $5 }

@@ -1,7 +1,7 @@
 /*
  * A case as a program gets it: files, and options of its command line.
  */
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 #include "common/files/npy.h"
 

@@ -10,7 +10,7 @@
 # In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; in JOBS what make
 # is to be told, as -j2; and with QUIET nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
-here=common/classroom
+here=common/classroom/grader
 . "$here/archive.sh"
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
@@ -114,11 +114,11 @@ if [ -z "$chapter" ] && [ -z "$refused" ]; then
     [ -n "$chapter" ] ||
         chapter=$(grep -oE '(^|/)0[1-7]_[a-z_]+/' "$work/names" | tr -d / | sort -u)
 fi
-. $here/exercise.sh
+. common/classroom/starter/exercise.sh
 folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
-grep -q "^$number " common/classroom/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
+grep -q "^$number " common/classroom/grader/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
 points=$chapter/exercise/points
 why=$(exercise_refused "$PART")
 [ -z "$why" ] || die PART "$why"
@@ -247,7 +247,7 @@ variants() {  # part
 }
 
 if [ -z "$refused" ]; then
-    sed -n "s/^$number  *//p" common/classroom/programs >"$work/programs"
+    sed -n "s/^$number  *//p" common/classroom/grader/programs >"$work/programs"
     while read -r part program _ file _; do
         case ,$PART, in ,, | *,"$part",*) build_one "$program" "$file" ;; esac
     done <"$work/programs"
@@ -266,7 +266,7 @@ if [ -z "$refused" ]; then
     case $variant in *[!0-9]* | ??????????*) variant='' ;; esac
     echo "$variant" >"$work/variant"
     content "$(find_name answers.txt)" >"$work/answers.txt"
-    sh common/classroom/answers.sh "$chapter" "${variant:-0}" "$work/answers.txt" >"$work/answers"
+    sh common/classroom/grader/answers.sh "$chapter" "${variant:-0}" "$work/answers.txt" >"$work/answers"
 fi
 
 mkdir -p "$reports" || exit 2

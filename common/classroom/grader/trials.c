@@ -1,7 +1,7 @@
 /*
  * What is tried of a submission, and what came of it.
  */
-#include "common/classroom/run.h"
+#include "common/classroom/grader/run.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 
@@ -172,8 +172,9 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
         return;
     }
     for (size_t k = 0; k < n && k < 2; k++) {
-        struct trial *t = trial_new(r, criterion, program->name, cases[k].name,
-                                    "common/classroom/grading.md: what a sanitizer's report says");
+        struct trial *t =
+            trial_new(r, criterion, program->name, cases[k].name,
+                      "common/classroom/pages/grading.md: what a sanitizer's report says");
         char options[1200], verdict[300];
         struct case_input in = case_input_new(program, &cases[k], given.seed + 100 + k);
         run_case(program, &cases[k], &in, "sanitized", options, sizeof options, verdict);

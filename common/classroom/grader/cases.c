@@ -2,7 +2,7 @@
  * What a student's program is tried on: sizes and kinds of input, the same for everybody, with numbers from a
  * seed that nobody knows beforehand.
  */
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Is an output right? It is held against the double precision reference, with what common/check/tolerance.h allows,
  * and against the stage before.
  */
-#include "common/classroom/grade.h"
+#include "common/classroom/grader/grade.h"
 
 #include "common/check/gradient_check.h"
 #include "common/check/plain.h"

@@ -29,7 +29,7 @@ if [ "$1" = submission ]; then
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -e "$submission" ] || bad 'there is no such file or folder'
-    . common/classroom/archive.sh
+    . common/classroom/grader/archive.sh
     case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
     archive=$([ ! -d "$submission" ] || only_archive "$submission")
     submission=${archive:-$submission}
@@ -139,7 +139,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM HUP
 chmod 711 "$work"
 echo "${LIMIT:-20}" >"$work/limit"
-CC=$CC sh common/classroom/prepare.sh "$build" || exit 2
+CC=$CC sh common/classroom/grader/prepare.sh "$build" || exit 2
 
 # ---- the tests become an object -----------------------------------------------------------------
 
@@ -227,7 +227,7 @@ interrupted() {
     exit 2
 }
 trap interrupted INT TERM HUP
-make -s --no-print-directory -f common/classroom/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST=$((last - 1)) || exit 2
+make -s --no-print-directory -f common/classroom/grader/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST=$((last - 1)) || exit 2
 one "$last" || exit 2
 erase
 case $(verdict) in
@@ -235,6 +235,6 @@ passes*) ;;
 *) echo 'These tests reject the right version when they are run on it again: 0 points.'; exit 1 ;;
 esac
 points=$chapter/exercise/points
-. common/classroom/exercise.sh
+. common/classroom/starter/exercise.sh
 echo "The tests pass with the right version and reject $(rejected) of $all wrong ones: $(exercise_lines |
     awk -v share="$(rejected)" -v all="$all" '$2 + 0 > 0 && $3 == "mutants" { printf "%.1f of %d points", $2 * share / all, $2 }')."

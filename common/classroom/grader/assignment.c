@@ -1,5 +1,5 @@
-/* What is graded, from common/classroom/programs and a chapter's exercise/points. */
-#include "common/classroom/grade.h"
+/* What is graded, from common/classroom/grader/programs and a chapter's exercise/points. */
+#include "common/classroom/grader/grade.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static enum kind kind_of(const char *path, const char *word)
 static void load_programs(struct assignment *a, const char *course)
 {
     char path[4096], line[400];
-    snprintf(path, sizeof path, "%s/common/classroom/programs", course);
+    snprintf(path, sizeof path, "%s/common/classroom/grader/programs", course);
     FILE *file = open_file(path);
     while (fgets(line, sizeof line, file)) {
         struct graded_program p;

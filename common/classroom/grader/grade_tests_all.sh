@@ -6,7 +6,7 @@
 # tests.csv, a line for each; but none for the one that it is at when it is interrupted.
 build=${BUILD:-build} folder=$1 chapter=$2 reports=${3:-${BUILD:-build}/reports/tests}
 command=grade-tests-all
-. common/classroom/class.sh
+. common/classroom/grader/class.sh
 worth=$(exercise_lines | awk '$3 == "mutants" { sum += $2 } END { print sum + 0 }')
 
 rm -rf "$reports/submissions"

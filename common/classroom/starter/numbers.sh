@@ -1,6 +1,6 @@
 #!/bin/sh
 # numbers.sh FILE [SEED] - the figures in the questions of an exercise, as SEED chooses them, and the numbers
-# that answer them. FILE is an exercise/numbers (README.md beside this script). Prints lines
+# that answer them. FILE is an exercise/numbers (the README.md above). Prints lines
 #
 #     figure QUESTION NAME PUBLISHED NOW
 #     answer QUESTION NAME TOLERANCE VALUE

@@ -1,10 +1,10 @@
 #!/bin/sh
 # starter.sh CHAPTER OUT [PARTS] [SEED] - writes the folder OUT, in which a student does the exercise of a
-# chapter: README.md beside this script says what is in it. EARLIER (from the Makefile) are the sources of
+# chapter: the README.md above says what is in it. EARLIER (from the Makefile) are the sources of
 # earlier chapters that the chapter is linked with. Writes nothing if anything is wrong.
 chapter=$1 out=$2 parts=$3 seed=${4:-0}
 number=${chapter%%_*}
-here=common/classroom
+here=common/classroom/starter
 points=$chapter/exercise/points
 . "$here/exercise.sh"
 
@@ -60,7 +60,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
     each common/tools/mutant.sh common/tools/run_tests.sh
-    each common/classroom/exercise.sh common/classroom/gaps.awk common/classroom/student.sh
+    each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
 rm "$work/sources" "$work/files" "$work/files.tar"

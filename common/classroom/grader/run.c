@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700  // realpath
-#include "common/classroom/run.h"
+#include "common/classroom/grader/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
