@@ -588,7 +588,7 @@ results: setup-run
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
 	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
 
-PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md common/cuda/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html)) | TIMES=$(TIMES) \

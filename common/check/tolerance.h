@@ -5,6 +5,10 @@
  * (plain.h), on the same input, has an error too. An implementation's rms error may be twice that,
  * its largest error four times that (gradients: three and six times), plus 8 ulp of the largest
  * reference value, because a largest error of a few ulp is luck.
+ *
+ * allowance_for is that, and the others add to it what their results cannot help: O goes by
+ * allowance_for_output, lse by allowance_for_sums, a gradient by allowance_for_gradient, and what is
+ * compared with the stage before by allowance_between.
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H

@@ -5,9 +5,9 @@
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options of attention live in the four functions below, and not in the kernels: `visible` says
- * which scores count, `tile_kind` says it for a whole tile, `kv_head` which keys a head reads, and
- * `dropout_keeps` which weights survive. They are the same text for the CPU and for CUDA.
+ * All options of attention live in the functions below, and not in the kernels: `visible` says which
+ * scores count, `tile_kind` says it for a whole tile, `attention_band` where causal order and the window
+ * end, `kv_head` which keys a head reads, and `dropout_keeps` which weights survive: one text for CPU and CUDA.
  */
 #ifndef COMMON_ATTENTION_H
 #define COMMON_ATTENTION_H
