@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""course.py COMMAND ... - what the people who keep the course need: pages, pictures and tables made and checked.
+
+Each COMMAND is a module beside this file, which has a `main(arguments)` that returns the exit status: 0, 1 where
+something is not as it should be, 2 for a wrong call. It runs in the course's folder, and takes nothing but Python.
+"""
+import importlib
+import sys
+from pathlib import Path
+
+COMMANDS = ("pages", "figures", "plots", "lint")
+
+
+def main(arguments):
+    command = arguments[0] if arguments else ""
+    if command not in COMMANDS:
+        print(f"course.py: expected one of {', '.join(COMMANDS)}, found '{command}'", file=sys.stderr)
+        return 2
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(Path(__file__).parent))
+    return importlib.import_module(command).main(arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
