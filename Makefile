@@ -56,17 +56,10 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
                 $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
-EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c 06_flash_tiled_cuda/kernels/device/copies.c \
+EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c \
               $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
-# The steps of a chapter that has several, each one idea more than the one before.
-STEPS_05   := block_matmul fa1 fa2 masks dropout split_kv loops polynomial registers block skip overlap \
-              threads complete
-STEPS_06   := naive fa1 fa2 mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent complete16
-STEPS_07   := standard recompute fa1 fa2 split cuda_standard cuda_recompute cuda_deterministic cuda_mma_split \
-              cuda_mma cuda_wgmma cuda_bulk cuda_ordered cuda_complete
-
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
 CUDA   := $(BUILD)/cuda.a
@@ -345,7 +338,8 @@ define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
     $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
 ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
-    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2))) \
+    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
+      $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $$(KERNELS_$2)/*/*.c))) \
     $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
 
 HAS_KERNELS_$2 := $(wildcard $1/kernels/*/*.cu)
@@ -404,8 +398,9 @@ $2 bench-$2: setup-run
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 diff-$2:
+	$$(if $$(wildcard $1/*/table.h),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
 	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
-	    '$(STEP)' $$(STEPS_$2)
+	    '$(STEP)' $$(if $$(wildcard $1/*/table.h),$(BUILD)/$1)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 

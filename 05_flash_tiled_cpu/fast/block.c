@@ -9,7 +9,7 @@
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 
-#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 /*
  * S becomes weights; m and l take note of them. Returns in `rescale` what O is to be multiplied by. Not

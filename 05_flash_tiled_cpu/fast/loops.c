@@ -10,7 +10,7 @@
  * What it cannot make vectors of is a call to the C library: exp2f is called once for every score.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
-#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 void loops(const struct attention *p, struct tile_size size, const float *Q, const float *K,
            const float *V, float *O, float *lse)

@@ -17,8 +17,8 @@
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 
-#include "05_flash_tiled_cpu/fast/rungs.h"
 #include "05_flash_tiled_cpu/fast/skip.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
                       vec sum[COLUMNS])

@@ -8,7 +8,7 @@
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
-#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 void polynomial(const struct attention *p, struct tile_size size, const float *Q, const float *K,
                 const float *V, float *O, float *lse)

@@ -9,7 +9,7 @@
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
-#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 enum { AT_ONCE = 4 };
 

@@ -8,7 +8,7 @@
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 
-#include "05_flash_tiled_cpu/fast/rungs.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 /* As block's, with causal order. */
 static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)

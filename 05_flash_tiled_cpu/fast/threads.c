@@ -10,8 +10,8 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 #include "05_flash_tiled_cpu/fast/overlap.h"
-#include "05_flash_tiled_cpu/fast/rungs.h"
 #include "05_flash_tiled_cpu/fast/skip.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 
 void threads(const struct attention *p, struct tile_size size, const float *Q, const float *K,
              const float *V, float *O, float *lse)

@@ -4,46 +4,27 @@
 #ifndef FLASH_TILED_CHAPTER_H
 #define FLASH_TILED_CHAPTER_H
 
-#include "05_flash_tiled_cpu/fast/rungs.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/measure/accesses.h"
 #include "common/measure/work.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"
+#include "common/program/step.h"
 
 #include <stdbool.h>
 
-struct step {
-    const char *name, *idea;
+/* A step of this chapter is a C function, and may be compiled once more with its accesses counted; else NULL. */
+struct runs {
     attention_step *run, *counted;
-    struct tile_size (*size)(size_t M, size_t d);
-    struct tile_size usual;  // without --sram, unless it is {0, 0}: then the size for USUAL_M
-    void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
-    bool is_attention;            // else nobody's previous stage, and compared with something else
-    bool causal, masks, dropout;  // it knows; masks are causal order too
-    bool threads;
-    const char *formula;  // of its accesses, short; NULL, as `counted` is: they are not counted
 };
 
 enum step_name {
-    STANDARD,
-    BLOCK_MATMUL,
-    FA1,
-    FA2,
-    MASKS,
-    DROPOUT,
-    SPLIT_KV,
-    LOOPS,
-    POLYNOMIAL,
-    REGISTERS,
-    BLOCK,
-    SKIP,
-    OVERLAP,
-    THREADS,
-    COMPLETE,
+#define STEP(constant, name, ...) constant,
+#include "05_flash_tiled_cpu/steps/table.h"
+#undef STEP
     STEPS
 };
 extern const struct step steps[STEPS];
+extern const struct step_table table;
 
 /* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
 enum { USUAL_M = 4096 };

@@ -7,10 +7,14 @@
 
 #include <stdio.h>
 
-static const enum step_name on_the_ladder[] = { STANDARD, FA2,  LOOPS,   POLYNOMIAL, REGISTERS,
-                                                BLOCK,    SKIP, OVERLAP, THREADS,    COMPLETE };
+/* Is the step timed here? S and P in memory, fa2, and what makes fa2 faster, none of which is counted. */
+static bool is_on_the_ladder(const struct step *step)
+{
+    return step == &steps[STANDARD] || step == &steps[FA2] || step == &steps[COMPLETE] ||
+           !step->formula;
+}
+
 enum {
-    LADDER = sizeof on_the_ladder / sizeof on_the_ladder[0],
     CASES = 4,
     PARTS = CASES + 3  // of the measurement
 };
@@ -20,17 +24,17 @@ enum {
  * per second.
  */
 static double climb(struct attention p, double seconds, const struct options *o,
-                    struct mark marks[LADDER], char *csv)
+                    struct mark marks[STEPS], char *csv)
 {
     struct attention_input input = attention_input_random(p, 1);
     struct race race;
-    size_t where[LADDER];
+    size_t where[STEPS];
     race_begin(&race, &p);
-    for (size_t k = 0; k < LADDER; k++) {
+    for (size_t k = 0; k < STEPS; k++) {
         marks[k] = (struct mark){ 0 };
-        if (!step_lacks(&steps[on_the_ladder[k]], &p)) {
+        if (is_on_the_ladder(&steps[k]) && !step_unsupported(&steps[k], &p)) {
             where[race.count] = k;
-            race_enter(&race, &steps[on_the_ladder[k]], &input, o);
+            race_enter(&race, &steps[k], &input, o);
         }
     }
     race_run(&race, seconds);
@@ -51,17 +55,19 @@ static double climb(struct attention p, double seconds, const struct options *o,
     return peak;
 }
 
-static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
+static void tell_ladder(struct mark marks[CASES][STEPS], size_t N)
 {
     report_part("Ladder");
     report_line("one head, N = %zu; GFLOP/s, and of the peak of so many cores", N);
     report_line(" # %-12s%7s %16s %16s %16s %16s", "kernel", "threads", "d 64", "causal", "d 128",
                 "causal");
     bool disturbed = false;
-    for (size_t k = 0; k < LADDER; k++) {
-        const struct step *step = &steps[on_the_ladder[k]];
-        char name[24], cell[CASES][24];
-        ladder_name(step, name);
+    for (size_t k = 0; k < STEPS; k++) {
+        const struct step *step = &steps[k];
+        if (!is_on_the_ladder(step))
+            continue;
+        char name[32], cell[CASES][24];
+        step_label(&table, step, name);
         for (size_t n = 0; n < CASES; n++) {
             disturbed |= marks[n][k].of_peak > 1.0;
             if (marks[n][k].flops > 0.0)
@@ -80,7 +86,7 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
 
 void bench_ladder(size_t N, double seconds, const struct options *o)
 {
-    struct mark marks[CASES][LADDER];
+    struct mark marks[CASES][STEPS];
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     double peak = 0.0;
     for (size_t n = 0; n < CASES; n++) {

@@ -138,7 +138,8 @@ void predict_complete(const struct attention *p, struct tile_size size, struct a
 
 bool can_be_counted(const struct step *step, const struct attention *p)
 {
-    return step->counted && 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+    return step->runs->counted &&
+           2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
 }
 
 struct count count_step(const struct step *step, const struct attention_input *input,
@@ -155,7 +156,7 @@ struct count count_step(const struct step *step, const struct attention_input *i
     traffic_watch("V", input->V, attention_key_elements(p));
     traffic_watch("O", O, n);
     traffic_watch("lse", lse, rows);
-    step->counted(p, size, input->Q, input->K, input->V, O, lse);
+    step->runs->counted(p, size, input->Q, input->K, input->V, O, lse);
     step->predict(p, size, &c.accesses);
 
     c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);

@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ladder_name(const struct step *step, char text[24])
-{
-    const size_t k = (size_t)(step - steps);
-    if (k == COMPLETE)
-        snprintf(text, 24, "   %-12s", step->name);
-    else
-        snprintf(text, 24, "%2zu %-12s", k, step->name);
-}
-
 /* The columns of a step's counts, in text and for --csv; a problem may be too large to be counted. */
 struct counts {
     char text[80], csv[120];
@@ -43,29 +34,34 @@ static struct counts count_row(const struct step *step, const struct attention_i
 static struct attention_errors tell_row(const struct step *step,
                                         const struct attention_input *input,
                                         const struct attention_check *check,
-                                        const struct options *o, char *csv)
+                                        struct previous *previous, const struct options *o,
+                                        char *csv)
 {
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct counts counts = count_row(step, input, size);
     struct result r = step_run(step, input, size);
-    const struct verdict v = step_check(step, input, check, o, &r, false);
-    char name[24], before[40] = "-", before_csv[40] = ",", line[300];
-    ladder_name(step, name);
-    if (v.errors.has_previous) {
-        snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
-        snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.errors.previous);
+    const struct attention_errors e = step_check(step, input, check, previous, &r, false);
+    char name[32], before[40] = "-", before_csv[40] = ",", line[300];
+    step_label(&table, step, name);
+    if (e.has_previous) {
+        snprintf(before, sizeof before, "%.2e %s", e.previous, previous->name);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", previous->name, e.previous);
     }
-    report_line("%s%s  %8.2e  %s", name, counts.text, v.errors.reference, before);
-    if (!v.errors.right)
+    report_line("%s%s  %8.2e  %s", name, counts.text, e.reference, before);
+    if (!e.right)
         report_wrong("%s: its O or lse; it is compared in detail below", step->name);
     if (!counts.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", step->name);
     snprintf(line, sizeof line, "05,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
-             counts.csv, v.errors.reference, before_csv);
+             counts.csv, e.reference, before_csv);
     report_append(csv, line);
+    if (step->supports & SUPPORTS_LSE) {  // what later steps are compared with
+        previous_free(previous);
+        *previous = previous_keep(step, input, check, &r);
+    }
     result_free(&r);
-    return step->is_attention ? v.errors : (struct attention_errors){ .right = v.errors.right };
+    return step->is_product ? (struct attention_errors){ .right = e.right } : e;
 }
 
 static void keep_worse(struct attention_errors *worst, struct attention_errors e)
@@ -80,14 +76,16 @@ static void tell_wrong_steps(const struct attention_input *input,
                              const struct attention_check *check, const struct options *o)
 {
     for (const struct step *step = steps; step < steps + STEPS; step++) {
-        if (step_lacks(step, &input->p))
+        if (step_unsupported(step, &input->p))
             continue;
         struct result r = step_run(step, input, step_size(step, o, input->p.d));
-        if (!step_check(step, input, check, o, &r, false).errors.right) {
+        struct previous previous = previous_run(step_before(step, &input->p), input, check, o);
+        if (!step_check(step, input, check, &previous, &r, false).right) {
             report_part("Wrong");
             report_line("%s", step->name);
-            step_check(step, input, check, o, &r, true);
+            step_check(step, input, check, &previous, &r, true);
         }
+        previous_free(&previous);
         result_free(&r);
     }
 }
@@ -99,19 +97,20 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
         "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,"
         "previous_error\n";
     struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct previous previous = previous_run(NULL, input, &check, o);
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
     report_line(" # %-12s%13s %8s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
                 "error", "from the stage before");
     for (const struct step *step = steps; step <= &steps[last]; step++) {
-        const char *lacks = step_lacks(step, p);
-        char name[24];
-        ladder_name(step, name);
+        const char *lacks = step_unsupported(step, p);
+        char name[32];
+        step_label(&table, step, name);
         if (lacks)
             report_line("%s cannot do this: it knows no %s", name, lacks);
         else
-            keep_worse(&worst, tell_row(step, input, &check, o, csv));
+            keep_worse(&worst, tell_row(step, input, &check, &previous, o, csv));
     }
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);
@@ -119,12 +118,13 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
     report_verified("the stage before", error);
     if (!can_be_counted(&steps[COMPLETE], p))
         report_line("accesses are left out: counted runs of a problem of this size take long");
-    if (!step_lacks(&steps[BLOCK_MATMUL], p))
+    if (!step_unsupported(&steps[BLOCK_MATMUL], p))
         report_line("block_matmul is held against (Q K^T) V, which is larger, and so is its error");
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     if (!worst.right)
         tell_wrong_steps(input, &check, o);
+    previous_free(&previous);
     attention_check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);

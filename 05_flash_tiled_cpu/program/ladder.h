@@ -7,9 +7,6 @@
 #include "05_flash_tiled_cpu/program/chapter.h"
 #include "common/program/options.h"
 
-/* " 3 fa2         ": complete has no number. */
-void ladder_name(const struct step *step, char text[24]);
-
 /*
  * The part "Steps": a line for every step up to `last`, its accesses and errors; of one that cannot do
  * the problem, why. Written to --csv too, where that is asked for without --bench.

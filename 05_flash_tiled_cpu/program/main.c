@@ -32,7 +32,7 @@ static struct count tell_counts(const struct step *step, const struct attention_
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct count c = count_step(step, input, size);
-    const size_t parts = step == &steps[SPLIT_KV] || step == &steps[COMPLETE] ? split_parts(p) : 1;
+    const size_t parts = step->stores & STORES_SPLITS ? split_parts(p) : 1;
     const struct tile_counts tiles = count_tiles_in_parts(p, size, parts);
     char held[32], M[32], skipped[32];
     report_part("Tiles");
@@ -58,16 +58,17 @@ static struct count tell_counts(const struct step *step, const struct attention_
 }
 
 static void write_csv(const char *csv, const struct step *step, const struct attention_input *input,
-                      struct tile_size size, const struct count *count, struct verdict v)
+                      struct tile_size size, const struct count *count,
+                      const struct previous *previous, struct attention_errors e)
 {
     report_summary(csv, &(struct summary){
                             .accesses = step->formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes + count->fast_bytes,
                             .milliseconds = 1e3 * speed_of(step, input, size, 0.05),
-                            .error = v.errors.reference,
-                            .previous = v.errors.has_previous ? v.before : NULL,
-                            .previous_error = v.errors.previous,
+                            .error = e.reference,
+                            .previous = e.has_previous ? previous->name : NULL,
+                            .previous_error = e.previous,
                         });
 }
 
@@ -81,50 +82,43 @@ static void tell_step(const struct step *step, const struct attention_input *inp
         count = tell_counts(step, input, o);
     } else {
         report_part("Counted");
-        report_line(step->counted ? "left out: a counted run of a problem of this size takes long"
-                                  : "not for a rung: it goes through its tiles as fa2 does");
+        report_line(step->runs->counted
+                        ? "left out: a counted run of a problem of this size takes long"
+                        : "not for a rung: it goes through its tiles as fa2 does");
     }
     struct result r = step_run(step, input, size);
-    const struct verdict v = step_check(step, input, &check, o, &r, true);
+    // Where no step was chosen it is the chapter that is compared, and what comes before it is chapter 04, if it can.
+    const bool chosen = o->kernel || input->p.dropout_threshold > 0;
+    struct previous previous =
+        previous_run(chosen ? step_before(step, &input->p) : NULL, input, &check, o);
+    const struct attention_errors e = step_check(step, input, &check, &previous, &r, true);
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
-        write_csv(o->csv, step, input, size, &count, v);
+        write_csv(o->csv, step, input, size, &count, &previous, e);
+    previous_free(&previous);
     result_free(&r);
     attention_check_end(&check);
 }
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void list_steps(bool only_names)
-{
-    for (size_t k = 0; k < STEPS; k++)
-        if (only_names)
-            printf("%s\n", steps[k].name);
-        else if (k == COMPLETE)
-            printf("    %-13s %s\n", steps[k].name, steps[k].idea);
-        else
-            printf("%2zu  %-13s %s\n", k, steps[k].name, steps[k].idea);
-}
-
 /* The step called `name`, which must be able to do the problem. */
 static const struct step *find_step(const struct options *o, const struct attention *p)
 {
     const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be watched
     const char *const name = o->kernel ? o->kernel : usual;
-    for (const struct step *step = steps; step < steps + STEPS; step++) {
-        if (strcmp(step->name, name) != 0)
-            continue;
-        const char *lacks = step_lacks(step, p);
-        if (lacks)
-            options_fail("--kernel", "expected a step that knows %s%s, and %s does not", lacks,
-                         o->key_mask || strcmp(lacks, "--key-mask") != 0
-                             ? ""
-                             : " (the course's input has one)",
-                         name);
-        return step;
-    }
-    options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
-                 name);
+    const struct step *step = step_named(&table, name);
+    if (!step)
+        options_fail("--kernel",
+                     "expected list, all or one of the steps that list names, found '%s'", name);
+    const char *unsupported = step_unsupported(step, p);
+    if (unsupported)
+        options_fail("--kernel", "expected a step that knows %s%s, and %s does not", unsupported,
+                     o->key_mask || strcmp(unsupported, "--key-mask") != 0
+                         ? ""
+                         : " (the course's input has one)",
+                     name);
+    return step;
 }
 
 /* What is asked for besides a verdict must be there: steps before fa1 have no m, l or lse. */
@@ -135,13 +129,13 @@ static void check_wishes(const struct step *step, const struct attention *p,
     const char *const statistics = o->lse ? "--lse" : "--trace";
     if (!step && (o->output || o->lse || o->trace))
         options_fail(single, "expected one --kernel with it, not all");
-    if ((o->lse || o->trace) && step < &steps[FA1])
+    if (step && (o->lse || o->trace) && !(step->supports & SUPPORTS_LSE))
         options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
-    if (o->trace && step > &steps[SPLIT_KV])
+    if (o->trace && !(step->supports & SUPPORTS_TRACE))
         options_fail("--trace", "expected a --kernel from fa1 to split_kv, found %s", step->name);
-    if (step && o->threads > 1 && !step->threads)
+    if (step && o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
         options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
-    if (o->br && step >= &steps[LOOPS] && step <= &steps[THREADS])
+    if (o->br && step && !(step->supports & SUPPORTS_BR))
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
     if (o->trace)
         trace_check(p);
@@ -172,7 +166,7 @@ int main(int argc, char **argv)
     const struct options o = options_parse(&program, argc, argv);
     const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
     if (o.kernel && strcmp(o.kernel, "list") == 0) {
-        list_steps(o.quiet);
+        step_list(&table, o.quiet, o.dtype);
         options_flush();
         return EXIT_VERIFIED;
     }

@@ -31,7 +31,7 @@ void race_run(struct race *race, double seconds)
 
 size_t race_threads(const struct step *step)
 {
-    return step->threads ? threads_in_use() : 1;
+    return (step->supports & SUPPORTS_THREADS) ? threads_in_use() : 1;
 }
 
 double race_peak(const struct race *race)

@@ -13,7 +13,7 @@ void speed_work(void *struct_job)
 {
     const struct job *job = struct_job;
     const struct attention_input *in = job->input;
-    job->step->run(&in->p, job->size, in->Q, in->K, in->V, job->O, job->lse);
+    job->step->runs->run(&in->p, job->size, in->Q, in->K, in->V, job->O, job->lse);
 }
 
 double speed_of(const struct step *step, const struct attention_input *input, struct tile_size size,
@@ -29,11 +29,11 @@ double speed_of(const struct step *step, const struct attention_input *input, st
     return candidate.best;
 }
 
-/* The nearest earlier step that is attention too and can do the problem; NULL: none. */
+/* The nearest earlier step that is attention too and supports the problem; NULL: none. */
 static const struct step *runs_against(const struct step *step, const struct attention *p)
 {
-    for (size_t k = (size_t)(step - steps); k-- > 0 && step->is_attention;)
-        if (steps[k].is_attention && !step_lacks(&steps[k], p))
+    for (size_t k = (size_t)(step - steps); k-- > 0 && !step->is_product;)
+        if (!steps[k].is_product && !step_unsupported(&steps[k], p))
             return &steps[k];
     return NULL;
 }
@@ -42,11 +42,14 @@ struct runner speed_line_up(struct job job, const struct attention_check *check,
                             const struct options *o)
 {
     struct result r = step_run(job.step, job.input, job.size);
-    const struct verdict v = step_check(job.step, job.input, check, o, &r, false);
-    if (!v.errors.right)
+    struct previous previous =
+        previous_run(step_before(job.step, &job.input->p), job.input, check, o);
+    const struct attention_errors e = step_check(job.step, job.input, check, &previous, &r, false);
+    if (!e.right)
         report_wrong("%s: --kernel %s shows where", job.step->name, job.step->name);
+    previous_free(&previous);
     result_free(&r);
-    return (struct runner){ .job = job, .error = v.errors.reference };
+    return (struct runner){ .job = job, .error = e.reference };
 }
 
 void speed_csv_line(char line[SPEED_CSV_LINE], const struct runner *runner, size_t threads,
@@ -68,9 +71,9 @@ static void tell_speed(const struct runner *runner, const struct runner *before,
     const struct step *step = runner->job.step;
     const double seconds = runner->bench->best;
     const double flops = 4.0 * (double)attention_pairs(p) * (double)p->d / seconds;
-    const size_t threads = step->threads ? threads_in_use() : 1;
-    char name[24], time[24], ratio[24] = "-", ratio_csv[24] = "", line[SPEED_CSV_LINE];
-    ladder_name(step, name);
+    const size_t threads = (step->supports & SUPPORTS_THREADS) ? threads_in_use() : 1;
+    char name[32], time[24], ratio[24] = "-", ratio_csv[24] = "", line[SPEED_CSV_LINE];
+    step_label(&table, step, name);
     if (before) {
         snprintf(ratio, sizeof ratio, "%.2f", before->bench->best / seconds);
         snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before->bench->best / seconds);
@@ -116,7 +119,7 @@ void bench_steps(const struct step *only, const struct attention_input *input,
     size_t count = 0;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         const struct job job = { step, input, step_size(step, o, p->d), r.O, r.lse };
-        if (!step_lacks(step, p) && (!only || step == only || step == runs_against(only, p)))
+        if (!step_unsupported(step, p) && (!only || step == only || step == runs_against(only, p)))
             runners[count++] = speed_line_up(job, &check, o);
     }
     for (size_t k = 0; k < count; k++) {

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *step_lacks(const struct step *step, const struct attention *p)
-{
-    if (p->dropout_threshold > 0 && !step->dropout)
-        return "--dropout";
-    if (step->masks)
-        return NULL;
-    if (p->causal && !step->causal)
-        return "--causal";
-    if (p->window_left >= 0 || p->window_right >= 0)
-        return "--window";
-    if (p->block_mask)
-        return "--block-mask";
-    return p->key_mask ? "--key-mask" : NULL;
-}
-
 struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
 {
     struct tile_size size = step->usual;
@@ -43,7 +28,7 @@ struct result step_run(const struct step *step, const struct attention_input *in
                         allocate(attention_rows(p), sizeof(float), "lse") };
     poison_fill(r.O, attention_query_elements(p));
     poison_fill(r.lse, attention_rows(p));
-    step->run(p, size, input->Q, input->K, input->V, r.O, r.lse);
+    step->runs->run(p, size, input->Q, input->K, input->V, r.O, r.lse);
     return r;
 }
 
@@ -54,22 +39,17 @@ void result_free(struct result *r)
     *r = (struct result){ NULL, NULL };
 }
 
-/*
- * The nearest earlier step that can do the problem; NULL: none. Where no step was chosen it is the
- * chapter that is compared, and what comes before is chapter 04, if it can.
- */
-static const struct step *step_before(const struct step *step, const struct attention *p,
-                                      bool chosen)
+const struct step *step_before(const struct step *step, const struct attention *p)
 {
-    if (!chosen && p->dropout_threshold == 0)
-        return NULL;
-    for (const struct step *s = step - 1; s > &steps[STANDARD]; s--)
-        if (s->is_attention && !step_lacks(s, p))
-            return s;
+    while (step > steps) {
+        step--;
+        if (step->supports & SUPPORTS_LSE && !step_unsupported(step, p))
+            return step;
+    }
     return NULL;
 }
 
-/* The checked rows from chapter 04, which knows all but dropout. */
+/* The checked rows from chapter 04, which supports all but dropout. */
 static float *rows_of_chapter_04(const struct attention_input *input,
                                  const struct attention_check *check)
 {
@@ -81,6 +61,31 @@ static float *rows_of_chapter_04(const struct attention_input *input,
                             rows + k * p->d, NULL);
     }
     return rows;
+}
+
+struct previous previous_keep(const struct step *step, const struct attention_input *input,
+                              const struct attention_check *check, const struct result *r)
+{
+    return (struct previous){ step->name, attention_check_rows(check, r->O, input->p.d) };
+}
+
+struct previous previous_run(const struct step *step, const struct attention_input *input,
+                             const struct attention_check *check, const struct options *options)
+{
+    if (!step && input->p.dropout_threshold > 0)
+        return (struct previous){ "04 no tiling", NULL };
+    if (!step)
+        return (struct previous){ "04 no tiling", rows_of_chapter_04(input, check) };
+    struct result r = step_run(step, input, step_size(step, options, input->p.d));
+    const struct previous previous = previous_keep(step, input, check, &r);
+    result_free(&r);
+    return previous;
+}
+
+void previous_free(struct previous *previous)
+{
+    free(previous->rows);
+    previous->rows = NULL;
 }
 
 /* Row o of (scale Q K^T) V for one query, in double and as float32 computes it. */
@@ -136,34 +141,24 @@ static struct attention_errors compare(const struct attention_check *check,
                 : attention_check_errors(check, p, O, lse, before);
 }
 
-struct verdict step_check(const struct step *step, const struct attention_input *input,
-                          const struct attention_check *check, const struct options *options,
-                          const struct result *r, bool tell)
+struct attention_errors step_check(const struct step *step, const struct attention_input *input,
+                                   const struct attention_check *check,
+                                   const struct previous *previous, const struct result *r,
+                                   bool tell)
 {
     const struct attention *p = &input->p;
-    struct verdict v = { .before = "" };
-    float *O = attention_check_rows(check, r->O, p->d);
-    if (!step->is_attention) {
+    float *O = attention_check_rows(check, r->O, p->d), *lse = NULL;
+    struct attention_errors errors;
+    if (step->is_product) {
         struct attention_check product = check_of_product(input, check);
-        v.errors = compare(&product, p, O, NULL, NULL, NULL, tell);
+        errors = compare(&product, p, O, NULL, NULL, NULL, tell);
         attention_check_end(&product);
-        free(O);
-        return v;
+    } else {
+        if (step->supports & SUPPORTS_LSE)
+            lse = attention_check_rows(check, r->lse, 1);
+        errors = compare(check, p, O, lse, previous->name, previous->rows, tell);
     }
-    float *lse = step == &steps[STANDARD] ? NULL : attention_check_rows(check, r->lse, 1);
-    float *before = NULL;
-    const struct step *earlier = step_before(step, p, options->kernel || !tell);
-    v.before = earlier ? earlier->name : "04 no tiling";
-    if (earlier) {
-        struct result of_earlier = step_run(earlier, input, step_size(earlier, options, p->d));
-        before = attention_check_rows(check, of_earlier.O, p->d);
-        result_free(&of_earlier);
-    } else if (p->dropout_threshold == 0) {
-        before = rows_of_chapter_04(input, check);
-    }
-    v.errors = compare(check, p, O, lse, v.before, before, tell);
-    free(before);
     free(lse);
     free(O);
-    return v;
+    return errors;
 }

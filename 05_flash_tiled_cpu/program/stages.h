@@ -8,9 +8,6 @@
 #include "common/check/attention_check.h"
 #include "common/program/options.h"
 
-/* The option that the step lacks for this problem, as it is written on the command line; or NULL. */
-const char *step_lacks(const struct step *step, const struct attention *p);
-
 /* The tiles that the command line asks for; what it leaves open suits the step. */
 struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
 
@@ -23,19 +20,26 @@ struct result step_run(const struct step *step, const struct attention_input *in
                        struct tile_size size);
 void result_free(struct result *r);
 
-/* How a step compares, and what it is compared with. */
-struct verdict {
-    struct attention_errors errors;
-    const char *before;  // the stage before
+/* What a result is compared with besides the reference: an earlier step's O, or chapter 04's. */
+struct previous {
+    const char *name;
+    float *rows;  // of its O, those that are checked; NULL: it cannot do the problem
 };
 
-/*
- * Compares the result of a step. The stage before is the nearest earlier one that can do the
- * problem, or chapter 04 where no --kernel was chosen: it is run too. `tell` says whether the part
- * "Compared with" is printed.
- */
-struct verdict step_check(const struct step *step, const struct attention_input *input,
-                          const struct attention_check *check, const struct options *options,
-                          const struct result *r, bool tell);
+/* The nearest earlier step that supports the problem and writes lse; NULL: there is none. */
+const struct step *step_before(const struct step *step, const struct attention *p);
+
+/* Runs that step, or, where `step` is NULL, chapter 04; or keeps a result that there is. Free it with previous_free. */
+struct previous previous_run(const struct step *step, const struct attention_input *input,
+                             const struct attention_check *check, const struct options *options);
+struct previous previous_keep(const struct step *step, const struct attention_input *input,
+                              const struct attention_check *check, const struct result *r);
+void previous_free(struct previous *previous);
+
+/* Compares the result of a step. `tell` says whether the part "Compared with" is printed. */
+struct attention_errors step_check(const struct step *step, const struct attention_input *input,
+                                   const struct attention_check *check,
+                                   const struct previous *previous, const struct result *r,
+                                   bool tell);
 
 #endif

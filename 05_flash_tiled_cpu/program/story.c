@@ -153,8 +153,11 @@ static void must_be_right(enum step_name name, const struct attention_input *inp
     const struct options none = { .trace = false };
     struct attention_check check = attention_check_begin(input, false);
     struct result r = step_run(&steps[name], input, (struct tile_size){ 32, 32 });
-    if (!step_check(&steps[name], input, &check, &none, &r, false).errors.right)
+    struct previous previous =
+        previous_run(step_before(&steps[name], &input->p), input, &check, &none);
+    if (!step_check(&steps[name], input, &check, &previous, &r, false).right)
         report_wrong("%s: its O or lse", steps[name].name);
+    previous_free(&previous);
     result_free(&r);
     attention_check_end(&check);
 }

@@ -1,15 +1,5 @@
 /*
- * Chapter 05, the steps. Each is a file with one idea more than the one before.
- *
- *     standard       S and P stored, the products by tiles: what the others are held against
- *     block_matmul   O = (Q K^T) V by tiles: a sum over blocks of keys, and no softmax
- *     fa1            FlashAttention: tiles and the recurrence, K and V outside
- *     fa2            FlashAttention-2: Q outside, O divided by l once, at the end
- *     masks          a tile that nobody sees is skipped
- *     dropout        a random decision that no tile can change
- *     split_kv       few queries, many keys: parts, merged at the end
- *
- * and complete, all of them together, at the speed of the last of the rungs (fast/rungs.h).
+ * Chapter 05, the steps: each is a file in this folder or in fast/, with one idea more than the one before. table.h lists them.
  */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H
@@ -17,11 +7,6 @@
 #include "common/problem/attention.h"
 
 #include <stddef.h>
-
-/* A tile is Br queries by Bc keys, each at least 1; smaller at the ends, and it may exceed N. */
-struct tile_size {
-    size_t Br, Bc;
-};
 
 /*
  * What every step does: O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p
@@ -37,11 +22,9 @@ struct tile_size {
 typedef void attention_step(const struct attention *p, struct tile_size size, const float *Q,
                             const float *K, const float *V, float *O, float *lse);
 
-attention_step standard, block_matmul, fa1, fa2, masks, dropout, split_kv, complete;
-
-/* The same with their accesses and operations counted. */
-attention_step standard_counted, block_matmul_counted, fa1_counted, fa2_counted, masks_counted,
-    dropout_counted, split_kv_counted, complete_counted;
+#define STEP(constant, name, ...) attention_step name, name##_counted;
+#include "05_flash_tiled_cpu/steps/table.h"
+#undef STEP
 
 /* The tiles that suit a fast memory of M elements: FlashAttention's line 1 … */
 struct tile_size fa1_size(size_t M, size_t d);

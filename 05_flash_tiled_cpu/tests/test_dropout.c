@@ -77,9 +77,9 @@ static void assert_weights(enum step_name name, size_t form, double P, uint64_t 
     struct test_problem t = problem_of_weights(P, seed);
     const struct tile_size size = tiles_of(name, form, &t.p);
     poison_fill(with, ROWS * N);
-    steps[name].run(&t.p, size, t.Q, t.K, t.V, with, lse);
+    steps[name].runs->run(&t.p, size, t.Q, t.K, t.V, with, lse);
     attention_set_dropout(&t.p, 0.0, seed);
-    steps[name].run(&t.p, size, t.Q, t.K, t.V, without, lse_without);
+    steps[name].runs->run(&t.p, size, t.Q, t.K, t.V, without, lse_without);
     for (size_t n = 0; n < ROWS * N; n++) {
         const bool kept = is_kept(P, seed, n / N, n % N);
         const double right = kept ? (double)without[n] / (1.0 - P) : 0.0;

@@ -1,6 +1,7 @@
 /*
  * What the program writes for other programs: O and lse, the trace, and tables.
  */
+#include "05_flash_tiled_cpu/program/chapter.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -10,12 +11,6 @@
 #include <string.h>
 
 #define PROGRAM "${BUILD:-build}/05_flash_tiled_cpu "
-
-static const char *const step_names[] = {
-    "standard",   "block_matmul", "fa1",   "fa2",  "masks",   "dropout", "split_kv", "loops",
-    "polynomial", "registers",    "block", "skip", "overlap", "threads", "complete",
-};
-enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
 
 static struct command run(const char *arguments)
 {
@@ -251,17 +246,17 @@ TEST(outputs, has_a_line_for_every_step)
 {
     const struct command c =
         run("--n-q 40 --d 8 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
-    char rows[STEP_NAMES][40];
-    const char *parts[STEP_NAMES + 2] = {
+    char rows[STEPS][40];
+    const char *parts[STEPS + 2] = {
         "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,previous_error\n"
     };
-    for (int k = 0; k < STEP_NAMES; k++) {
-        snprintf(rows[k], sizeof rows[k], "\n05,%s,", step_names[k]);
+    for (int k = 0; k < STEPS; k++) {
+        snprintf(rows[k], sizeof rows[k], "\n05,%s,", steps[k].name);
         parts[k + 1] = rows[k] + (k == 0);
     }
     cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
-    cr_assert(lines_of_fields(c.out, 11) == 1 + STEP_NAMES, "not 11 fields a line: %s", c.out);
+    cr_assert(lines_of_fields(c.out, 11) == 1 + STEPS, "not 11 fields a line: %s", c.out);
     const char *const lonely = strstr(c.out, "05,block_matmul,");
     cr_assert(lonely[strcspn(lonely, "\n") - 1] == ',', "block_matmul has nothing before it: %s",
               c.out);

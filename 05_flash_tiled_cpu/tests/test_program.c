@@ -2,6 +2,7 @@
  * The program as a reader runs it: its story, every step and option, and what it writes. What it
  * refuses is in test_refusals.c, what it writes for other programs in test_outputs.c.
  */
+#include "05_flash_tiled_cpu/program/chapter.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -11,12 +12,6 @@
 #define PROGRAM "${BUILD:-build}/05_flash_tiled_cpu "
 #define SHAPE "--batch 2 --heads 4 --kv-heads 2 --n-q 203 --n-k 113 --d 40 "
 #define ISSUE SHAPE "--causal --window 50,0 --dropout 0.1 --br 16 --bc 24 "
-
-static const char *const step_names[] = {
-    "standard",   "block_matmul", "fa1",   "fa2",  "masks",   "dropout", "split_kv", "loops",
-    "polynomial", "registers",    "block", "skip", "overlap", "threads", "complete",
-};
-enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
 
 static struct command verifies(const char *arguments)
 {
@@ -119,43 +114,36 @@ TEST(program, says_of_every_step_what_it_lacks)
 
 TEST(program, runs_every_step_by_its_name)
 {
-    const char *const before[STEP_NAMES] = {
-        "04 no tiling", "\n",      "04 no tiling", "fa1",     "fa2",
-        "masks",        "dropout", "split_kv",     "loops",   "polynomial",
-        "registers",    "block",   "skip",         "overlap", "threads",
-    };
-    for (int k = 0; k < STEP_NAMES; k++) {
+    const char *before = "04 no tiling";  // the nearest earlier step that writes lse, or chapter 04
+    for (int k = 0; k < STEPS; k++) {
         char arguments[100], with[40];
         snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 5 --heads 2 --kernel %s",
-                 step_names[k]);
-        const bool rung = k > 6 && k < 14;  // they are not counted
-        snprintf(with, sizeof with, rung ? "Counted" : "%s, with Br = ", step_names[k]);
-        verifies_and_tells(arguments, (const char *const[]){
-                                          with, rung ? "not for a rung" : "Counted",
-                                          "Compared with", "double reference", before[k], NULL });
+                 steps[k].name);
+        const bool fast = !steps[k].formula;  // it is not counted
+        snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", steps[k].name);
+        verifies_and_tells(arguments,
+                           (const char *const[]){ with, fast ? "not for a rung" : "Counted",
+                                                  "Compared with", "double reference",
+                                                  steps[k].is_product ? "\n" : before, NULL });
+        if (steps[k].supports & SUPPORTS_LSE)
+            before = steps[k].name;
     }
-    verifies_and_tells(
-        "--n-q 33 --n-k 40 --d 5 --kernel all",
-        (const char *const[]){ "Steps",      "standard", "04 no tiling\n", "block_matmul",
-                               "-\n",        "fa1",      "04 no tiling\n", "fa2",
-                               "fa1\n",      "masks",    "fa2\n",          "dropout",
-                               "masks\n",    "split_kv", "dropout\n",      "loops",
-                               "split_kv\n", "threads",  "overlap\n",      "complete",
-                               "threads\n",  NULL });
+    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
+                       (const char *const[]){ "Steps", "standard", "04 no tiling\n", "block_matmul",
+                                              "-\n", "fa1", "04 no tiling\n", "fa2", "fa1\n",
+                                              "complete", "\n", NULL });
 }
 
 TEST(program, lists_its_steps)
 {
     verifies_and_tells("--kernel list",
                        (const char *const[]){ " 0  standard ", "\n 1  block_matmul ", "\n 2  fa1 ",
-                                              "\n 3  fa2 ", "\n 4  masks ", "\n 5  dropout ",
-                                              "\n 6  split_kv ", "\n 7  loops ", "\n13  threads ",
                                               "\n    complete ", NULL });
     const struct command names = verifies("--kernel list --quiet");
-    char expected[200] = "";
-    for (int k = 0; k < STEP_NAMES; k++) {
+    char expected[1000] = "";
+    for (int k = 0; k < STEPS; k++) {
         const size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s\n", step_names[k]);
+        snprintf(expected + used, sizeof expected - used, "%s\n", steps[k].name);
     }
     cr_assert(strcmp(names.out, expected) == 0, "--quiet: it printed: %s", names.out);
 }

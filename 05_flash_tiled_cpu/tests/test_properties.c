@@ -15,7 +15,7 @@ static enum step_name next(enum step_name name)
 {
     do
         name++;
-    while (name < STEPS && !steps[name].is_attention);
+    while (name < STEPS && steps[name].is_product);
     return name;
 }
 
@@ -24,7 +24,7 @@ static float *output(enum step_name name, const struct test_problem *t, struct t
     const size_t n = attention_query_elements(&t->p);
     float *O = allocate(n, sizeof *O, "O");
     poison_fill(O, n);
-    steps[name].run(&t->p, size, t->Q, t->K, t->V, O, NULL);
+    steps[name].runs->run(&t->p, size, t->Q, t->K, t->V, O, NULL);
     return O;
 }
 

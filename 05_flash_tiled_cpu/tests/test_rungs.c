@@ -68,7 +68,7 @@ TEST(rungs, give_queries_that_see_no_key_zero_and_minus_infinity)
         struct test_problem t = problem_of(p, 0, 1);
         float O[70 * 5], lse[70];
         poison_fill(O, 70 * 5);
-        steps[name].run(&p, (struct tile_size){ 1, 8 }, t.Q, t.K, t.V, O, lse);
+        steps[name].runs->run(&p, (struct tile_size){ 1, 8 }, t.Q, t.K, t.V, O, lse);
         for (size_t n = 0; n < 250; n++)
             cr_assert(O[n] == 0.0f && lse[n / 5] == -INFINITY, "%s: query %zu: %g, lse %g",
                       steps[name].name, n / 5, (double)O[n], (double)lse[n / 5]);
@@ -90,7 +90,7 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
                 t.K[j] = (float)sign * 9.0f * (float)j;
             static float O[40];
             poison_fill(O, 40);
-            steps[name].run(&p, (struct tile_size){ 8, 40 }, t.Q, t.K, t.V, O, NULL);
+            steps[name].runs->run(&p, (struct tile_size){ 8, 40 }, t.Q, t.K, t.V, O, NULL);
             for (size_t i = 0; i < 40; i++)
                 if (i % 5)  // one key has all the weight but e^-9
                     cr_assert(fabsf(O[i] - t.V[sign > 0 ? 299 : 0]) < 2e-3f, "%s: O[%zu] is %g",
@@ -106,13 +106,13 @@ TEST(rungs, let_nan_be_seen)
         struct test_problem t = problem_of(attention_of(1, 1, 1, 50, 40, 6), 0, 1);
         float O[50 * 6], lse[50];
         t.Q[7 * 6 + 2] = NAN;
-        steps[name].run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        steps[name].runs->run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
         for (size_t n = 0; n < 50 * 6; n++)
             cr_assert(!isnan(O[n]) == (n / 6 != 7) && !isnan(lse[n / 6]) == (n / 6 != 7),
                       "%s: query %zu: %g, lse %g", steps[name].name, n / 6, (double)O[n],
                       (double)lse[n / 6]);
         t.K[39 * 6] = NAN;
-        steps[name].run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        steps[name].runs->run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
         for (size_t n = 0; n < 50 * 6; n++)
             cr_assert(isnan(O[n]) && isnan(lse[n / 6]), "%s: query %zu: %g, lse %g",
                       steps[name].name, n / 6, (double)O[n], (double)lse[n / 6]);

@@ -92,7 +92,8 @@ static void predict_nothing(const struct attention *p, struct tile_size size, st
 static struct theorem check_fake(float m, float l, float o, bool divided)
 {
     static float Q[2], K[4], V[4] = { 1, 2, 3, 4 };
-    const struct step step = { .name = "fake", .counted = fake, .predict = predict_nothing };
+    const struct runs runs = { .counted = fake };
+    const struct step step = { .name = "fake", .runs = &runs, .predict = predict_nothing };
     struct attention_input input = { attention_of(1, 1, 1, 1, 2, 2), .Q = Q, .K = K, .V = V };
     fake_m = m;
     fake_l = l;
@@ -167,11 +168,11 @@ TEST(observer, sees_every_tile_that_is_not_skipped_twice)
 {
     for (enum step_name name = FA1; name <= SPLIT_KV; name++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
-            struct test_problem t =
-                random_problem(seed, attention_of(2, 2, 2, 40, 40, 9),
-                               random_options(seed, steps[name].dropout ? WITH_EVERYTHING
-                                                    : steps[name].masks ? WITH_MASKS
-                                                                        : WITH_SHAPES));
+            struct test_problem t = random_problem(
+                seed, attention_of(2, 2, 2, 40, 40, 9),
+                random_options(seed, steps[name].supports & SUPPORTS_DROPOUT  ? WITH_EVERYTHING
+                                     : steps[name].supports & SUPPORTS_WINDOW ? WITH_MASKS
+                                                                              : WITH_SHAPES));
             const struct attention_input input = input_of(&t);
             const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
             const struct tile_counts tiles = count_tiles(&t.p, size);

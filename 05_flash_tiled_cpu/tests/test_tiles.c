@@ -40,7 +40,7 @@ static void run_in_tiles(const struct attention *p, const float *Q, const float 
              " --kernel %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
              threads);
     threads_use(threads);
-    steps[running].run(p, size, Q, K, V, O, lse);
+    steps[running].runs->run(p, size, Q, K, V, O, lse);
 }
 
 forward *in_tiles(enum step_name name)
@@ -71,7 +71,7 @@ static void run_form(enum step_name name, size_t form, const struct test_problem
 {
     poison_fill(O, attention_query_elements(&t->p));
     poison_fill(lse, attention_rows(&t->p));
-    steps[name].run(&t->p, tiles_of(name, form, &t->p), t->Q, t->K, t->V, O, lse);
+    steps[name].runs->run(&t->p, tiles_of(name, form, &t->p), t->Q, t->K, t->V, O, lse);
 }
 
 void assert_nan_stays_with_those_who_see_it(enum step_name name)
@@ -134,7 +134,7 @@ void assert_lacks(enum step_name name)
         run_form(name, 3, &t, with, lse);
         t.p = attention_of(p.B, p.H, p.Hkv, p.Nq, p.Nk, p.d);
         t.p.scale = p.scale;
-        if (steps[name].masks) {  // it lacks dropout alone
+        if (steps[name].supports & SUPPORTS_WINDOW) {  // it lacks dropout alone
             t.p = p;
             attention_set_dropout(&t.p, 0.0, 0);
         }

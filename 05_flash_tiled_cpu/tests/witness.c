@@ -79,7 +79,7 @@ static void witness_problem(enum step_name name, const struct test_problem *t,
     traffic_watch("V", t->V, attention_key_elements(p));
     traffic_watch("O", O, n);
     traffic_watch("lse", lse, rows);
-    steps[name].counted(p, size, t->Q, t->K, t->V, O, lse);
+    steps[name].runs->counted(p, size, t->Q, t->K, t->V, O, lse);
 
     size_t sum = 0;
     for (size_t k = 0; k < LINES && f.line[k].array; k++) {
@@ -91,7 +91,7 @@ static void witness_problem(enum step_name name, const struct test_problem *t,
               problem, all.loads + all.stores, sum);
     witness_start();
     threads_use(1);  // the witness cannot count in several at once
-    steps[name].run(p, size, t->Q, t->K, t->V, O, lse);
+    steps[name].runs->run(p, size, t->Q, t->K, t->V, O, lse);
     assert_accesses(&f, counted, problem, name != COMPLETE);
     free(O);
     free(lse);

@@ -1,26 +1,5 @@
 /*
- * Chapter 06, the kernels. Each is a .cu file with one idea more than the one before.
- *
- *     naive       three kernels, S and P between them in global memory
- *     fa1         FlashAttention: one block a head, tiles in shared memory
- *     fa2         FlashAttention-2: one block a tile of queries, sums in registers
- *     mma         fa2 on tensor cores, for inputs of 16 bits
- *     swizzle     … and no bank of shared memory is waited for
- *     async       … and the next tile comes while this one is worked on
- *     exp2        async, and the scale is folded into powers of 2
- *     skip        … and only the tiles that need it have a mask
- *     rescale     … and l and O move only when the maximum has moved far
- *     budget      … and the size of a tile is one that there are registers for
- *     wgmma       rescale, and Hopper's units copy and multiply
- *     roles       … and one warpgroup asks for tiles while two compute
- *     overlap     … and the product of the last weights is awaited after new ones
- *     pingpong    … and the two that compute take turns at the tensor cores
- *     persistent  … and blocks stay, and take one tile of queries after the other
- *     complete    fa2 with every option, and for 16 bits budget with every option
- *
- * A .cu file is compiled three times: for the CPU, for the CPU with every access to memory watched,
- * and, where there is nvcc, for a GPU. Its launcher is C and has three names: fa2_cpu, fa2_watched and
- * fa2_gpu.
+ * Chapter 06, the kernels: each is a .cu file with one idea more than the one before. table.h lists them.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
@@ -58,15 +37,6 @@ struct device_arrays {
  * too, and then d = 32, 64, 96, 128 and 256.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
-
-#define KERNEL_LAUNCHERS(build)                                                                    \
-    kernel_launcher naive_##build, fa1_##build, fa2_##build, mma_##build, swizzle_##build,         \
-        async_##build, exp2_##build, skip_##build, rescale_##build, budget_##build, wgmma_##build, \
-        roles_##build, overlap_##build, pingpong_##build, persistent_##build, complete_##build
-
-KERNEL_LAUNCHERS(cpu);
-KERNEL_LAUNCHERS(watched);
-KERNEL_LAUNCHERS(gpu);
 
 #ifdef __cplusplus
 }

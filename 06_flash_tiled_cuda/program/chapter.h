@@ -5,72 +5,38 @@
 #define FLASH_TILED_CUDA_CHAPTER_H
 
 #include "06_flash_tiled_cuda/kernels/device/device.h"
-#include "common/measure/accesses.h"
+#include "06_flash_tiled_cuda/kernels/kernels.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"
+#include "common/program/step.h"
 
 #include <stdbool.h>
 
-/* A tile that a kernel on tensor cores is compiled for, and of how many threads a block then is. */
-struct tile {
-    size_t d, Br, Bc, threads;
+/* A kernel of this chapter has a launcher for each build. */
+struct runs {
+    kernel_launcher *on[BUILDS];
 };
 
-/* Its shared memory in bytes: Q, and two stages of K and V. */
-size_t tile_bytes(const struct tile *tile);
-
-/* How a kernel is started, and the queries and keys of a tile. */
-struct shape {
-    size_t blocks, threads, Br, Bc;
-};
-
-struct kernel {
-    const char *name, *idea;
-    struct shape (*shape)(const struct attention *p);
-    void (*predict)(const struct attention *p, struct shape shape, struct accesses *a);
-    const char *formula;  // of its accesses, short
-    bool scores;          // it stores S and P …
-    bool statistics;      // … or m and l in global memory
-    bool options;         // it knows every option and every d to 128; else causal order and five d
-    bool tensor;          // it is for bf16 and f16, d = 64 and 128; else for float32
-    bool stays;           // its blocks are as many as multiprocessors, and take tiles of queries
-    bool hopper;          // on a GPU it needs compute capability 9.0
-    const struct tile
-        *tiles;  // for these types it has several, from which --br and --bc choose; d = 0 ends them
-};
+#define STEP(constant, name, ...) DECLARE_LAUNCHERS(kernel_launcher, name)
+#include "06_flash_tiled_cuda/kernels/table.h"
+#undef STEP
 
 enum kernel_name {
-    NAIVE,
-    FA1,
-    FA2,
-    MMA,
-    SWIZZLE,
-    ASYNC,
-    EXP2,
-    SKIP,
-    RESCALE,
-    BUDGET,
-    WGMMA,
-    ROLES,
-    OVERLAP,
-    PINGPONG,
-    PERSISTENT,
-    COMPLETE,
+#define STEP(constant, name, ...) constant,
+#include "06_flash_tiled_cuda/kernels/table.h"
+#undef STEP
     KERNELS
 };
-extern const struct kernel kernels[KERNELS];
+extern const struct step kernels[KERNELS];
+extern const struct step_table table;
 
-/*
- * The tile of so many queries and keys, 0 being any, that the kernel is compiled for with the problem's d and type;
- * NULL: there is none.
- */
-const struct tile *kernel_tile(const struct kernel *kernel, const struct attention *p, size_t Br,
-                               size_t Bc);
+/* The shared memory of a tile in bytes: Q, and two stages of K and V. */
+size_t tile_bytes(const struct kernel_tile *tile);
 
 /*
  * How the kernel is started for an input, with the tile that this asks for if the kernel has it, else with its own.
  */
-struct shape kernel_shape_of(const struct kernel *kernel, const struct attention_input *input);
+struct kernel_shape kernel_shape_of(const struct step *kernel, const struct attention_input *input);
 
 /* What a counted run of a kernel did. */
 struct count {
@@ -84,13 +50,13 @@ struct count {
 bool can_be_counted(const struct attention *p);
 
 /* Runs the kernel, every access watched, with its output thrown away. */
-struct count count_kernel(const struct kernel *kernel, const struct attention_input *input);
+struct count count_kernel(const struct step *kernel, const struct attention_input *input);
 
-void predict_naive(const struct attention *p, struct shape shape, struct accesses *a);
-void predict_fa1(const struct attention *p, struct shape shape, struct accesses *a);
-void predict_fa2(const struct attention *p, struct shape shape, struct accesses *a);
-void predict_tensor(const struct attention *p, struct shape shape, struct accesses *a);
-void predict_boxes(const struct attention *p, struct shape shape, struct accesses *a);
-void predict_complete(const struct attention *p, struct shape shape, struct accesses *a);
+void predict_naive(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_tensor(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_boxes(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
 #endif

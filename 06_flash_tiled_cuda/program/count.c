@@ -25,7 +25,7 @@ static size_t keys_seen(const struct attention *p, size_t i)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-void predict_naive(const struct attention *p, struct shape s, struct accesses *a)
+void predict_naive(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     (void)s;  // its accesses have no tiles
     const size_t rows = attention_rows(p), pairs = attention_pairs(p);
@@ -51,7 +51,7 @@ static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
     return queries;
 }
 
-void predict_fa1(const struct attention *p, struct shape s, struct accesses *a)
+void predict_fa1(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
     const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
@@ -91,23 +91,23 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
     return p->B * p->H * keys;
 }
 
-void predict_fa2(const struct attention *p, struct shape s, struct accesses *a)
+void predict_fa2(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
 }
 
-void predict_tensor(const struct attention *p, struct shape s, struct accesses *a)
+void predict_tensor(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
 }
 
 /* A box is of a whole tile, and what no query sees of it comes along. */
-void predict_boxes(const struct attention *p, struct shape s, struct accesses *a)
+void predict_boxes(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     with_keys(p, keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
 }
 
-void predict_complete(const struct attention *p, struct shape s, struct accesses *a)
+void predict_complete(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     size_t keys = 0;
     for (size_t n = 0; n < p->B * p->H; n++)
@@ -127,23 +127,25 @@ bool can_be_counted(const struct attention *p)
     return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
 }
 
-struct count count_kernel(const struct kernel *kernel, const struct attention_input *input)
+struct count count_kernel(const struct step *kernel, const struct attention_input *input)
 {
     struct count c = { .pairs = attention_pairs(&input->p) };
+    const struct kernel_shape shape = kernel_shape_of(kernel, input);
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
     struct loaded l = kernel_load(kernel, &device_watched, input);
     kernel_launch(&l);
     cuda_cpu_watch(0);
-    kernel->predict(&input->p, kernel_shape_of(kernel, input), &c.accesses);
+    kernel->predict(&input->p, (struct tile_size){ shape.Br, shape.Bc }, &c.accesses);
     kernel_unload(&l);
 
-    const bool halved = kernel->options && input->p.dtype != DTYPE_F32;
-    const char *const formula = halved ? kernels[MMA].formula : kernel->formula;
+    const bool other = kernel->formula_16 && input->p.dtype != DTYPE_F32;
+    const char *const formula = other ? kernel->formula_16 : kernel->formula;
     c.as_predicted = accesses_sum(&c.accesses, formula, &c.total);
     const size_t rows = attention_rows(&input->p);
     c.extra = sizeof(float) * rows *
-              ((kernel->scores ? 2 * input->p.Nk : 0) + (kernel->statistics ? 2 : 0));
+              ((kernel->stores & STORES_SCORES ? 2 * input->p.Nk : 0) +
+               (kernel->stores & STORES_STATISTICS ? 2 : 0));
     traffic_reset();  // what was watched goes
     return c;
 }

@@ -6,22 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void ladder_name(const struct kernel *kernel, char text[24])
-{
-    const size_t k = (size_t)(kernel - kernels);
-    if (k == COMPLETE)
-        snprintf(text, 24, "   %-10s", kernel->name);
-    else
-        snprintf(text, 24, "%2zu %-10s", k + 1, kernel->name);
-}
-
 /* The columns of a kernel's counts, in text and for --csv; a problem may be too large to be counted. */
 struct counts {
     char text[80], csv[120];
     bool as_predicted;
 };
 
-static struct counts count_row(const struct kernel *kernel, const struct attention_input *input)
+static struct counts count_row(const struct step *kernel, const struct attention_input *input)
 {
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
@@ -36,16 +27,17 @@ static struct counts count_row(const struct kernel *kernel, const struct attenti
     return row;
 }
 
-static struct verdict tell_row(const struct kernel *kernel, const struct device *device,
-                               const struct attention_input *input, struct attention_check *check,
+static struct verdict tell_row(const struct step *kernel, const struct device *device,
+                               const struct attention_input *input,
+                               const struct attention_check *check, struct previous *previous,
                                char *csv)
 {
-    struct shape shape = kernel_shape_of(kernel, input);
+    struct kernel_shape shape = kernel_shape_of(kernel, input);
     const struct counts counts = count_row(kernel, input);
     struct result r = kernel_run(kernel, device, input);
-    const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
-    char name[24], blocks[32], before[40], before_csv[40], line[300];
-    ladder_name(kernel, name);
+    const struct verdict v = kernel_check(input, check, previous, &r, false);
+    char name[32], blocks[32], before[40], before_csv[40], line[300];
+    step_label(&table, kernel, name);
     shape.blocks = kernel_blocks(kernel, shape, device);
     snprintf(before, sizeof before, "%.1e %s", v.previous, v.before);
     snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.previous);
@@ -59,6 +51,8 @@ static struct verdict tell_row(const struct kernel *kernel, const struct device 
              shape.blocks, shape.threads, shape.Br, shape.Bc, counts.csv, v.errors.reference,
              before_csv);
     report_append(csv, line);
+    previous_free(previous);
+    *previous = previous_keep(kernel, input, check, &r);
     result_free(&r);
     return v;
 }
@@ -70,9 +64,9 @@ static void tell_others(enum dtype type)
     char what[40], names[WIDTH + 2] = "";
     snprintf(what, sizeof what, "for %s: ", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32");
     int indent = 0;
-    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+    for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const size_t used = strlen(names);
-        if (kernel_knows_type(kernel, type))
+        if (step_takes_type(kernel, type))
             continue;
         if (used + 2 + strlen(kernel->name) <= WIDTH) {
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", kernel->name);
@@ -91,17 +85,18 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     const struct attention *p = &input->p;
     char csv[REPORT_CSV] = "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,"
                            "error,previous,previous_error\n";
-    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct attention_check check = check_begin(input, o->verify_all);
+    struct previous previous = { NULL, NULL };
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
     report_line(" # %-10s%6s %7s %10s %7s %8s %7s %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
-    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        const char *lacks = kernel_lacks_on(kernel, p, device);
-        char name[24];
-        ladder_name(kernel, name);
-        if (!kernel_knows_type(kernel, p->dtype))
+    for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        const char *lacks = step_unsupported_on(kernel, p, device);
+        char name[32];
+        step_label(&table, kernel, name);
+        if (!step_takes_type(kernel, p->dtype))
             continue;
         if (options_left_out(kernel->name)) {
             report_line("%s is left out", name);
@@ -111,7 +106,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             report_line("%s cannot do this: it does not know %s", name, lacks);
             continue;
         }
-        const struct verdict v = tell_row(kernel, device, input, &check, csv);
+        const struct verdict v = tell_row(kernel, device, input, &check, &previous, csv);
         worst.reference = worse_error(worst.reference, v.errors.reference);
         worst.previous = worse_error(worst.previous, v.previous);
     }
@@ -125,7 +120,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     report_line("run %s", device_text(device));
-    attention_check_end(&check);
+    previous_free(&previous);
+    check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);
 }

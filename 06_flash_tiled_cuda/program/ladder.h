@@ -7,9 +7,6 @@
 #include "06_flash_tiled_cuda/program/chapter.h"
 #include "common/program/options.h"
 
-/* " 3 fa2         ": complete has no number. */
-void ladder_name(const struct kernel *kernel, char text[24]);
-
 /*
  * The part "Kernels": a line for every kernel, its blocks, accesses and errors; of one that cannot do
  * the problem, why. Written to --csv too, where that is asked for without --bench.

@@ -4,15 +4,15 @@
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
-void kernel_take(struct loaded *l, const struct kernel *kernel, const struct attention_input *input)
+void kernel_take(struct loaded *l, const struct step *kernel, const struct attention_input *input)
 {
-    const struct shape shape = kernel_shape_of(kernel, input);
+    const struct kernel_shape shape = kernel_shape_of(kernel, input);
     l->kernel = kernel;
     l->arrays.Br = shape.Br;
     l->arrays.Bc = shape.Bc;
 }
 
-struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
+struct loaded kernel_load_for(const struct step *const *some, size_t count,
                               const struct device *device, const struct attention_input *input)
 {
     struct loaded l = { .device = device, .p = input->p };
@@ -31,28 +31,26 @@ struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
         l.arrays.O16 = device_poisoned_16(device, n, "O");
     }
     l.arrays.lse = device_poisoned(device, rows, "lse");
-    bool scores = false, statistics = false, counter = false;
+    unsigned stores = 0;
     for (size_t k = 0; k < count; k++) {
-        scores = scores || some[k]->scores;
-        statistics = statistics || some[k]->statistics;
-        counter = counter || some[k]->stays;
+        stores |= some[k]->stores;
     }
-    if (scores) {
+    if (stores & STORES_SCORES) {
         l.arrays.S = device->allocate(rows * p->Nk * size, "S");
         l.arrays.P = device->allocate(rows * p->Nk * size, "P");
     }
-    if (statistics) {
+    if (stores & STORES_STATISTICS) {
         l.arrays.m = device->allocate(rows * size, "m");
         l.arrays.l = device->allocate(rows * size, "l");
     }
-    if (counter)
+    if (stores & STORES_COUNTERS)
         l.arrays.next = device->allocate(sizeof *l.arrays.next, NULL);
     device_copy_masks(device, p);
     kernel_take(&l, some[0], input);
     return l;
 }
 
-struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
+struct loaded kernel_load(const struct step *kernel, const struct device *device,
                           const struct attention_input *input)
 {
     return kernel_load_for(&kernel, 1, device, input);
@@ -60,7 +58,7 @@ struct loaded kernel_load(const struct kernel *kernel, const struct device *devi
 
 void kernel_launch(const struct loaded *l)
 {
-    l->device->launch[l->kernel - kernels](&l->p, &l->arrays);
+    l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
 }
 
 void kernel_unload(struct loaded *l)
@@ -82,12 +80,20 @@ void kernel_output(const struct loaded *l, float *O)
         device_download_16(l->device, O, l->arrays.O16, n, l->p.dtype);
 }
 
-size_t kernel_blocks(const struct kernel *kernel, struct shape shape, const struct device *device)
+size_t kernel_blocks(const struct step *kernel, struct kernel_shape shape,
+                     const struct device *device)
 {
     struct device_facts facts;
     device->facts(&facts);
     const size_t most = (size_t)facts.processors;
-    return kernel->stays && most < shape.blocks ? most : shape.blocks;
+    return kernel->stores & STORES_COUNTERS && most < shape.blocks ? most : shape.blocks;
+}
+
+bool device_holds(const struct device *device, const struct kernel_tile *tile)
+{
+    struct device_facts facts;
+    device->facts(&facts);
+    return tile_bytes(tile) <= facts.shared_at_most;
 }
 
 bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)

@@ -9,17 +9,17 @@
 /* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. kernel_launch starts it. */
 struct loaded {
     const struct device *device;
-    const struct kernel *kernel;
+    const struct step *kernel;
     struct attention p;
     struct device_arrays arrays;
 };
-struct loaded kernel_load(const struct kernel *kernel, const struct device *device,
+struct loaded kernel_load(const struct step *kernel, const struct device *device,
                           const struct attention_input *input);
 
 /* The same for several kernels, one of which kernel_take makes the one that is started. */
-struct loaded kernel_load_for(const struct kernel *const *some, size_t count,
+struct loaded kernel_load_for(const struct step *const *some, size_t count,
                               const struct device *device, const struct attention_input *input);
-void kernel_take(struct loaded *loaded, const struct kernel *kernel,
+void kernel_take(struct loaded *loaded, const struct step *kernel,
                  const struct attention_input *input);
 void kernel_launch(const struct loaded *loaded);
 void kernel_unload(struct loaded *loaded);
@@ -28,7 +28,11 @@ void kernel_unload(struct loaded *loaded);
 void kernel_output(const struct loaded *loaded, float *O);
 
 /* How many of its blocks start: of a kernel whose blocks stay, no more than the device has multiprocessors. */
-size_t kernel_blocks(const struct kernel *kernel, struct shape shape, const struct device *device);
+size_t kernel_blocks(const struct step *kernel, struct kernel_shape shape,
+                     const struct device *device);
+
+/* Is there room in a block's shared memory for the tile, with two stages of K and V? */
+bool device_holds(const struct device *device, const struct kernel_tile *tile);
 
 /* Tile number n in the order in which blocks that stay take them: its head, and its first query. False: there is none. */
 bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0);

@@ -23,11 +23,11 @@ static const struct program program = {
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
-static struct count tell_counts(const struct kernel *kernel, const struct device *device,
+static struct count tell_counts(const struct step *kernel, const struct device *device,
                                 const struct attention_input *input)
 {
     struct count c = { .total = 0 };
-    const struct shape s = kernel_shape_of(kernel, input);
+    const struct kernel_shape s = kernel_shape_of(kernel, input);
     char blocks[32];
     report_part("Grid");
     report_line("%s: %s blocks of %zu threads", kernel->name,
@@ -45,7 +45,7 @@ static struct count tell_counts(const struct kernel *kernel, const struct device
 }
 
 /* A CPU's time with a kernel says nothing, so there is none. */
-static void write_csv(const char *csv, const struct kernel *kernel, const struct device *device,
+static void write_csv(const char *csv, const struct step *kernel, const struct device *device,
                       const struct attention_input *input, const struct count *count,
                       struct verdict v)
 {
@@ -61,23 +61,26 @@ static void write_csv(const char *csv, const struct kernel *kernel, const struct
                         });
 }
 
-static void tell_kernel(const struct kernel *kernel, const struct device *device,
+static void tell_kernel(const struct step *kernel, const struct device *device,
                         const struct attention_input *input, const struct options *o)
 {
-    struct attention_check check = attention_check_begin(input, o->verify_all);
+    struct attention_check check = check_begin(input, o->verify_all);
     const struct count count = tell_counts(kernel, device, input);
     struct result r = kernel_run(kernel, device, input);
-    const struct verdict v = kernel_check(kernel, device, input, &check, &r, true);
+    struct previous previous =
+        previous_run(kernel_before(kernel, &input->p, device), device, input, &check);
+    const struct verdict v = kernel_check(input, &check, &previous, &r, true);
     report_line("%s ran %s", kernel->name, device_text(device));
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
         write_csv(o->csv, kernel, device, input, &count, v);
+    previous_free(&previous);
     result_free(&r);
-    attention_check_end(&check);
+    check_end(&check);
 }
 
 /* Where the kernel's time goes to: its accesses, line by line of its source. */
-static void tell_profile(const struct kernel *kernel, const struct attention_input *input)
+static void tell_profile(const struct step *kernel, const struct attention_input *input)
 {
     struct loaded l = kernel_load(kernel, &device_watched, input);
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
@@ -92,7 +95,7 @@ static void tell_profile(const struct kernel *kernel, const struct attention_inp
 }
 
 /* Who works when, and who waits for whom, in one block of the kernel. */
-static void tell_timeline(const struct kernel *kernel, const struct attention_input *input,
+static void tell_timeline(const struct step *kernel, const struct attention_input *input,
                           const char *path)
 {
     struct loaded l = kernel_load(kernel, &device_watched, input);
@@ -105,51 +108,32 @@ static void tell_timeline(const struct kernel *kernel, const struct attention_in
 
 // ---- the command line ---------------------------------------------------------------------------
 
-/* All of them with their ideas; or the bare names of those that know the type, for scripts. */
-static void list_kernels(bool only_names, enum dtype type)
-{
-    for (size_t k = 0; k < KERNELS; k++)
-        if (only_names && kernel_knows_type(&kernels[k], type))
-            printf("%s\n", kernels[k].name);
-        else if (only_names)
-            continue;
-        else if (k == COMPLETE)
-            printf("    %-10s %s\n", kernels[k].name, kernels[k].idea);
-        else
-            printf("%2zu  %-10s %s\n", k + 1, kernels[k].name, kernels[k].idea);
-}
-
 static const char *kernel_name_of(size_t k)
 {
     return kernels[k].name;
 }
 
-/* The kernel called `name` or numbered so, which must be able to do the problem. */
-static const struct kernel *find_kernel(const struct options *o, const struct attention *p)
+/* The kernel of this name or number, which must be able to do the problem. */
+static const struct step *find_kernel(const struct options *o, const struct attention *p)
 {
     const char *const name = o->kernel ? o->kernel : kernels[COMPLETE].name;
-    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        char number[16] = "";
-        if (kernel != &kernels[COMPLETE])
-            snprintf(number, sizeof number, "%d", (int)(kernel - kernels) + 1);
-        if (strcmp(kernel->name, name) != 0 && strcmp(number, name) != 0)
-            continue;
-        const char *lacks = kernel_lacks(kernel, p);
-        if (lacks)
-            options_fail("--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
-                         o->key_mask || strcmp(lacks, "--key-mask") != 0
-                             ? ""
-                             : " (the course's input has one)",
-                         kernel->name);
-        return kernel;
-    }
-    options_fail("--kernel",
-                 "expected list, all, device or one of the kernels that list names, found '%s'",
-                 name);
+    const struct step *kernel = step_named(&table, name);
+    if (!kernel)
+        options_fail("--kernel",
+                     "expected list, all, device or one of the kernels that list names, found '%s'",
+                     name);
+    const char *unsupported = step_unsupported(kernel, p);
+    if (unsupported)
+        options_fail("--kernel", "expected a kernel that knows %s%s, and %s does not", unsupported,
+                     o->key_mask || strcmp(unsupported, "--key-mask") != 0
+                         ? ""
+                         : " (the course's input has one)",
+                     kernel->name);
+    return kernel;
 }
 
 /* A tile that is asked for must be one of the kernel's, and there must be room for it. */
-static void check_tile(const struct kernel *kernel, const struct device *device,
+static void check_tile(const struct step *kernel, const struct device *device,
                        const struct attention_input *input)
 {
     const struct attention *p = &input->p;
@@ -158,19 +142,19 @@ static void check_tile(const struct kernel *kernel, const struct device *device,
         return;
     if (!kernel)
         options_fail(option, "expected one --kernel with it, not all");
-    if (!kernel_tile(kernel, p, 0, 0))
+    if (!step_tile(kernel, p, 0, 0))
         options_fail(option,
                      "expected a kernel that has several tiles: budget, or complete with "
                      "--dtype bf16 or f16; %s has one",
                      kernel->name);
     char tiles[200] = "";
-    for (const struct tile *tile = kernel->tiles; tile->d; tile++)
+    for (const struct kernel_tile *tile = kernel->tiles; tile->d; tile++)
         if (tile->d == p->d) {
             const size_t used = strlen(tiles);
             snprintf(tiles + used, sizeof tiles - used, "%s%zu x %zu", used ? ", " : "", tile->Br,
                      tile->Bc);
         }
-    const struct tile *tile = kernel_tile(kernel, p, input->Br, input->Bc);
+    const struct kernel_tile *tile = step_tile(kernel, p, input->Br, input->Bc);
     if (!tile)
         options_fail(option, "expected a tile that %s is compiled for with d = %zu: %s",
                      kernel->name, p->d, tiles);
@@ -182,7 +166,7 @@ static void check_tile(const struct kernel *kernel, const struct device *device,
 }
 
 /* What is asked for besides a verdict must be there. */
-static void check_wishes(const struct kernel *kernel, const struct attention *p,
+static void check_wishes(const struct step *kernel, const struct attention *p,
                          const struct options *o)
 {
     const char *const single = o->output     ? "--output"
@@ -191,7 +175,7 @@ static void check_wishes(const struct kernel *kernel, const struct attention *p,
                                              : "--profile";
     if (!kernel && (o->output || o->lse || o->timeline || o->profile))
         options_fail(single, "expected one --kernel with it, not all");
-    const char *lacks = kernel_lacks(&kernels[COMPLETE], p);
+    const char *lacks = step_unsupported(&kernels[COMPLETE], p);
     if (!kernel && lacks)
         options_fail("--kernel", "expected a problem that some kernel can do; none knows %s",
                      lacks);
@@ -224,7 +208,7 @@ static bool tell_lists(const struct options *o)
     if (more)
         options_fail(more, "expected a kernel with it, and --kernel %s runs none", o->kernel);
     if (list) {
-        list_kernels(o->quiet, o->dtype);
+        step_list(&table, o->quiet, o->dtype);
     } else {
         const struct device *device = device_choose(o);
         report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);
@@ -247,7 +231,7 @@ int main(int argc, char **argv)
     }
     const struct device *device = device_choose(&o);
     struct attention_input input = attention_input_load(&o);
-    const struct kernel *kernel = all ? NULL : find_kernel(&o, &input.p);
+    const struct step *kernel = all ? NULL : find_kernel(&o, &input.p);
     if (!all)
         device = device_for(kernel, device, &o);
     check_wishes(kernel, &input.p, &o);

@@ -38,7 +38,7 @@ static size_t copies_of(const struct device *device, const struct attention *p)
 
 /* A kernel that is timed. */
 struct rung {
-    const struct kernel *kernel;
+    const struct step *kernel;
     double error, seconds;
 };
 
@@ -58,7 +58,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     const size_t copies = copies_of(device, &input->p);
     size_t runs = device == &device_cpu ? 1 : RUNS;
     double once = 0.0, before = 0.0;
-    const struct kernel *some[KERNELS];
+    const struct step *some[KERNELS];
     struct loaded loaded[MOST_COPIES];
     double times[KERNELS][RUNS];
     for (size_t k = 0; k < n; k++)
@@ -86,7 +86,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
         rungs[k].seconds = median(times[k], runs);
 }
 
-double speed_of(const struct kernel *kernel, const struct device *device,
+double speed_of(const struct step *kernel, const struct device *device,
                 const struct attention_input *input)
 {
     struct rung rung = { .kernel = kernel };
@@ -96,11 +96,14 @@ double speed_of(const struct kernel *kernel, const struct device *device,
 
 /* A kernel is checked before it is timed, and if it is wrong it is not timed. */
 static bool is_right(struct rung *rung, const struct device *device,
-                     const struct attention_input *input, struct attention_check *check)
+                     const struct attention_input *input, const struct attention_check *check,
+                     struct previous *previous)
 {
-    const struct kernel *kernel = rung->kernel;
+    const struct step *kernel = rung->kernel;
     struct result r = kernel_run(kernel, device, input);
-    const struct verdict v = kernel_check(kernel, device, input, check, &r, false);
+    const struct verdict v = kernel_check(input, check, previous, &r, false);
+    previous_free(previous);
+    *previous = previous_keep(kernel, input, check, &r);
     if (!v.errors.right)
         report_wrong("%s: it is not timed; --kernel %s shows where", kernel->name, kernel->name);
     result_free(&r);
@@ -109,13 +112,13 @@ static bool is_right(struct rung *rung, const struct device *device,
 }
 
 /* A line of the table, and of the CSV; `before` is the time of the kernel before, or 0. */
-static void tell_speed(const struct kernel *kernel, const struct device *device,
+static void tell_speed(const struct step *kernel, const struct device *device,
                        const struct attention *p, double seconds, double before, double peak,
                        double error, char *csv)
 {
     const double flops = 4.0 * (double)attention_pairs(p) * (double)p->d / seconds;
-    char name[24], ratio[24] = "-", ratio_csv[24] = "", rates[40] = "-", line[300];
-    ladder_name(kernel, name);
+    char name[32], ratio[24] = "-", ratio_csv[24] = "", rates[40] = "-", line[300];
+    step_label(&table, kernel, name);
     if (before > 0.0) {
         snprintf(ratio, sizeof ratio, "%.2f", before / seconds);
         snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before / seconds);
@@ -134,24 +137,26 @@ static void tell_speed(const struct kernel *kernel, const struct device *device,
  * The part "Speed" for one problem; its lines are added to the CSV. What is checked is `checked`, the problem or some
  * heads of it.
  */
-static void bench_problem(const struct kernel *only, const struct device *device,
+static void bench_problem(const struct step *only, const struct device *device,
                           const struct attention_input *input,
                           const struct attention_input *checked, const struct options *o, char *csv)
 {
     const struct attention *p = &input->p;
     const bool gpu = device != &device_cpu;
     const double peak = gpu ? device->fma_peak() : 0.0;
-    struct attention_check check = attention_check_begin(checked, o->verify_all);
+    struct attention_check check = check_begin(checked, o->verify_all);
+    struct previous previous = { NULL, NULL };
     struct rung rungs[KERNELS];
     size_t n = 0;
     report_part("Speed");
     report_line(" # %-10s%4s %13s %20s %11s %9s", "kernel", "on", "time",
                 gpu ? "GFLOP/s   of peak" : "", "x previous", "error");
-    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        if (kernel_lacks_on(kernel, p, device) || (only && kernel != only && kernel + 1 != only))
+    for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+        if (step_unsupported_on(kernel, p, device) ||
+            (only && kernel != only && kernel + 1 != only))
             continue;
         rungs[n] = (struct rung){ .kernel = kernel };
-        n += is_right(&rungs[n], device, checked, &check) ? 1 : 0;
+        n += is_right(&rungs[n], device, checked, &check, &previous) ? 1 : 0;
     }
     if (n > 0)
         time_rungs(rungs, n, device, input);
@@ -166,10 +171,11 @@ static void bench_problem(const struct kernel *only, const struct device *device
         report_line("how long this CPU takes to play a GPU: it says nothing about a GPU's speed");
     report_line("%s", device_text(device));
     report_line("%s", bench_machine());
-    attention_check_end(&check);
+    previous_free(&previous);
+    check_end(&check);
 }
 
-void bench_kernels(const struct kernel *only, const struct device *device,
+void bench_kernels(const struct step *only, const struct device *device,
                    const struct attention_input *input, const struct options *o)
 {
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("device");

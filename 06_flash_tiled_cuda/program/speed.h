@@ -11,7 +11,7 @@
  * The part "Speed": the kernels that can do the problem, checked and timed; or, unless it is NULL, only
  * `only` and the kernel before it. Written to --csv too.
  */
-void bench_kernels(const struct kernel *only, const struct device *device,
+void bench_kernels(const struct step *only, const struct device *device,
                    const struct attention_input *input, const struct options *options);
 
 /*
@@ -21,7 +21,7 @@ void bench_kernels(const struct kernel *only, const struct device *device,
 void bench_ladder(const struct device *device, const struct options *options);
 
 /* Seconds that the kernel takes on the device: the median of some runs, after one that is not counted. */
-double speed_of(const struct kernel *kernel, const struct device *device,
+double speed_of(const struct step *kernel, const struct device *device,
                 const struct attention_input *input);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct result kernel_run(const struct kernel *kernel, const struct device *device,
+struct result kernel_run(const struct step *kernel, const struct device *device,
                          const struct attention_input *input)
 {
     const size_t n = attention_query_elements(&input->p), rows = attention_rows(&input->p);
@@ -26,51 +26,70 @@ void result_free(struct result *r)
     *r = (struct result){ NULL, NULL };
 }
 
-/* The nearest earlier kernel that can do the problem; NULL: none. */
-static const struct kernel *kernel_before(const struct kernel *kernel, const struct attention *p,
-                                          const struct device *device)
+const struct step *kernel_before(const struct step *kernel, const struct attention *p,
+                                 const struct device *device)
 {
-    for (const struct kernel *k = kernel; k-- > kernels;)
-        if (!kernel_lacks_on(k, p, device))
-            return k;
+    while (kernel > kernels) {
+        kernel--;
+        if (!step_unsupported_on(kernel, p, device))
+            return kernel;
+    }
     return NULL;
 }
 
-/* The checked rows of chapter 05's complete. */
-static float *rows_of_chapter_05(const struct attention_input *input,
-                                 const struct attention_check *check)
+struct attention_check check_begin(const struct attention_input *input, bool all)
 {
     const struct attention *p = &input->p;
+    struct attention_check check = attention_check_begin(input, all);
     float *O = allocate(attention_query_elements(p), sizeof *O, "chapter 05's O");
     complete(p, (struct tile_size){ 64, 128 }, input->Q, input->K, input->V, O, NULL);
-    float *rows = attention_check_rows(check, O, p->d);
+    check.other_name = "05 complete";
+    check.other = attention_check_rows(&check, O, p->d);
     free(O);
-    return rows;
+    return check;
 }
 
-struct verdict kernel_check(const struct kernel *kernel, const struct device *device,
-                            const struct attention_input *input, struct attention_check *check,
+void check_end(struct attention_check *check)
+{
+    free((void *)check->other);
+    attention_check_end(check);
+}
+
+struct previous previous_keep(const struct step *kernel, const struct attention_input *input,
+                              const struct attention_check *check, const struct result *r)
+{
+    return (struct previous){ kernel->name, attention_check_rows(check, r->O, input->p.d) };
+}
+
+struct previous previous_run(const struct step *kernel, const struct device *device,
+                             const struct attention_input *input,
+                             const struct attention_check *check)
+{
+    if (!kernel)
+        return (struct previous){ NULL, NULL };
+    struct result r = kernel_run(kernel, device, input);
+    const struct previous previous = previous_keep(kernel, input, check, &r);
+    result_free(&r);
+    return previous;
+}
+
+void previous_free(struct previous *previous)
+{
+    free(previous->rows);
+    *previous = (struct previous){ NULL, NULL };
+}
+
+struct verdict kernel_check(const struct attention_input *input,
+                            const struct attention_check *check, const struct previous *previous,
                             const struct result *r, bool tell)
 {
     const struct attention *p = &input->p;
-    const struct kernel *earlier = kernel_before(kernel, p, device);
-    struct verdict v = { .before = earlier ? earlier->name : "05" };
-    float *O = attention_check_rows(check, r->O, p->d), *before = NULL;
-    float *lse = attention_check_rows(check, r->lse, 1), *other = rows_of_chapter_05(input, check);
-    if (earlier) {
-        struct result of_earlier = kernel_run(earlier, device, input);
-        before = attention_check_rows(check, of_earlier.O, p->d);
-        result_free(&of_earlier);
-    }
-    check->other_name = "05 complete";
-    check->other = other;
-    v.errors = tell ? attention_check_report(check, p, O, lse, earlier ? v.before : NULL, before)
-                    : attention_check_errors(check, p, O, lse, before);
-    v.previous = earlier ? v.errors.previous : v.errors.other;
-    check->other_name = NULL;
-    check->other = NULL;
-    free(before);
-    free(other);
+    struct verdict v = { .before = previous->name ? previous->name : "05" };
+    float *O = attention_check_rows(check, r->O, p->d);
+    float *lse = attention_check_rows(check, r->lse, 1);
+    v.errors = tell ? attention_check_report(check, p, O, lse, previous->name, previous->rows)
+                    : attention_check_errors(check, p, O, lse, previous->rows);
+    v.previous = previous->name ? v.errors.previous : v.errors.other;
     free(lse);
     free(O);
     return v;

@@ -13,7 +13,7 @@ static const size_t sizes[][3] = {
     { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 }, { 70, 300, 64 }
 };
 
-static void run(const struct kernel *kernel, const struct device *device, enum dtype type)
+static void run(const struct step *kernel, const struct device *device, enum dtype type)
 {
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         struct attention p = attention_of(1, 2, 1, sizes[k][0], sizes[k][1], sizes[k][2]);
@@ -21,7 +21,7 @@ static void run(const struct kernel *kernel, const struct device *device, enum d
         if (type != DTYPE_F32)
             p.d = p.d < 64 ? 64 : p.d;
         p.causal = k % 2 == 1;
-        if (kernel->options) {
+        if (kernel->supports & SUPPORTS_DROPOUT) {
             p.window_left = 60;
             attention_set_dropout(&p, 0.2, 1);
         }
@@ -32,7 +32,7 @@ static void run(const struct kernel *kernel, const struct device *device, enum d
     }
 }
 
-static void check(const struct kernel *kernel, enum dtype type)
+static void check(const struct step *kernel, enum dtype type)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);
     run(kernel, &device_watched, type);
@@ -41,16 +41,16 @@ static void check(const struct kernel *kernel, enum dtype type)
     run(kernel, &device_cpu, type);
     cuda_cpu_all_schedules(false);
     printf("%-10s no race, and the same bits in four orders of its threads%s\n", kernel->name,
-           kernel->options && type != DTYPE_F32 ? ", in 16 bits" : "");
+           kernel->formula_16 && type != DTYPE_F32 ? ", in 16 bits" : "");
     fflush(stdout);
 }
 
 /* Is the kernel among those that were named? */
-static bool is_named(const struct kernel *kernel, char *const *names, int count)
+static bool is_named(const struct step *kernel, char *const *names, int count)
 {
     for (int k = 0; k < count; k++)
         if (strcmp(names[k], kernel->name) == 0 ||
-            (kernel->options && strcmp(names[k], "complete16") == 0))
+            (kernel->formula_16 && strcmp(names[k], "complete16") == 0))
             return true;
     return count == 0;
 }
@@ -58,13 +58,13 @@ static bool is_named(const struct kernel *kernel, char *const *names, int count)
 int main(int count, char **names)
 {
     size_t checked = 0;
-    for (const struct kernel *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+    for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         if (!is_named(kernel, names + 1, count - 1))
             continue;
         checked++;
-        if (!kernel->tensor)
+        if (step_takes_type(kernel, DTYPE_F32))
             check(kernel, DTYPE_F32);
-        if (kernel->tensor || kernel->options)
+        if (step_takes_type(kernel, DTYPE_BF16))
             check(kernel, DTYPE_BF16);
     }
     if (checked == 0)

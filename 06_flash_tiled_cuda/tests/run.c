@@ -10,6 +10,21 @@
 static enum kernel_name running;
 static size_t running_Br, running_Bc;
 
+bool is_tensor(enum kernel_name name)
+{
+    return !step_takes_type(&kernels[name], DTYPE_F32);
+}
+
+bool is_complete(enum kernel_name name)
+{
+    return (kernels[name].supports & SUPPORTS_EVERYTHING) == SUPPORTS_EVERYTHING;
+}
+
+bool is_hopper(enum kernel_name name)
+{
+    return kernels[name].compute_capability == 90;
+}
+
 const struct device *test_device(void)
 {
 #ifdef WITH_GPU
@@ -36,7 +51,7 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
         printf("skipped from here on: %s: %s\n", kernels[name].name, lacks);
         exit(TEST_CAME_TO_ITS_END);
     }
-    if (kernel_lacks_device(&kernels[name], device))
+    if (step_wrong_device(&kernels[name], device))
         device = &device_cpu;  // a GPU of another kind
     struct loaded l = kernel_load(&kernels[name], device, &input);
     if (!lse) {
@@ -53,7 +68,7 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 enum kernel_name kernel_after(enum kernel_name name)
 {
     const char *lacks = device_lacks(test_device(), DTYPE_BF16);
-    while (++name < KERNELS && lacks && kernels[name].tensor)
+    while (++name < KERNELS && lacks && is_tensor(name))
         printf("skipped: %s: %s\n", kernels[name].name, lacks);
     return name;
 }
@@ -74,13 +89,13 @@ static bool is_spared(const struct attention *p)
     enum { LARGE = 600 * 1000, TWO_TILES = 300 * 300 };  // pairs of a query and a key
     if (p->Nq * p->Nk > all_or_few(UINT64_MAX, TWO_TILES))
         return true;
-    return test_device() == &device_cpu && kernels[running].tensor && running != MMA &&
+    return test_device() == &device_cpu && is_tensor(running) && running != MMA &&
            attention_rows(p) * p->Nk > LARGE;
 }
 
 static bool can(const struct attention *p)
 {
-    return !kernel_lacks(&kernels[running], p) && !is_spared(p);
+    return !step_unsupported(&kernels[running], p) && !is_spared(p);
 }
 
 forward *on_device(enum kernel_name name)
@@ -107,7 +122,7 @@ forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
                               size_t Nk)
 {
-    const bool tensor = kernels[name].tensor;
+    const bool tensor = is_tensor(name);
     struct attention p = attention_of(B, H, Hkv, Nq, Nk, tensor ? 64 : 16);
     p.dtype = tensor ? DTYPE_BF16 : DTYPE_F32;
     return p;
@@ -120,7 +135,7 @@ struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t 
     struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
     struct attention p = t.p;
     p.d = dims[seed % 5];
-    if (kernels[name].tensor) {
+    if (is_tensor(name)) {
         p.d = seed % 2 ? 64 : 128;
         p.dtype = seed / 2 % 2 ? DTYPE_BF16 : DTYPE_F16;
     }

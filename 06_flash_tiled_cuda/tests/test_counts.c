@@ -12,7 +12,7 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
         for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++) {
-            const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+            const unsigned options = is_complete(name) ? WITH_EVERYTHING : WITH_ORDER;
             struct test_problem t = kernel_problem(name, seed, 140, random_options(seed, options));
             const struct attention_input input = input_of(&t);
             const struct count c = count_kernel(&kernels[name], &input);
@@ -56,7 +56,7 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
 /* Tr Nk d / 2 words of K with Tr tiles of Br queries: so these are the tiles that were asked for. */
 TEST(count, tells_by_how_many_queries_a_tile_has)
 {
-    for (const struct tile *tile = kernels[BUDGET].tiles; tile->d; tile++) {
+    for (const struct kernel_tile *tile = kernels[BUDGET].tiles; tile->d; tile++) {
         struct attention p = kernel_shape(BUDGET, 1, 1, 1, 256, 100);
         p.d = tile->d;
         struct test_problem t = problem_of(p, 0, 1);
@@ -75,7 +75,7 @@ TEST(count, of_16_bits_is_half)
 {
     enum { N = 150, D = 64, TR = 2 };
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
-        if (!kernels[name].tensor)
+        if (!is_tensor(name))
             continue;
         struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, N, N), 0, 1);
         const struct attention_input input = input_of(&t);

@@ -98,6 +98,7 @@ static int choose(const char *where, enum dtype type, const struct device *gpu, 
 TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
 {
     struct device old = device_cpu;
+    old.build = BUILD_GPU;
     const char *name = "";
     old.name = "gpu";
     old.facts = facts_of_a_T4;
@@ -147,6 +148,7 @@ static int choose_for(enum kernel_name kernel, const char *where, const struct d
 TEST(device, is_not_asked_for_kernels_of_another_gpu)
 {
     struct device gpu = device_cpu;
+    gpu.build = BUILD_GPU;
     const char *name = "";
     struct attention p = kernel_shape(WGMMA, 1, 1, 1, 5, 5);
     gpu.name = "gpu";
@@ -154,25 +156,26 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     cr_assert(choose_for(BUDGET, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
     for (enum kernel_name k = WGMMA; k <= PERSISTENT; k++)
-        cr_assert(kernels[k].hopper && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
+        cr_assert(is_hopper(k) && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
                   "%s on an A100", kernels[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    const char *lacks = kernel_lacks_on(&kernels[WGMMA], &p, &gpu);
+    const char *lacks = step_unsupported_on(&kernels[WGMMA], &p, &gpu);
     cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
               lacks ? lacks : "nothing");
     gpu.facts = facts_of_an_H100;
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
-    cr_assert(!kernel_lacks_on(&kernels[WGMMA], &p, &gpu), "on an H100");
-    cr_assert(!kernel_lacks_on(&kernels[WGMMA], &p, &device_cpu), "on the CPU");
+    cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &gpu), "on an H100");
+    cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &device_cpu), "on the CPU");
 }
 
 TEST(device, has_room_for_a_tile_or_not)
 {
     struct device old = device_cpu;
+    old.build = BUILD_GPU;
     old.facts = facts_of_a_T4;
-    cr_assert(device_holds(&old, &(struct tile){ 128, 128, 32, 128 }), "64 kB in 64 kB");
-    cr_assert(!device_holds(&old, &(struct tile){ 128, 64, 64, 128 }), "80 kB in 64 kB");
-    cr_assert(device_holds(&device_cpu, &(struct tile){ 128, 128, 128, 256 }), "160 kB");
+    cr_assert(device_holds(&old, &(struct kernel_tile){ 128, 128, 32, 128 }), "64 kB in 64 kB");
+    cr_assert(!device_holds(&old, &(struct kernel_tile){ 128, 64, 64, 128 }), "80 kB in 64 kB");
+    cr_assert(device_holds(&device_cpu, &(struct kernel_tile){ 128, 128, 128, 256 }), "160 kB");
 }
 
 /*
@@ -181,10 +184,10 @@ TEST(device, has_room_for_a_tile_or_not)
  */
 static void assert_launches_fail(const struct test_problem *t, bool tensor)
 {
-    const struct kernel *some[KERNELS];
+    const struct step *some[KERNELS];
     size_t count = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
-        if (kernels[name].tensor == tensor && name != FA1 && name != PERSISTENT)
+        if (is_tensor(name) == tensor && name != FA1 && name != PERSISTENT)
             some[count++] = &kernels[name];
     if (count == 0)
         return;  // a GPU too old for tensor cores
@@ -232,7 +235,8 @@ static void assert_not_compiled(enum kernel_name name, const char *launcher, siz
                                 enum dtype type, size_t Br, size_t Bc, const char *what)
 {
     char part[200];
-    struct launch_of l = { .launch = device_cpu.launch[name], .p = attention_of(1, 1, 1, 5, 5, d) };
+    struct launch_of l = { .launch = kernels[name].runs->on[BUILD_CPU],
+                           .p = attention_of(1, 1, 1, 5, 5, d) };
     l.p.dtype = type;
     l.arrays.Br = Br;
     l.arrays.Bc = Bc;
@@ -246,7 +250,7 @@ TEST(device, launches_nothing_that_is_not_compiled)
     for (enum kernel_name name = NAIVE; name < COMPLETE; name++) {
         char launcher[40];
         snprintf(launcher, sizeof launcher, "%s_cpu", kernels[name].name);
-        if (kernels[name].tensor && name != BUDGET) {
+        if (is_tensor(name) && name != BUDGET) {
             assert_not_compiled(name, launcher, 96, DTYPE_BF16, 0, 0, "d = 96 with --dtype bf16");
             assert_not_compiled(name, launcher, 256, DTYPE_F16, 0, 0, "d = 256 with --dtype f16");
             assert_not_compiled(name, launcher, 64, DTYPE_F32, 0, 0, "d = 64 with --dtype f32");

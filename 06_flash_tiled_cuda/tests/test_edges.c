@@ -75,7 +75,7 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
         run_on(test_device(), name, &t, O, NULL);
         run_on(test_device(), name, &last, right, NULL);
         for (size_t n = 0; n < 20 * d; n++)
-            cr_assert(fabsf(O[n] - right[n]) <= (kernels[name].tensor ? 4e-3f : 1e-6f),
+            cr_assert(fabsf(O[n] - right[n]) <= (is_tensor(name) ? 4e-3f : 1e-6f),
                       "%s: O[%zu] is %g, not %g", kernels[name].name, n, (double)O[n],
                       (double)right[n]);
         problem_free(&last);
@@ -152,7 +152,7 @@ TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
         for (int sign = -1; sign <= 1; sign += 2) {
             struct attention p = kernel_shape(name, 1, 1, 1, 40, 300);
             p.scale = 1.0f;
-            if (kernels[name].tensor)
+            if (is_tensor(name))
                 p.dtype = DTYPE_F16;  // in bfloat16 some of these would be equal
             struct test_problem t = problem_of(p, 0, 1);
             memset(t.K, 0, 300 * p.d * sizeof *t.K);

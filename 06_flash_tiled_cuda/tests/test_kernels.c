@@ -12,7 +12,7 @@
 static void assert_right(enum kernel_name name, unsigned options)
 {
     forward *const kernel = on_device(name);
-    if (kernels[name].tensor) {
+    if (is_tensor(name)) {
         struct attention p = attention_of(1, 1, 1, 1, 1, 64);
         p.dtype = name % 2 ? DTYPE_BF16 : DTYPE_F16;  // the random problems below are of both
         assert_forward_at_lengths(kernel, p);
@@ -131,7 +131,7 @@ TEST(persistent, agrees_with_the_reference)
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {
     size_t tiles = 0;
-    for (const struct tile *tile = kernels[name].tiles; tile->d; tile++, tiles++)
+    for (const struct kernel_tile *tile = kernels[name].tiles; tile->d; tile++, tiles++)
         for (uint64_t seed = 1; seed <= all_or_few(6, 2); seed++) {
             struct test_problem some = kernel_problem(MMA, seed, 300, 0);
             struct attention p = some.p;

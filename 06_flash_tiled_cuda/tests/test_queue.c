@@ -86,8 +86,8 @@ TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)
 {
     struct test_problem t = some_tiles(0.1f);
     const struct attention_input input = input_of(&t);
-    const struct kernel *k = &kernels[PERSISTENT];
-    const struct shape shape = kernel_shape_of(k, &input);
+    const struct step *k = &kernels[PERSISTENT];
+    const struct kernel_shape shape = kernel_shape_of(k, &input);
     cr_assert(shape.blocks == 12, "%zu tiles", shape.blocks);
     for (size_t n = 1; n <= 20; n++) {
         cuda_cpu_threads(n);
@@ -106,7 +106,7 @@ TEST(persistent, takes_all_tiles_again_at_the_next_launch)
     const size_t n = attention_query_elements(&t.p);
     float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
     uint16_t *poison = allocate(n, sizeof *poison, "poison");
-    const bool other = kernel_lacks_device(&kernels[PERSISTENT], test_device()) != NULL;
+    const bool other = step_wrong_device(&kernels[PERSISTENT], test_device()) != NULL;
     struct loaded l =
         kernel_load(&kernels[PERSISTENT], other ? &device_cpu : test_device(), &input);
     memset(poison, 0xff, n * sizeof *poison);

@@ -17,14 +17,14 @@ static void run_some(const struct device *device, enum kernel_name name)
     if (!kernel_is_in_question(kernels[name].name))
         return;
     for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
-        const unsigned options = kernels[name].options ? WITH_EVERYTHING : WITH_ORDER;
+        const unsigned options = is_complete(name) ? WITH_EVERYTHING : WITH_ORDER;
         struct test_problem t = kernel_problem(name, seed, 150, seed % 2 ? options : 0);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
         run_on(device, name, &t, O, NULL);
         free(O);
         problem_free(&t);
     }
-    for (size_t k = 0; k < 2 && kernels[name].hopper; k++) {  // its tiles are larger
+    for (size_t k = 0; k < 2 && is_hopper(name); k++) {  // its tiles are larger
         struct attention p = kernel_shape(name, 1, 1, 1, k ? 70 : 130, 300);
         p.d = k ? 128 : 64;
         p.causal = true;
@@ -65,10 +65,10 @@ TEST(schedules, leave_no_race)
 TEST(banks, are_not_waited_for)
 {
     for (enum kernel_name name = FA1; name < KERNELS; name++) {
-        if (name == MMA || kernels[name].hopper || !kernel_is_in_question(kernels[name].name))
+        if (name == MMA || is_hopper(name) || !kernel_is_in_question(kernels[name].name))
             continue;  // where they are, and the next kernel is about it; where no thread reads tiles
         struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
-        p.d = kernels[name].tensor && name % 2 ? 128 : 64;
+        p.d = is_tensor(name) && name % 2 ? 128 : 64;
         struct test_problem t = problem_of(p, 0, 1);
         float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
         const struct cuda_line *lines;

@@ -7,7 +7,7 @@
 /* Those on tensor cores; complete is one too, if its inputs have 16 bits. */
 static bool knows_16_bits(enum kernel_name name)
 {
-    return kernels[name].tensor || name == COMPLETE;
+    return is_tensor(name) || name == COMPLETE;
 }
 
 /* Scores so far apart, and sums so large, that 16 bits would not hold them. */

@@ -1,19 +1,6 @@
 /*
- * Chapter 07, the kernels: the gradients of attention in CUDA. Each is a .cu file with one idea more than the
- * one before.
- *
- *     standard        S, P, dP and dS in global memory; a thread an element
- *     recompute       P again from L in registers: a block a tile of keys, dQ by atomic additions
- *     deterministic   a kernel for dK and dV, another for dQ: seven products, and no atomics
- *     mma_split       deterministic on tensor cores, for inputs of 16 bits
- *     mma             … and in one kernel: dS through shared memory, dQ by atomic additions
- *     wgmma           … and Hopper's units copy and multiply
- *     bulk            … and add dQ, a row at a time
- *     ordered         … and blocks add in turns: the same bits every time
- *     complete        deterministic with every option, and for 16 bits mma_split with every option
- *
- * The program calls them cuda_standard and so on, because its steps in C have the same names. As in chapter 06
- * a launcher is C and has three names: recompute is backward_recompute_cpu, …_watched and …_gpu.
+ * Chapter 07, the kernels: the gradients of attention in CUDA. Each is a .cu file with one idea more than the one before.
+ * table.h lists them.
  */
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
@@ -55,15 +42,8 @@ static inline size_t turns_of(const struct attention *p)
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
 
-#define BACKWARD_LAUNCHERS(build)                                                                \
-    backward_launcher backward_D_##build, backward_standard_##build, backward_recompute_##build, \
-        backward_deterministic_##build, backward_mma_split_##build, backward_mma_##build,        \
-        backward_wgmma_##build, backward_bulk_##build, backward_ordered_##build,                 \
-        backward_complete_##build
-
-BACKWARD_LAUNCHERS(cpu);
-BACKWARD_LAUNCHERS(watched);
-BACKWARD_LAUNCHERS(gpu);
+/* D = the sum of dO O over a row, which all kernels but standard start first. */
+backward_launcher backward_D_cpu, backward_D_watched, backward_D_gpu;
 
 #ifdef __cplusplus
 }

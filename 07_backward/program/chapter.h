@@ -4,27 +4,30 @@
 #ifndef BACKWARD_CHAPTER_H
 #define BACKWARD_CHAPTER_H
 
+#include "06_flash_tiled_cuda/kernels/device/device.h"
+#include "07_backward/kernels/kernels.h"
 #include "07_backward/steps/steps.h"
-#include "common/measure/accesses.h"
 #include "common/measure/work.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"
+#include "common/program/step.h"
 
 #include <stdbool.h>
 
-struct step {
-    const char *name, *idea;
+/* What runs a step: a C function and its build that counts accesses, or a kernel's launcher for each build. */
+struct runs {
     backward_step *run, *counted;
-    struct tile_size (*size)(size_t M, size_t d);
-    struct tile_size usual;  // without --sram, unless it is {0, 0}: then the size for USUAL_M
-    void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
-    bool dropout, grouped_heads;  // it knows
-    bool threads;
-    const char *formula;  // of its accesses, short
+    backward_launcher *on[BUILDS];
 };
 
-enum step_name { STANDARD, RECOMPUTE, FA1, FA2, SPLIT, COMPLETE, STEPS };
+enum step_name {
+#define STEP(constant, name, ...) constant,
+#include "07_backward/steps/table.h"
+#undef STEP
+    STEPS
+};
 extern const struct step steps[STEPS];
+extern const struct step_table table;
 
 /* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
 enum { USUAL_M = 4096 };

@@ -160,7 +160,7 @@ struct count count_step(const struct step *step, const struct attention_input *i
     traffic_reset();
     work_reset();
     watch_all(p, in, out);
-    step->counted(p, size, in, out);
+    step->runs->counted(p, size, in, out);
     step->predict(p, size, &c.accesses);
 
     c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);

@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void ladder_name(const struct step *step, char text[24])
-{
-    const size_t k = (size_t)(step - steps);
-    if (k == COMPLETE)
-        snprintf(text, 24, "   %-10s", step->name);
-    else
-        snprintf(text, 24, "%2zu %-10s", k + 1, step->name);
-}
-
 /* The columns of a step's counts, in text and for --csv; a problem may be too large to be counted. */
 struct counts {
     char text[100], csv[160];
@@ -42,30 +33,31 @@ static struct counts count_row(const struct step *step, const struct layer *laye
 }
 
 static struct attention_errors tell_row(const struct step *step, const struct layer *layer,
-                                        const struct gradient_check *check, const struct options *o,
+                                        const struct gradient_check *check,
+                                        struct previous *previous, const struct options *o,
                                         char *csv)
 {
     const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct counts counts = count_row(step, layer, size);
     struct result r = step_run(step, layer, size);
-    const struct verdict v = step_check(step, layer, check, o, &r, false);
-    char name[24], before[40] = "-", before_csv[40] = ",", line[400];
-    ladder_name(step, name);
-    if (v.errors.has_previous) {
-        snprintf(before, sizeof before, "%.2e %s", v.errors.previous, v.before);
-        snprintf(before_csv, sizeof before_csv, "%s,%.3e", v.before, v.errors.previous);
+    const struct attention_errors e = step_check(check, previous, &r, false);
+    char name[32], before[40] = "-", before_csv[40] = ",", line[400];
+    step_label(&table, step, name);
+    if (e.has_previous) {
+        snprintf(before, sizeof before, "%.2e %s", e.previous, previous->name);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", previous->name, e.previous);
     }
-    report_line("%s%s  %8.2e  %s", name, counts.text, v.errors.reference, before);
-    if (!v.errors.right)
+    report_line("%s%s  %8.2e  %s", name, counts.text, e.reference, before);
+    if (!e.right)
         report_wrong("%s: its dQ, dK or dV; it is compared in detail below", step->name);
     if (!counts.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", step->name);
     snprintf(line, sizeof line, "07,%s,%zu,%zu,%s,%.3e,%s\n", step->name, size.Br, size.Bc,
-             counts.csv, v.errors.reference, before_csv);
+             counts.csv, e.reference, before_csv);
     report_append(csv, line);
-    result_free(&r);
-    return v.errors;
+    previous_keep(previous, step->name, &r);
+    return e;
 }
 
 /* The part "Compared with" of each step that is wrong. */
@@ -74,14 +66,16 @@ static void tell_wrong_steps(const struct layer *layer, const struct gradient_ch
 {
     const struct attention *p = &layer->input.p;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
-        if (step_lacks(step, p))
+        if (step_unsupported(step, p))
             continue;
         struct result r = step_run(step, layer, step_size(step, o, p->d));
-        if (!step_check(step, layer, check, o, &r, false).errors.right) {
+        struct previous previous = previous_run(step_before(step, p), layer, o);
+        if (!step_check(check, &previous, &r, false).right) {
             report_part("Wrong");
             report_line("%s", step->name);
-            step_check(step, layer, check, o, &r, true);
+            step_check(check, &previous, &r, true);
         }
+        result_free(&previous.result);
         result_free(&r);
     }
 }
@@ -92,20 +86,21 @@ void tell_steps(const struct layer *layer, const struct options *o)
     char csv[REPORT_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
                            "error,previous,previous_error\n";
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    struct previous previous = { .name = NULL };
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
     report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "kernel", "accesses", "per pair", "stored",
                 "products", "error", "step before");
     for (const struct step *step = steps; step < steps + STEPS; step++) {
-        const char *lacks = step_lacks(step, p);
-        char name[24];
-        ladder_name(step, name);
+        const char *lacks = step_unsupported(step, p);
+        char name[32];
+        step_label(&table, step, name);
         if (lacks) {
             report_line("%s cannot do this: it knows no %s", name, lacks);
             continue;
         }
-        const struct attention_errors e = tell_row(step, layer, &check, o, csv);
+        const struct attention_errors e = tell_row(step, layer, &check, &previous, o, csv);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
         worst.right &= e.right;
@@ -120,6 +115,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!worst.right)
         tell_wrong_steps(layer, &check, o);
+    result_free(&previous.result);
     gradient_check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);

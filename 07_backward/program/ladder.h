@@ -6,9 +6,6 @@
 
 #include "07_backward/program/stages.h"
 
-/* " 3 fa2         ": complete has no number. */
-void ladder_name(const struct step *step, char text[24]);
-
 /*
  * The part "Steps": a line for every step, its accesses and errors; of one that cannot do
  * the layer, why. Written to --csv too, where that is asked for without --bench.

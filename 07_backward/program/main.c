@@ -54,16 +54,17 @@ static struct count tell_counts(const struct step *step, const struct layer *lay
 }
 
 static void write_csv(const char *csv, const struct step *step, const struct layer *layer,
-                      struct tile_size size, const struct count *count, struct verdict v)
+                      struct tile_size size, const struct count *count,
+                      const struct previous *previous, struct attention_errors e)
 {
     report_summary(csv, &(struct summary){
                             .accesses = step->formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes + count->fast_bytes,
                             .milliseconds = 1e3 * speed_of(step, layer, size, 0.05),
-                            .error = v.errors.reference,
-                            .previous = v.errors.has_previous ? v.before : NULL,
-                            .previous_error = v.errors.previous,
+                            .error = e.reference,
+                            .previous = e.has_previous ? previous->name : NULL,
+                            .previous_error = e.previous,
                         });
 }
 
@@ -80,42 +81,32 @@ static void tell_step(const struct step *step, const struct layer *layer, const 
         report_line("left out: a counted run of a problem of this size takes long");
     }
     struct result r = step_run(step, layer, size);
-    const struct verdict v = step_check(step, layer, &check, o, &r, true);
+    struct previous previous = previous_run(step_before(step, &input->p), layer, o);
+    const struct attention_errors e = step_check(&check, &previous, &r, true);
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->csv && !o->bench)
-        write_csv(o->csv, step, layer, size, &count, v);
+        write_csv(o->csv, step, layer, size, &count, &previous, e);
+    result_free(&previous.result);
     result_free(&r);
     gradient_check_end(&check);
 }
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void list_steps(bool only_names)
-{
-    for (size_t k = 0; k < STEPS; k++)
-        if (only_names)
-            printf("%s\n", steps[k].name);
-        else if (k == COMPLETE)
-            printf("    %-11s %s\n", steps[k].name, steps[k].idea);
-        else
-            printf("%2zu  %-11s %s\n", k + 1, steps[k].name, steps[k].idea);
-}
-
 /* The step called `name`, which must be able to do the problem. */
 static const struct step *find_step(const struct options *o, const struct attention *p)
 {
     const char *const name = o->kernel ? o->kernel : steps[COMPLETE].name;
-    for (const struct step *step = steps; step < steps + STEPS; step++) {
-        if (strcmp(step->name, name) != 0)
-            continue;
-        const char *lacks = step_lacks(step, p);
-        if (lacks)
-            options_fail("--kernel", "expected a step that knows %s, and %s does not", lacks, name);
-        return step;
-    }
-    options_fail("--kernel", "expected list, all or one of the steps that list names, found '%s'",
-                 name);
+    const struct step *step = step_named(&table, name);
+    if (!step)
+        options_fail("--kernel",
+                     "expected list, all or one of the steps that list names, found '%s'", name);
+    const char *unsupported = step_unsupported(step, p);
+    if (unsupported)
+        options_fail("--kernel", "expected a step that knows %s, and %s does not", unsupported,
+                     name);
+    return step;
 }
 
 /* An output of which there can only be one, where it is asked for; or NULL. */
@@ -209,8 +200,8 @@ int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
     if (o.kernel && strcmp(o.kernel, "list") == 0) {
-        list_steps(o.quiet);
-        cuda_list(o.quiet);
+        step_list(&table, o.quiet, o.dtype);
+        cuda_list(o.quiet, o.dtype);
         options_flush();
         return EXIT_VERIFIED;
     }

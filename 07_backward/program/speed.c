@@ -23,9 +23,9 @@ static void work(void *arg)
     const struct job *job = arg;
     const struct layer *layer = job->layer;
     threads_use(job->threads);
-    job->step->run(&layer->input.p, job->size,
-                   backward_input_of(&layer->input, &layer->kept, layer->dO),
-                   result_gradients(&job->result));
+    job->step->runs->run(&layer->input.p, job->size,
+                         backward_input_of(&layer->input, &layer->kept, layer->dO),
+                         result_gradients(&job->result));
 }
 
 double speed_of(const struct step *step, const struct layer *layer, struct tile_size size,
@@ -45,10 +45,12 @@ static struct job line_up(const struct step *step, const struct layer *layer, si
     const struct tile_size size = step_size(step, o, layer->input.p.d);
     threads_use(threads);
     struct job job = { step, layer, size, threads, step_run(step, layer, size), 0.0 };
-    const struct verdict v = step_check(step, layer, check, o, &job.result, false);
-    if (!v.errors.right)
+    struct previous previous = previous_run(step_before(step, &layer->input.p), layer, o);
+    const struct attention_errors e = step_check(check, &previous, &job.result, false);
+    result_free(&previous.result);
+    if (!e.right)
         report_wrong("%s: --kernel %s shows where", step->name, step->name);
-    job.error = v.errors.reference;
+    job.error = e.reference;
     return job;
 }
 
@@ -84,8 +86,8 @@ static void tell_speeds(const struct job *jobs, const struct bench *times, size_
     for (size_t k = 0; k < count; k++) {
         const double seconds = times[k].best, before = k > 0 ? times[k - 1].best : 0.0;
         const double flops = flops_of(jobs[k].layer, seconds);
-        char name[24], time[24], ratio[24] = "-";
-        ladder_name(jobs[k].step, name);
+        char name[32], time[24], ratio[24] = "-";
+        step_label(&table, jobs[k].step, name);
         if (before > 0.0)
             snprintf(ratio, sizeof ratio, "%.2f", before / seconds);
         report_line("%s%8zu %12s %9.2f %7.1f %% %10s %9.2e", name, jobs[k].threads,
@@ -109,12 +111,13 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
     struct bench times[STEPS + 1];  // the last is the peak, which takes its turn
     size_t count = 0;
     const struct step *first = only ? only : steps;
-    while (only && first-- > steps && step_lacks(first, p))
+    while (only && first-- > steps && step_unsupported(first, p))
         ;
     first = first < steps ? steps : first;
     for (const struct step *step = first; step < (only ? only + 1 : steps + STEPS); step++)
-        if (!step_lacks(step, p))
-            jobs[count++] = line_up(step, layer, step->threads ? threads : 1, &check, o);
+        if (!step_unsupported(step, p))
+            jobs[count++] =
+                line_up(step, layer, (step->supports & SUPPORTS_THREADS) ? threads : 1, &check, o);
     for (size_t k = 0; k < count; k++)
         times[k] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     times[count] = (struct bench){ .name = "peak", .work = bench_fma_work };
@@ -176,8 +179,8 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
     report_line(" # %-10s%7s %16s %16s %16s %16s", "kernel", "threads", "d 64", "causal", "d 128",
                 "causal");
     for (size_t k = 0; k < LADDER; k++) {
-        char name[24], cell[CASES][24];
-        ladder_name(&steps[rungs[k].name], name);
+        char name[32], cell[CASES][24];
+        step_label(&table, &steps[rungs[k].name], name);
         for (size_t n = 0; n < CASES; n++)
             snprintf(cell[n], sizeof cell[n], "%.1f %5.1f %%", 1e-9 * marks[n][k].flops,
                      100.0 * marks[n][k].of_peak);

@@ -34,13 +34,6 @@ void layer_free(struct layer *layer)
     attention_input_free(&layer->input);
 }
 
-const char *step_lacks(const struct step *step, const struct attention *p)
-{
-    if (p->dropout_threshold > 0 && !step->dropout)
-        return "--dropout";
-    return p->Hkv != p->H && !step->grouped_heads ? "--kv-heads" : NULL;
-}
-
 struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
 {
     struct tile_size size = step->usual;
@@ -74,8 +67,8 @@ struct result step_run(const struct step *step, const struct layer *layer, struc
 {
     const struct attention_input *input = &layer->input;
     struct result r = result_new(&input->p);
-    step->run(&input->p, size, backward_input_of(input, &layer->kept, layer->dO),
-              result_gradients(&r));
+    step->runs->run(&input->p, size, backward_input_of(input, &layer->kept, layer->dO),
+                    result_gradients(&r));
     return r;
 }
 
@@ -86,28 +79,37 @@ void result_free(struct result *r)
     *r = (struct result){ { NULL } };
 }
 
-static const struct step *step_before(const struct step *step, const struct attention *p)
+const struct step *step_before(const struct step *step, const struct attention *p)
 {
-    while (step-- > steps)
-        if (!step_lacks(step, p))
+    while (step > steps) {
+        step--;
+        if (!step_unsupported(step, p))
             return step;
+    }
     return NULL;
 }
 
-struct verdict step_check(const struct step *step, const struct layer *layer,
-                          const struct gradient_check *check, const struct options *options,
-                          const struct result *r, bool tell)
+struct previous previous_run(const struct step *step, const struct layer *layer,
+                             const struct options *options)
 {
-    const struct attention *p = &layer->input.p;
-    const struct step *earlier = step_before(step, p);
-    const char *const name = earlier ? earlier->name : NULL;
-    struct result before = { 0 };
-    if (earlier)
-        before = step_run(earlier, layer, step_size(earlier, options, p->d));
-    float *const *others = earlier ? before.of : NULL;
-    const struct verdict v = { tell ? gradient_check_report(check, r->of, name, others)
-                                    : gradient_check_errors(check, r->of, others),
-                               name };
-    result_free(&before);
-    return v;
+    if (!step)
+        return (struct previous){ .name = NULL };
+    const struct tile_size size = step_size(step, options, layer->input.p.d);
+    return (struct previous){ step->name, step_run(step, layer, size) };
+}
+
+void previous_keep(struct previous *previous, const char *name, struct result *r)
+{
+    result_free(&previous->result);
+    *previous = (struct previous){ name, *r };
+    *r = (struct result){ { NULL } };
+}
+
+struct attention_errors step_check(const struct gradient_check *check,
+                                   const struct previous *previous, const struct result *r,
+                                   bool tell)
+{
+    float *const *others = previous->name ? previous->result.of : NULL;
+    return tell ? gradient_check_report(check, r->of, previous->name, others)
+                : gradient_check_errors(check, r->of, others);
 }

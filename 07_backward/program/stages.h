@@ -23,9 +23,6 @@ void layer_forward(struct layer *layer);
 struct layer layer_random(struct attention p, uint64_t seed);
 void layer_free(struct layer *layer);
 
-/* The option that the step lacks for this problem, as it is written on the command line; or NULL. */
-const char *step_lacks(const struct step *step, const struct attention *p);
-
 /* The tiles that the command line asks for; what it leaves open suits the step. */
 struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
 
@@ -38,13 +35,25 @@ struct result step_run(const struct step *step, const struct layer *layer, struc
 void result_free(struct result *r);
 struct gradients result_gradients(const struct result *r);
 
-/* How a step compares, and what it is compared with: the nearest earlier step that can do the problem. */
-struct verdict {
-    struct attention_errors errors;
-    const char *before;  // NULL: there is none
+/* The result of an earlier step, which later ones are compared with; no name: there is none. */
+struct previous {
+    const char *name;
+    struct result result;
 };
-struct verdict step_check(const struct step *step, const struct layer *layer,
-                          const struct gradient_check *check, const struct options *options,
-                          const struct result *r, bool tell);
+
+/* The nearest earlier step that supports the problem; NULL: there is none. */
+const struct step *step_before(const struct step *step, const struct attention *p);
+
+/* Runs that step, unless it is NULL; result_free what it gives. */
+struct previous previous_run(const struct step *step, const struct layer *layer,
+                             const struct options *options);
+
+/* r, which becomes empty, takes the place of what was kept. */
+void previous_keep(struct previous *previous, const char *name, struct result *r);
+
+/* Compares the result of a step. `tell` says whether the part "Compared with" is printed. */
+struct attention_errors step_check(const struct gradient_check *check,
+                                   const struct previous *previous, const struct result *r,
+                                   bool tell);
 
 #endif

@@ -17,9 +17,9 @@ WEAK void cuda_check_wishes(const struct options *o, const struct attention *p)
                      "expected a program with CUDA kernels; make 07 builds one");
 }
 
-WEAK void cuda_list(bool only_names)
+WEAK void cuda_list(bool only_names, enum dtype type)
 {
-    (void)only_names;
+    (void)only_names, (void)type;
 }
 
 WEAK void cuda_tell_kernel(const struct layer *layer, const struct options *options)

@@ -1,14 +1,6 @@
 /*
- * Chapter 07, the steps: the gradients of attention. Each is a file with one idea more than the one
- * before.
- *
- *     standard       S, P, dP and dS stored whole; five products, each by its name
- *     recompute      P computed again from L, a query at a time: nothing of size N^2
- *     fa1            FlashAttention: tiles, K and V outside; the dropout mask drawn again
- *     fa2            FlashAttention-2: L and D are all that a query needs
- *     split          dK, dV and dQ in two passes: 7 products instead of 5, and nothing is shared
- *
- * and complete (fast/complete.c): every option, vectors and threads.
+ * Chapter 07, the steps in C: the gradients of attention. Each is a file in this folder or in fast/, with one idea more than
+ * the one before. table.h lists them.
  */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
@@ -43,11 +35,8 @@ struct gradients {
 typedef void backward_step(const struct attention *p, struct tile_size size,
                            struct backward_input in, struct gradients out);
 
-backward_step backward_standard, backward_recompute, backward_fa1, backward_fa2, backward_split,
-    backward_complete;
-
-/* The same with their accesses and operations counted. */
-backward_step backward_standard_counted, backward_recompute_counted, backward_fa1_counted,
-    backward_fa2_counted, backward_split_counted, backward_complete_counted;
+#define STEP(constant, name, ...) backward_step backward_##name, backward_##name##_counted;
+#include "07_backward/steps/table.h"
+#undef STEP
 
 #endif

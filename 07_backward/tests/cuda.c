@@ -9,27 +9,32 @@
 
 static enum cuda_kernel_name running;
 
-const struct backward_device *test_device(void)
+const struct device *test_device(void)
 {
     const char *const where = getenv("CUDA_TESTS");
     const struct options gpu = { .device = "gpu" };
-    return where && strcmp(where, "gpu") == 0 ? backward_device_choose(&gpu) : &backward_cpu;
+    return where && strcmp(where, "gpu") == 0 ? device_choose(&gpu) : &device_cpu;
+}
+
+bool is_tensor(enum cuda_kernel_name name)
+{
+    return !step_takes_type(&cuda_kernels[name], DTYPE_F32);
 }
 
 unsigned cuda_options(enum cuda_kernel_name name)
 {
-    return cuda_kernels[name].options  ? WITH_EVERYTHING
-           : cuda_kernels[name].hopper ? WITH_ORDER | WITH_GROUPED_HEADS
-                                       : WITH_ORDER;
+    const unsigned supports = cuda_kernels[name].supports;
+    return supports & SUPPORTS_DROPOUT         ? WITH_EVERYTHING
+           : supports & SUPPORTS_GROUPED_HEADS ? WITH_ORDER | WITH_GROUPED_HEADS
+                                               : WITH_ORDER;
 }
 
-const struct backward_device *cuda_device_for(enum cuda_kernel_name name,
-                                              const struct backward_device *device)
+const struct device *cuda_device_for(enum cuda_kernel_name name, const struct device *device)
 {
-    return cuda_kernel_lacks_device(&cuda_kernels[name], device) ? &backward_cpu : device;
+    return step_wrong_device(&cuda_kernels[name], device) ? &device_cpu : device;
 }
 
-struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
+struct result cuda_gradients(enum cuda_kernel_name name, const struct device *device,
                              const struct test_problem *t)
 {
     struct layer layer = layer_with_forward(t);
@@ -75,7 +80,7 @@ struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size
     struct test_problem t = random_problem(seed, attention_of(2, 4, 4, most, most, 16), options);
     struct attention p = t.p;
     p.d = dims[seed % (sizeof dims / sizeof dims[0])];
-    if (cuda_kernels[name].tensor) {
+    if (is_tensor(name)) {
         p.d = seed % 4 < 3 ? 64 : 128;
         p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F16;
     }
@@ -85,7 +90,7 @@ struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size
 
 struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk)
 {
-    struct attention p = attention_of(1, H, Hkv, Nq, Nk, cuda_kernels[name].tensor ? 64 : 24);
-    p.dtype = cuda_kernels[name].tensor ? DTYPE_BF16 : DTYPE_F32;
+    struct attention p = attention_of(1, H, Hkv, Nq, Nk, is_tensor(name) ? 64 : 24);
+    p.dtype = is_tensor(name) ? DTYPE_BF16 : DTYPE_F32;
     return p;
 }

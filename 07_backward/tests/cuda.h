@@ -14,13 +14,15 @@ enum {
 };
 
 /* The device that is tested. */
-const struct backward_device *test_device(void);
+const struct device *test_device(void);
 
 /* The device, or the CPU for a kernel that is for GPUs of another kind. */
-const struct backward_device *cuda_device_for(enum cuda_kernel_name name,
-                                              const struct backward_device *device);
+const struct device *cuda_device_for(enum cuda_kernel_name name, const struct device *device);
 
-/* The options that the kernel knows, as a set. */
+/* Is the kernel for 16 bits alone? */
+bool is_tensor(enum cuda_kernel_name name);
+
+/* The options that the kernel supports, as a set. */
 unsigned cuda_options(enum cuda_kernel_name name);
 
 /* The kernel on that device. From here on it is the one that the tests of backward.h run. */
@@ -40,7 +42,7 @@ struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options)
 struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk);
 
 /* Runs the kernel once on `device`, and gives its gradients; result_free them. */
-struct result cuda_gradients(enum cuda_kernel_name name, const struct backward_device *device,
+struct result cuda_gradients(enum cuda_kernel_name name, const struct device *device,
                              const struct test_problem *t);
 
 #endif

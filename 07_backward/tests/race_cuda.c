@@ -13,18 +13,18 @@ static const struct {
     size_t Nq, Nk, d, d_in_16_bits, d_of_complete_in_16_bits;
 } sizes[] = { { 130, 70, 16, 64, 32 }, { 70, 200, 64, 64, 64 }, { 140, 140, 128, 128, 256 } };
 
-static void run_in(bool narrow, const struct cuda_kernel *kernel,
-                   const struct backward_device *device)
+static void run_in(bool narrow, const struct step *kernel, const struct device *device)
 {
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-        struct attention p =
-            attention_of(1, 2, kernel->options ? 1 : 2, sizes[k].Nq, sizes[k].Nk, sizes[k].d);
+        struct attention p = attention_of(1, 2, (kernel->supports & SUPPORTS_DROPOUT) ? 1 : 2,
+                                          sizes[k].Nq, sizes[k].Nk, sizes[k].d);
         if (narrow) {
-            p.d = kernel->options ? sizes[k].d_of_complete_in_16_bits : sizes[k].d_in_16_bits;
+            p.d = (kernel->supports & SUPPORTS_DROPOUT) ? sizes[k].d_of_complete_in_16_bits
+                                                        : sizes[k].d_in_16_bits;
             p.dtype = k % 2 ? DTYPE_F16 : DTYPE_BF16;
         }
         p.causal = k > 0;
-        if (kernel->options) {
+        if ((kernel->supports & SUPPORTS_DROPOUT)) {
             p.window_left = 60;
             attention_set_dropout(&p, 0.2, 1);
         }
@@ -36,15 +36,15 @@ static void run_in(bool narrow, const struct cuda_kernel *kernel,
 }
 
 /* In both kinds of numbers, if it knows them: that is another kernel. */
-static void run(const struct cuda_kernel *kernel, const struct backward_device *device)
+static void run(const struct step *kernel, const struct device *device)
 {
     for (int narrow = 0; narrow < 2; narrow++)
-        if (cuda_kernel_knows_type(kernel, narrow ? DTYPE_BF16 : DTYPE_F32))
+        if (step_takes_type(kernel, narrow ? DTYPE_BF16 : DTYPE_F32))
             run_in(narrow, kernel, device);
 }
 
 /* Is the kernel among those that were named? */
-static bool is_named(const struct cuda_kernel *kernel, char *const *names, int count)
+static bool is_named(const struct step *kernel, char *const *names, int count)
 {
     for (int k = 0; k < count; k++)
         if (strcmp(names[k], kernel->name + strlen("cuda_")) == 0)
@@ -55,15 +55,15 @@ static bool is_named(const struct cuda_kernel *kernel, char *const *names, int c
 int main(int count, char **names)
 {
     size_t checked = 0;
-    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+    for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         if (!is_named(k, names + 1, count - 1))
             continue;
         checked++;
         cuda_cpu_watch(CUDA_WATCH_RACES);
-        run(k, &backward_watched);
+        run(k, &device_watched);
         cuda_cpu_watch(0);
         cuda_cpu_all_schedules(true);
-        run(k, &backward_cpu);
+        run(k, &device_cpu);
         cuda_cpu_all_schedules(false);
         printf("%-18s no race, and the same bits in four orders of its threads%s\n", k->name,
                k->atomics ? " but for dQ" : "");

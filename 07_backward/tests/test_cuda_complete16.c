@@ -155,7 +155,7 @@ TEST(cuda_complete, gives_the_same_bits_in_16_bits_again)
     attention_set_dropout(&p, 0.2, 1);
     struct test_problem t = problem_of(p, 0, 5);
     struct layer layer = layer_with_forward(&t);
-    const size_t runs = test_device() == &backward_cpu ? 4 : 500;
+    const size_t runs = test_device() == &device_cpu ? 4 : 500;
     const struct cuda_spread s =
         cuda_run_again(&cuda_kernels[CUDA_COMPLETE], test_device(), &layer, runs);
     for (size_t g = 0; g < GRADIENTS; g++)

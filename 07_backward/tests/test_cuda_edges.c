@@ -64,7 +64,7 @@ TEST(cuda_rungs, read_no_key_that_no_query_sees_and_give_it_zeros)
 {
     const unsigned options = WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT;
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_COMPLETE; name++)
-        if (cuda_kernels[name].tensor)
+        if (is_tensor(name))
             assert_ignores_unseen_keys(name, options);
         else
             assert_backward_ignores_unseen_keys(on_cuda(name), options);
@@ -162,7 +162,7 @@ static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, s
     p.dtype = loaded;
     struct test_problem t = problem_of(p, 0, 1);
     struct layer layer = layer_with_forward(&t);
-    struct cuda_loaded l = cuda_load(&cuda_kernels[name], &backward_cpu, &layer);
+    struct cuda_loaded l = cuda_load(&cuda_kernels[name], &device_cpu, &layer);
     l.p.d = d;
     l.p.dtype = type;
     child_aborts(launch, &l, part);
@@ -177,11 +177,10 @@ TEST(cuda_kernels, are_not_launched_for_what_is_not_compiled)
         char part[100];
         const char *const kernel = cuda_kernels[name].name + strlen("cuda_");
         snprintf(part, sizeof part, "backward_%s_cpu: not compiled for %s", kernel,
-                 cuda_kernels[name].tensor ? "d = 32 with --dtype bf16"
-                 : name == CUDA_STANDARD   ? "--dtype bf16"
-                                           : "d = 32 with --dtype bf16");
-        assert_not_compiled(name, cuda_kernels[name].tensor ? DTYPE_BF16 : DTYPE_F32, 32,
-                            DTYPE_BF16, part);
+                 is_tensor(name)         ? "d = 32 with --dtype bf16"
+                 : name == CUDA_STANDARD ? "--dtype bf16"
+                                         : "d = 32 with --dtype bf16");
+        assert_not_compiled(name, is_tensor(name) ? DTYPE_BF16 : DTYPE_F32, 32, DTYPE_BF16, part);
     }
     assert_not_compiled(CUDA_RECOMPUTE, DTYPE_F32, 129, DTYPE_F32,
                         "backward_recompute_cpu: not compiled for d = 129 with --dtype f32");

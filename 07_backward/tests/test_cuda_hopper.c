@@ -94,7 +94,7 @@ static struct result on_threads(enum cuda_kernel_name name, const struct layer *
 {
     cuda_cpu_threads(threads);
     cuda_cpu_schedule(schedule, 1);
-    struct result r = cuda_run(&cuda_kernels[name], &backward_cpu, layer);
+    struct result r = cuda_run(&cuda_kernels[name], &device_cpu, layer);
     cuda_cpu_schedule(CUDA_ASCENDING, 0);
     cuda_cpu_threads(0);
     return r;
@@ -138,14 +138,14 @@ static void facts_of_an_H100(struct device_facts *f)
 }
 
 /* The status with which a program ends that asks for a device for the kernel, 0 if it gets one. */
-static int asked(enum cuda_kernel_name name, const char *where, const struct backward_device *gpu)
+static int asked(enum cuda_kernel_name name, const char *where, const struct device *gpu)
 {
     int status;
     const struct options o = { .device = where, .dtype = DTYPE_BF16 };
     const pid_t child = fork();
     if (child == 0) {
         freopen("/dev/null", "w", stderr);
-        _exit(backward_device_for(&cuda_kernels[name], gpu, &o) == gpu ? 0 : 1);
+        _exit(device_for(&cuda_kernels[name], gpu, &o) == gpu ? 0 : 1);
     }
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
     return WEXITSTATUS(status);
@@ -153,23 +153,22 @@ static int asked(enum cuda_kernel_name name, const char *where, const struct bac
 
 TEST(cuda_hopper, is_not_asked_of_another_gpu)
 {
-    struct device machine = device_cpu;
-    struct backward_device gpu = backward_cpu;
-    gpu.machine = &machine;
-    machine.facts = facts_of_an_A100;
+    struct device gpu = device_cpu;
+    gpu.build = BUILD_GPU;
+    gpu.facts = facts_of_an_A100;
     for (enum cuda_kernel_name name = CUDA_WGMMA; name <= CUDA_ORDERED; name++) {
-        machine.facts = facts_of_an_A100;
+        gpu.facts = facts_of_an_A100;
         cr_assert(asked(name, "gpu", &gpu) == EXIT_SKIPPED, "%s on an A100",
                   cuda_kernels[name].name);
         cr_assert(asked(name, NULL, &gpu) == 1, "%s, and nobody demands a GPU",
                   cuda_kernels[name].name);
-        const char *const lacks = cuda_kernel_lacks_device(&cuda_kernels[name], &gpu);
+        const char *const lacks = step_wrong_device(&cuda_kernels[name], &gpu);
         cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
                   lacks ? lacks : "nothing");
-        machine.facts = facts_of_an_H100;
+        gpu.facts = facts_of_an_H100;
         cr_assert(asked(name, "gpu", &gpu) == 0, "%s on an H100", cuda_kernels[name].name);
     }
-    machine.facts = facts_of_an_A100;
+    gpu.facts = facts_of_an_A100;
     cr_assert(asked(CUDA_MMA, "gpu", &gpu) == 0, "mma on an A100");
 }
 
@@ -177,13 +176,12 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
 TEST(cuda_hopper, is_not_compared_with_on_another_gpu)
 {
     const struct attention p = cuda_shape(CUDA_MMA, 1, 1, 5, 5);
-    struct device machine = device_cpu;
-    struct backward_device gpu = backward_cpu;
-    gpu.machine = &machine;
-    machine.facts = facts_of_an_A100;
-    const struct cuda_kernel *before = cuda_kernel_before(&cuda_kernels[CUDA_COMPLETE], &p, &gpu);
+    struct device gpu = device_cpu;
+    gpu.build = BUILD_GPU;
+    gpu.facts = facts_of_an_A100;
+    const struct step *before = cuda_kernel_before(&cuda_kernels[CUDA_COMPLETE], &p, &gpu);
     cr_assert(before == &cuda_kernels[CUDA_MMA], "%s on an A100", before ? before->name : "none");
-    machine.facts = facts_of_an_H100;
+    gpu.facts = facts_of_an_H100;
     before = cuda_kernel_before(&cuda_kernels[CUDA_COMPLETE], &p, &gpu);
     cr_assert(before == &cuda_kernels[CUDA_ORDERED], "%s on an H100",
               before ? before->name : "none");

@@ -13,8 +13,7 @@ static bool is_in_question(enum cuda_kernel_name name)
 }
 
 /* Runs the kernel once, and frees the problem. */
-static void run_once(const struct backward_device *device, enum cuda_kernel_name name,
-                     struct test_problem t)
+static void run_once(const struct device *device, enum cuda_kernel_name name, struct test_problem t)
 {
     struct result r = cuda_gradients(name, device, &t);
     result_free(&r);
@@ -25,22 +24,22 @@ static void run_once(const struct backward_device *device, enum cuda_kernel_name
  * Runs the kernel on two problems that need several tiles each way, with ragged ends; in the causal one tiles are skipped.
  * Kernels for Hopper have larger tiles: 128 keys, and 128 queries with d = 64 or 64 with d = 128.
  */
-static void run_tiles(const struct backward_device *device, enum cuda_kernel_name name)
+static void run_tiles(const struct device *device, enum cuda_kernel_name name)
 {
     static const size_t lengths[][2] = { { 130, 200 }, { 140, 140 } };
     static const size_t for_hopper[][2] = { { 300, 140 }, { 150, 140 } };
     const bool groups = cuda_options(name) & WITH_GROUPED_HEADS;
     for (size_t k = 0; k < 2; k++) {
-        const size_t *n = cuda_kernels[name].hopper ? for_hopper[k] : lengths[k];
+        const size_t *n = cuda_kernels[name].compute_capability == 90 ? for_hopper[k] : lengths[k];
         struct attention p = cuda_shape(name, k + 1, groups ? 1 : k + 1, n[0], n[1]);
-        p.d = cuda_kernels[name].tensor ? (k ? 128 : 64) : (k ? 40 : 80);
+        p.d = is_tensor(name) ? (k ? 128 : 64) : (k ? 40 : 80);
         p.causal = k == 1;
         run_once(device, name, problem_of(p, 0, k));
     }
 }
 
 /* complete with several options, also in 16 bits, where d = 256 has tiles of its own. */
-static void run_options(const struct backward_device *device)
+static void run_options(const struct device *device)
 {
     static const size_t dims[] = { 40, 64, 256 };
     for (size_t k = 0; k < 3; k++) {
@@ -52,7 +51,7 @@ static void run_options(const struct backward_device *device)
     }
 }
 
-static void run_all(const struct backward_device *device)
+static void run_all(const struct device *device)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
         if (is_in_question(name))
@@ -65,14 +64,14 @@ TEST(cuda_schedules, do_not_change_the_answer)
 {
     cuda_cpu_all_schedules(
         true);  // from here on a launch that depends on its schedule ends the test
-    run_all(&backward_cpu);
+    run_all(&device_cpu);
     cuda_cpu_all_schedules(false);
 }
 
 TEST(cuda_schedules, leave_no_race)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
-    run_all(&backward_watched);
+    run_all(&device_watched);
     cuda_cpu_watch(0);
 }
 
@@ -83,7 +82,7 @@ static void assert_no_waiting(enum cuda_kernel_name name, struct attention p)
     const struct cuda_line *lines;
     size_t seen = 0;
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
-    struct result r = cuda_gradients(name, &backward_watched, &t);
+    struct result r = cuda_gradients(name, &device_watched, &t);
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++) {
@@ -107,7 +106,7 @@ TEST(cuda_banks, are_not_waited_for)
         p.d = 64;
         assert_no_waiting(name, p);
         p.d = 128;
-        if (cuda_kernels[name].hopper)
+        if (cuda_kernels[name].compute_capability == 90)
             assert_no_waiting(name, p);
     }
 }

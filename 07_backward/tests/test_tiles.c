@@ -17,8 +17,8 @@ static enum step_name running;
 
 unsigned options_of(enum step_name name)
 {
-    return WITH_MASKS | (steps[name].dropout ? WITH_DROPOUT : 0) |
-           (steps[name].grouped_heads ? WITH_GROUPED_HEADS : 0);
+    return WITH_MASKS | ((steps[name].supports & SUPPORTS_DROPOUT) ? WITH_DROPOUT : 0) |
+           ((steps[name].supports & SUPPORTS_GROUPED_HEADS) ? WITH_GROUPED_HEADS : 0);
 }
 
 struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p)
@@ -57,8 +57,8 @@ static void run_in_tiles(const struct test_problem *t, float *dQ, float *dK, flo
              " --kernel %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
              threads);
     threads_use(threads);
-    steps[running].run(&t->p, size, backward_input_of(&layer.input, &layer.kept, t->dO),
-                       (struct gradients){ dQ, dK, dV });
+    steps[running].runs->run(&t->p, size, backward_input_of(&layer.input, &layer.kept, t->dO),
+                             (struct gradients){ dQ, dK, dV });
     kept_free(&layer.kept);
 }
 
@@ -217,8 +217,8 @@ TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
         struct result with = step_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
         const bool same =
             memcmp(with.of[DV], without.of[DV], attention_key_elements(&t.p) * sizeof(float)) == 0;
-        cr_assert(same == !steps[name].dropout, "%s: dropout %s its dV", steps[name].name,
-                  same ? "does not change" : "changes");
+        cr_assert(same == !(steps[name].supports & SUPPORTS_DROPOUT), "%s: dropout %s its dV",
+                  steps[name].name, same ? "does not change" : "changes");
         result_free(&with);
         result_free(&without);
         kept_free(&layer.kept);

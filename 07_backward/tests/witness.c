@@ -86,7 +86,7 @@ static void witness_problem(enum step_name name, const struct test_problem *t,
     snprintf(problem, sizeof problem, "%s --kernel %s --br %zu --bc %zu", problem_text(t),
              steps[name].name, size.Br, size.Bc);
     watch(&t->p, in, &r);
-    steps[name].counted(&t->p, size, in, result_gradients(&r));
+    steps[name].runs->counted(&t->p, size, in, result_gradients(&r));
 
     size_t sum = 0;
     for (size_t k = 0; k < LINES && f.line[k].array; k++) {
@@ -98,7 +98,7 @@ static void witness_problem(enum step_name name, const struct test_problem *t,
               problem, all.loads + all.stores, sum);
     witness_start();
     threads_use(1);  // the witness cannot count in several at once
-    steps[name].run(&t->p, size, in, result_gradients(&r));
+    steps[name].runs->run(&t->p, size, in, result_gradients(&r));
     assert_accesses(&f, counted, problem, name != COMPLETE);
     result_free(&r);
     kept_free(&layer.kept);

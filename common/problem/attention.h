@@ -44,6 +44,11 @@ struct attention {
     uint64_t dropout_seed;
 };
 
+/* A tile is Br queries by Bc keys, each at least 1; smaller at the ends, and it may exceed N. */
+struct tile_size {
+    size_t Br, Bc;
+};
+
 /* A problem of this shape, with scale 1/sqrt(d) and no option. */
 struct attention attention_of(size_t B, size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d);
 

@@ -42,6 +42,17 @@ void options_fail(const char *what, const char *format, ...)
     exit(EXIT_USAGE);
 }
 
+void options_skip(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: SKIPPED: ", program_name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(EXIT_SKIPPED);
+}
+
 void options_flush(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout))

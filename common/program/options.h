@@ -74,6 +74,9 @@ void options_program(const struct program *program, const char *path);
 _Noreturn void options_fail(const char *what, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Prints "PROGRAM: SKIPPED: message" on standard error, and ends the program with EXIT_SKIPPED. */
+_Noreturn void options_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /*
  * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails.
  * Called before any file is written, so that a program that cannot speak writes nothing.

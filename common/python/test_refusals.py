@@ -64,7 +64,7 @@ class Refusals(Case):
                 ("causal: expected True, False, 'bottom-right' or 'top-left', found 'yes'", {"causal": "yes"}),
                 ("dtype: expected f32, bf16, f16, found 'f64'", {"dtype": "f64"}),
                 ("window: expected -1 to 4611686018427387904, found 4611686018427387905", {"window": (0, 2**62 + 1)}),
-                ("05/complete: expected a problem without what this step lacks: dtype", {"dtype": "f16"}),
+                ("05/complete: expected a problem without what this step lacks: dtype f16", {"dtype": "f16"}),
                 ("06/mma: expected a problem without what this step lacks: dtype f32", {"step": "06/mma"}),
                 ("06/complete: expected a problem without what this step lacks: d = 24 (d is 32, 64, 96, 128 or 256 "
                  "with dtype f16)", {"step": "06/complete", "dtype": "f16"}),

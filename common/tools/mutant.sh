@@ -215,7 +215,7 @@ kernels_in_question() {
     for source in $compiled; do
         kernel=$(basename "$source" .cu)
         case $source in *.c) return ;; esac
-        grep -rqE "name = \"(cuda_)?${kernel%%[0-9]*}" --include=table.c "$chapter" || return
+        grep -qE "^STEP\([A-Z0-9_]+, ${kernel%%[0-9]*}" "$chapter/kernels/table.h" || return
     done
     for source in $compiled; do basename "$source" .cu; done | sort -u | tr '\n' ' '
 }

@@ -9,14 +9,14 @@ static struct door_step step(size_t n)
     return (struct door_step){
         .name = steps[n].name,
         .idea = steps[n].idea,
-        .lse = steps[n].is_attention && n != STANDARD,
+        .lse = steps[n].supports & SUPPORTS_LSE,
     };
 }
 
 static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
     (void)call;  // any tile will do
-    return p->dtype != DTYPE_F32 ? "--dtype" : step_lacks(&steps[n], p);
+    return step_unsupported(&steps[n], p);
 }
 
 static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
@@ -38,7 +38,7 @@ static double room(size_t n, const struct attention *p, const struct door_call *
 
 static void run(size_t n, const struct attention *p, const struct door_call *call)
 {
-    steps[n].run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
+    steps[n].runs->run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
 }
 
 const struct door door_05 = {

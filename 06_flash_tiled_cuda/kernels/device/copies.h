@@ -6,7 +6,7 @@
 #define FLASH_TILED_CUDA_COPIES_H
 
 #include "06_flash_tiled_cuda/kernels/device/device.h"
-#include "common/problem/dtype.h"
+#include "common/problem/attention.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,11 +7,28 @@
 #ifndef FLASH_TILED_CUDA_DEVICE_H
 #define FLASH_TILED_CUDA_DEVICE_H
 
-#include "06_flash_tiled_cuda/kernels/kernels.h"
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A .cu file is compiled three times, and a launcher in it has three names: fa2_cpu, fa2_watched and fa2_gpu. */
+enum build { BUILD_CPU, BUILD_WATCHED, BUILD_GPU, BUILDS };
+
+/* The three as an array's values, and their declaration. */
+#ifdef WITH_GPU
+#define LAUNCHERS(name)                        \
+    {                                          \
+        name##_cpu, name##_watched, name##_gpu \
+    }
+#else
+#define LAUNCHERS(name)            \
+    {                              \
+        name##_cpu, name##_watched \
+    }
+#endif
+#define DECLARE_LAUNCHERS(type, name) type name##_cpu, name##_watched, name##_gpu;
 
 /* What the runtime says of a device. */
 struct device_facts {
@@ -24,8 +41,8 @@ struct device_facts {
 };
 
 struct device {
-    const char *name;                // "cpu", "gpu"
-    kernel_launcher *const *launch;  // by number in the chapter's table
+    const char *name;  // "cpu", "gpu"
+    enum build build;  // which launchers run on it
 
     const char *(*why_not)(void);  // what the runtime says if there is no such machine; else NULL
     void (*facts)(struct device_facts *facts);

@@ -1,5 +1,5 @@
 /*
- * The device as chapter 06's program sees it: its memory, its clock, and the chapter's kernels.
+ * The device as a program sees it: its memory and its clock.
  */
 #include "06_flash_tiled_cuda/kernels/device/device.h"
 
@@ -96,20 +96,17 @@ extern "C" double LAUNCHER(bandwidth)(void);
 extern "C" double LAUNCHER(fma_peak)(void);
 extern "C" void LAUNCHER(row_max_steps)(const float *x, float after[3][8]);
 
-static kernel_launcher *const kernels[] = {
-    LAUNCHER(naive),   LAUNCHER(fa1),      LAUNCHER(fa2),        LAUNCHER(mma),
-    LAUNCHER(swizzle), LAUNCHER(async),    LAUNCHER(exp2),       LAUNCHER(skip),
-    LAUNCHER(rescale), LAUNCHER(budget),   LAUNCHER(wgmma),      LAUNCHER(roles),
-    LAUNCHER(overlap), LAUNCHER(pingpong), LAUNCHER(persistent), LAUNCHER(complete)
-};
-
 extern "C" const struct device LAUNCHER(device) = {
 #ifdef __CUDACC__
     "gpu",
+    BUILD_GPU,
+#elif defined CUDA_WATCHED
+    "cpu",
+    BUILD_WATCHED,
 #else
     "cpu",
+    BUILD_CPU,
 #endif
-    kernels,
     why_not,
     facts,
     allocate,

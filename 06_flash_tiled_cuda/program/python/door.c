@@ -15,8 +15,8 @@ static struct door_step step(size_t n)
 static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
     static char text[60];
-    const char *const option = kernel_lacks(&kernels[n], p);
-    if (option || !call->br || kernel_tile(&kernels[n], p, call->br, call->bc))
+    const char *const option = step_unsupported(&kernels[n], p);
+    if (option || !call->br || step_tile(&kernels[n], p, call->br, call->bc))
         return option;
     snprintf(text, sizeof text, "--tile %zu, %zu", call->br, call->bc);
     return text;
@@ -29,7 +29,7 @@ static double room(size_t n, const struct attention *p, const struct door_call *
     (void)call, (void)threads;
     const double queries = (double)attention_query_elements(p), rows = (double)attention_rows(p);
     const double arrays = 2.0 * queries + 2.0 * (double)attention_key_elements(p) + 4.0 * rows;
-    const double scores = kernels[n].scores ? 2.0 * rows * (double)p->Nk : 0.0;
+    const double scores = kernels[n].stores & STORES_SCORES ? 2.0 * rows * (double)p->Nk : 0.0;
     const double masks = (double)(p->B * p->Nk) + (double)p->Nq * (double)p->Nk;
     return sizeof(float) * (2.0 * arrays + scores) + masks + 1e8;
 }

@@ -16,8 +16,9 @@ static size_t least(size_t a, size_t b)
 
 // ---- predictions --------------------------------------------------------------------------------
 
-void predict_cuda_standard(const struct attention *p, struct accesses *a)
+void predict_cuda_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     const size_t pairs = attention_pairs(p), d = p->d;
     accesses_add(a, "Q loads", 2 * pairs * d, "2 pairs d");
     accesses_add(a, "K loads", 2 * pairs * d, "2 pairs d");
@@ -61,8 +62,9 @@ static void predict_D(const struct attention *p, struct accesses *a)
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
 }
 
-void predict_cuda_recompute(const struct attention *p, struct accesses *a)
+void predict_cuda_recompute(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     const struct tile_counts t = tiles_of(p, false);
     const size_t rows = attention_rows(p), d = p->d;
     predict_D(p, a);
@@ -89,8 +91,10 @@ static void predict_two_kernels(const struct attention *p, struct tile_counts t,
     accesses_add(a, "dQ stores", rows * d, "Nq d");
 }
 
-void predict_cuda_deterministic(const struct attention *p, struct accesses *a)
+void predict_cuda_deterministic(const struct attention *p, struct tile_size size,
+                                struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     predict_two_kernels(p, tiles_of(p, false), a);
 }
 
@@ -157,13 +161,15 @@ static void predict_split_16(const struct attention *p, struct tensor_counts t, 
     accesses_add(a, "dQ stores", t.rows * p->d, "Nq d");
 }
 
-void predict_cuda_mma_split(const struct attention *p, struct accesses *a)
+void predict_cuda_mma_split(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     predict_split_16(p, tensor_counts_of(p, KEYS_BR(p->d)), a);
 }
 
-void predict_cuda_mma(const struct attention *p, struct accesses *a)
+void predict_cuda_mma(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     const struct tensor_counts t = tensor_counts_of(p, MMA_BR(p->d));
     const size_t two = p->d / 2;
     predict_D_16(p, a);
@@ -189,8 +195,9 @@ static size_t keys_in_boxes(const struct attention *p)
     return p->B * p->Hkv * least(blocks * HOPPER_KEYS, p->Nk);
 }
 
-void predict_cuda_boxes(const struct attention *p, struct accesses *a)
+void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     const struct tile_size tile = { HOPPER_QUERIES(p->d), HOPPER_KEYS };
     const size_t queries = tiles_of_size(p, tile).queries, keys = keys_in_boxes(p), two = p->d / 2;
     predict_D_16(p, a);
@@ -204,8 +211,9 @@ void predict_cuda_boxes(const struct attention *p, struct accesses *a)
     accesses_add(a, "dQ stores", queries * p->d, "Tc Nq d");
 }
 
-void predict_cuda_complete(const struct attention *p, struct accesses *a)
+void predict_cuda_complete(const struct attention *p, struct tile_size size, struct accesses *a)
 {
+    (void)size;  // a kernel has its own
     if (p->dtype == DTYPE_F32)
         predict_two_kernels(p, tiles_of(p, true), a);
     else
@@ -219,21 +227,21 @@ bool cuda_can_be_counted(const struct attention *p)
     return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
 }
 
-struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *layer)
+struct count cuda_count(const struct step *kernel, const struct layer *layer)
 {
     const struct attention *p = &layer->input.p;
     const size_t rows = attention_rows(p);
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
-    struct cuda_loaded l = cuda_load(kernel, &backward_watched, layer);
+    struct cuda_loaded l = cuda_load(kernel, &device_watched, layer);
     cuda_launch(&l);
     cuda_cpu_watch(0);
-    kernel->predict(p, &c.accesses);
+    kernel->predict(p, (struct tile_size){ 0, 0 }, &c.accesses);
     cuda_unload(&l);
     c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
-    c.slow_bytes = sizeof(float) * rows * (kernel->whole ? 2 * p->Nk : 1);
-    c.slow_bytes += kernel->turns ? turns_of(p) * sizeof(unsigned) : 0;
+    c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
+    c.slow_bytes += kernel->stores & STORES_COUNTERS ? turns_of(p) * sizeof(unsigned) : 0;
     traffic_reset();  // what was watched goes
     return c;
 }

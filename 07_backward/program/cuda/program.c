@@ -12,7 +12,7 @@
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
-static struct count tell_counts(const struct cuda_kernel *kernel, const struct layer *layer)
+static struct count tell_counts(const struct step *kernel, const struct layer *layer)
 {
     struct count c = { .total = 0 };
     char stored[32];
@@ -28,17 +28,17 @@ static struct count tell_counts(const struct cuda_kernel *kernel, const struct l
 }
 
 /* Whether the kernel gives the same bits every time; where it does not, how far its runs lie apart. */
-static void tell_again(const struct cuda_kernel *kernel, const struct backward_device *device,
+static void tell_again(const struct step *kernel, const struct device *device,
                        const struct layer *layer)
 {
     enum { RUNS = 8 };
     const struct attention *p = &layer->input.p;
-    if (device == &backward_cpu && !cuda_can_be_counted(p))
+    if (device == &device_cpu && !cuda_can_be_counted(p))
         return;
     const struct cuda_spread s = cuda_run_again(kernel, device, layer, RUNS);
     report_part("Again");
     report_line("%d more runs%s", RUNS,
-                device == &backward_cpu ? ", threads and blocks each time in another order" : "");
+                device == &device_cpu ? ", threads and blocks each time in another order" : "");
     for (size_t g = 0; g < GRADIENTS; g++) {
         static const char *const names[] = { "dQ", "dK", "dV" };
         const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
@@ -48,7 +48,7 @@ static void tell_again(const struct cuda_kernel *kernel, const struct backward_d
             report_line("%s: other bits in %.0f %% of the elements, off by at most %.1e", names[g],
                         100.0 * (double)s.elements[g] / (double)n, s.most[g]);
     }
-    if (!kernel->atomics && s.elements[DQ] + s.elements[DK] + s.elements[DV] > 0)
+    if (!kernel->any_order && s.elements[DQ] + s.elements[DK] + s.elements[DV] > 0)
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
@@ -67,10 +67,9 @@ static void write_csv(const char *csv, const char *formula, const struct count *
 }
 
 /* Who works when, and who waits for whom, in the first block of each launch. */
-static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *layer,
-                          const char *path)
+static void tell_timeline(const struct step *kernel, const struct layer *layer, const char *path)
 {
-    struct cuda_loaded l = cuda_load(kernel, &backward_watched, layer);
+    struct cuda_loaded l = cuda_load(kernel, &device_watched, layer);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
     cuda_launch(&l);
     cuda_cpu_watch(0);
@@ -81,16 +80,18 @@ static void tell_timeline(const struct cuda_kernel *kernel, const struct layer *
 void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
-    const struct cuda_kernel *kernel = cuda_kernel_named(o->kernel);
-    const struct backward_device *device =
-        backward_device_for(kernel, backward_device_choose(o), o);
+    const struct step *kernel = cuda_kernel_wanted(o);
+    const struct device *device = device_for(kernel, device_choose(o), o);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
     const struct count count = tell_counts(kernel, layer);
     struct result r = cuda_run(kernel, device, layer);
-    const struct cuda_verdict v = cuda_check(kernel, device, layer, &check, &r, true);
+    struct previous previous =
+        cuda_previous_run(cuda_kernel_before(kernel, &input->p, device), device, layer);
+    struct result on_cpu = complete_on_the_cpu(layer);
+    const struct cuda_verdict v = cuda_check(&check, &previous, &on_cpu, &r, true);
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV", kernel->name);
-    report_line("%s ran %s", kernel->name, backward_device_text(device));
+    report_line("%s ran %s", kernel->name, device_text(device));
     tell_again(kernel, device, layer);
     if (o->timeline)
         tell_timeline(kernel, layer, o->timeline);
@@ -100,16 +101,18 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
         cuda_tell_speed(kernel, device, layer);
     if (o->csv)
         write_csv(o->csv, cuda_kernel_formula(kernel, &input->p), &count, v);
+    result_free(&on_cpu);
+    result_free(&previous.result);
     result_free(&r);
     gradient_check_end(&check);
 }
 
 // ---- all of them --------------------------------------------------------------------------------
 
-static struct attention_errors tell_row(const struct cuda_kernel *kernel,
-                                        const struct backward_device *device,
+static struct attention_errors tell_row(const struct step *kernel, const struct device *device,
                                         const struct layer *layer,
-                                        const struct gradient_check *check)
+                                        const struct gradient_check *check,
+                                        struct previous *previous, const struct result *on_cpu)
 {
     char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
     if (cuda_can_be_counted(&layer->input.p)) {
@@ -122,12 +125,12 @@ static struct attention_errors tell_row(const struct cuda_kernel *kernel,
             report_wrong("%s: its accesses are not those of its formula", kernel->name);
     }
     struct result r = cuda_run(kernel, device, layer);
-    const struct cuda_verdict v = cuda_check(kernel, device, layer, check, &r, false);
+    const struct cuda_verdict v = cuda_check(check, previous, on_cpu, &r, false);
     report_line("%-18s %10s %8s %8s %7.1e %7.1e %s", kernel->name, accesses, per_pair, stored,
                 v.errors.reference, v.errors.previous, v.before);
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
-    result_free(&r);
+    previous_keep(previous, kernel->name, &r);
     return v.errors;
 }
 
@@ -143,14 +146,16 @@ static void tell_worst(struct attention_errors worst)
 
 void cuda_tell_kernels(const struct layer *layer, const struct options *o)
 {
-    const struct backward_device *device = backward_device_choose(o);
+    const struct device *device = device_choose(o);
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
+    struct previous previous = { .name = NULL };
+    struct result on_cpu = complete_on_the_cpu(layer);
     struct attention_errors worst = { .right = true };
     report_part("Kernels");
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
                 "the one before");
-    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
-        const char *const lacks = cuda_kernel_lacks_on(k, &layer->input.p, device);
+    for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        const char *const lacks = step_unsupported_on(k, &layer->input.p, device);
         if (options_left_out(k->name)) {
             report_line("%-18s is left out", k->name);
             continue;
@@ -159,12 +164,14 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
             report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
             continue;
         }
-        const struct attention_errors e = tell_row(k, device, layer, &check);
+        const struct attention_errors e = tell_row(k, device, layer, &check, &previous, &on_cpu);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
     }
     if (o->dtype != DTYPE_F32)
         tell_worst(worst);
-    report_line("(they ran %s)", backward_device_text(device));
+    report_line("(they ran %s)", device_text(device));
+    result_free(&on_cpu);
+    result_free(&previous.result);
     gradient_check_end(&check);
 }

@@ -22,7 +22,7 @@ static inline bool cuda_is_wanted(const struct options *o)
 void cuda_check_wishes(const struct options *options, const struct attention *p);
 
 /* Their names; with their ideas too, unless only names are wanted. */
-void cuda_list(bool only_names);
+void cuda_list(bool only_names, enum dtype type);
 
 /* The one that is asked for, told whole; or a line for each of them. */
 void cuda_tell_kernel(const struct layer *layer, const struct options *options);

@@ -1,6 +1,7 @@
 #include "07_backward/program/cuda/run.h"
 
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
+#include "06_flash_tiled_cuda/kernels/kernels.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "common/cuda/cpu.h"
 #include "common/program/attention_report.h"
@@ -11,55 +12,54 @@
 // ---- arrays -------------------------------------------------------------------------------------
 
 /* What a backward pass reads, in the type that its kernels want. */
-static void load_inputs(struct backward_arrays *a, const struct device *machine,
+static void load_inputs(struct backward_arrays *a, const struct device *device,
                         const struct layer *layer)
 {
     const struct attention_input *in = &layer->input;
     const enum dtype type = in->p.dtype;
     const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
     if (type == DTYPE_F32) {
-        a->Q = device_copy(machine, in->Q, queries * sizeof(float), "Q");
-        a->K = device_copy(machine, in->K, keys * sizeof(float), "K");
-        a->V = device_copy(machine, in->V, keys * sizeof(float), "V");
-        a->O = device_copy(machine, layer->kept.O, queries * sizeof(float), "O");
-        a->dO = device_copy(machine, layer->dO, queries * sizeof(float), "dO");
+        a->Q = device_copy(device, in->Q, queries * sizeof(float), "Q");
+        a->K = device_copy(device, in->K, keys * sizeof(float), "K");
+        a->V = device_copy(device, in->V, keys * sizeof(float), "V");
+        a->O = device_copy(device, layer->kept.O, queries * sizeof(float), "O");
+        a->dO = device_copy(device, layer->dO, queries * sizeof(float), "dO");
     } else {
-        a->Q16 = device_copy_rounded(machine, in->Q, queries, type, "Q");
-        a->K16 = device_copy_rounded(machine, in->K, keys, type, "K");
-        a->V16 = device_copy_rounded(machine, in->V, keys, type, "V");
-        a->O16 = device_copy_rounded(machine, layer->kept.O, queries, type, "O");
-        a->dO16 = device_copy_rounded(machine, layer->dO, queries, type, "dO");
+        a->Q16 = device_copy_rounded(device, in->Q, queries, type, "Q");
+        a->K16 = device_copy_rounded(device, in->K, keys, type, "K");
+        a->V16 = device_copy_rounded(device, in->V, keys, type, "V");
+        a->O16 = device_copy_rounded(device, layer->kept.O, queries, type, "O");
+        a->dO16 = device_copy_rounded(device, layer->dO, queries, type, "dO");
     }
 }
 
-struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct backward_device *device,
+struct cuda_loaded cuda_load(const struct step *kernel, const struct device *device,
                              const struct layer *layer)
 {
     struct cuda_loaded l = { .device = device, .kernel = kernel, .p = layer->input.p };
-    const struct device *machine = device->machine;
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
     l.arrays = (struct backward_arrays){
-        .lse = device_copy(machine, layer->kept.lse, rows * size, "lse"),
-        .dQ = device_poisoned(machine, queries, "dQ"),
-        .dK = device_poisoned(machine, keys, "dK"),
-        .dV = device_poisoned(machine, keys, "dV"),
-        .D = device_poisoned(machine, rows, "D"),
+        .lse = device_copy(device, layer->kept.lse, rows * size, "lse"),
+        .dQ = device_poisoned(device, queries, "dQ"),
+        .dK = device_poisoned(device, keys, "dK"),
+        .dV = device_poisoned(device, keys, "dV"),
+        .D = device_poisoned(device, rows, "D"),
     };
-    load_inputs(&l.arrays, machine, layer);
-    if (kernel->whole) {
-        l.arrays.P = machine->allocate(rows * l.p.Nk * size, "P");
-        l.arrays.dS = machine->allocate(rows * l.p.Nk * size, "dS");
+    load_inputs(&l.arrays, device, layer);
+    if (kernel->stores & STORES_SCORES) {
+        l.arrays.P = device->allocate(rows * l.p.Nk * size, "P");
+        l.arrays.dS = device->allocate(rows * l.p.Nk * size, "dS");
     }
-    if (kernel->turns)
-        l.arrays.turns = machine->allocate(turns_of(&l.p) * sizeof *l.arrays.turns, NULL);
-    device_copy_masks(machine, &l.p);
+    if (kernel->stores & STORES_COUNTERS)
+        l.arrays.turns = device->allocate(turns_of(&l.p) * sizeof *l.arrays.turns, NULL);
+    device_copy_masks(device, &l.p);
     return l;
 }
 
 void cuda_launch(const struct cuda_loaded *l)
 {
-    l->device->launch[l->kernel - cuda_kernels](&l->p, &l->arrays);
+    l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
 }
 
 void cuda_unload(struct cuda_loaded *l)
@@ -69,11 +69,11 @@ void cuda_unload(struct cuda_loaded *l)
                                    a->lse, a->dQ,   a->dK,    a->dV,         a->D,
                                    a->P,   a->dS,   a->Q16,   a->K16,        a->V16,
                                    a->O16, a->dO16, a->turns, l->p.key_mask, l->p.block_mask };
-    device_release_all(l->device->machine, arrays, sizeof arrays / sizeof arrays[0]);
+    device_release_all(l->device, arrays, sizeof arrays / sizeof arrays[0]);
     l->arrays = (struct backward_arrays){ 0 };
 }
 
-struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_device *device,
+struct result cuda_run(const struct step *kernel, const struct device *device,
                        const struct layer *layer)
 {
     const size_t queries = attention_query_elements(&layer->input.p) * sizeof(float);
@@ -81,15 +81,18 @@ struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_d
     struct result r = result_new(&layer->input.p);
     struct cuda_loaded l = cuda_load(kernel, device, layer);
     cuda_launch(&l);
-    device->machine->download(r.of[DQ], l.arrays.dQ, queries);
-    device->machine->download(r.of[DK], l.arrays.dK, keys);
-    device->machine->download(r.of[DV], l.arrays.dV, keys);
+    device->download(r.of[DQ], l.arrays.dQ, queries);
+    device->download(r.of[DK], l.arrays.dK, keys);
+    device->download(r.of[DV], l.arrays.dV, keys);
     cuda_unload(&l);
     return r;
 }
 
+/* Chapter 06's complete. */
+DECLARE_LAUNCHERS(kernel_launcher, complete)
+
 /* Q, K, V and room for O, in the type that chapter 06's complete wants, and the tile that it takes if nobody asks. */
-static struct device_arrays load_forward(const struct device *machine,
+static struct device_arrays load_forward(const struct device *device,
                                          const struct attention_input *in)
 {
 #define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc },
@@ -97,18 +100,18 @@ static struct device_arrays load_forward(const struct device *machine,
 #undef TILE
     const struct attention *p = &in->p;
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    struct device_arrays a = { .lse = machine->allocate(attention_rows(p) * sizeof(float), "lse") };
+    struct device_arrays a = { .lse = device->allocate(attention_rows(p) * sizeof(float), "lse") };
     if (p->dtype == DTYPE_F32) {
-        a.Q = device_copy(machine, in->Q, queries * sizeof(float), "Q");
-        a.K = device_copy(machine, in->K, keys * sizeof(float), "K");
-        a.V = device_copy(machine, in->V, keys * sizeof(float), "V");
-        a.O = machine->allocate(queries * sizeof(float), "O");
+        a.Q = device_copy(device, in->Q, queries * sizeof(float), "Q");
+        a.K = device_copy(device, in->K, keys * sizeof(float), "K");
+        a.V = device_copy(device, in->V, keys * sizeof(float), "V");
+        a.O = device->allocate(queries * sizeof(float), "O");
         return a;
     }
-    a.Q16 = device_copy_rounded(machine, in->Q, queries, p->dtype, "Q");
-    a.K16 = device_copy_rounded(machine, in->K, keys, p->dtype, "K");
-    a.V16 = device_copy_rounded(machine, in->V, keys, p->dtype, "V");
-    a.O16 = machine->allocate(queries * sizeof *a.O16, "O");
+    a.Q16 = device_copy_rounded(device, in->Q, queries, p->dtype, "Q");
+    a.K16 = device_copy_rounded(device, in->K, keys, p->dtype, "K");
+    a.V16 = device_copy_rounded(device, in->V, keys, p->dtype, "V");
+    a.O16 = device->allocate(queries * sizeof *a.O16, "O");
     size_t k = 0;
     while (tiles[k][0] != p->d && k + 1 < sizeof tiles / sizeof tiles[0])
         k++;  // past the last there is none: the launcher aborts then
@@ -118,34 +121,33 @@ static struct device_arrays load_forward(const struct device *machine,
 }
 
 /* O of a device's forward pass, as float32. */
-static void download_output(float *O, const struct device *machine, const struct device_arrays *a,
+static void download_output(float *O, const struct device *device, const struct device_arrays *a,
                             size_t n, enum dtype type)
 {
     if (type == DTYPE_F32)
-        machine->download(O, a->O, n * sizeof *O);
+        device->download(O, a->O, n * sizeof *O);
     else
-        device_download_16(machine, O, a->O16, n, type);
+        device_download_16(device, O, a->O16, n, type);
 }
 
-void cuda_forward(const struct backward_device *device, const struct layer *layer)
+void cuda_forward(const struct device *device, const struct layer *layer)
 {
-    const struct device *machine = device->machine;
+    static kernel_launcher *const launch[BUILDS] = LAUNCHERS(complete);
     struct attention p = layer->input.p;
-    const struct device_arrays a = load_forward(machine, &layer->input);
-    device_copy_masks(machine, &p);
-    device->forward(&p, &a);
-    download_output(layer->kept.O, machine, &a, attention_query_elements(&p), p.dtype);
-    machine->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
+    const struct device_arrays a = load_forward(device, &layer->input);
+    device_copy_masks(device, &p);
+    launch[device->build](&p, &a);
+    download_output(layer->kept.O, device, &a, attention_query_elements(&p), p.dtype);
+    device->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
     const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,
                                 a.K16, a.V16, a.O16, p.key_mask, p.block_mask };
-    device_release_all(machine, all, sizeof all / sizeof all[0]);
+    device_release_all(device, all, sizeof all / sizeof all[0]);
 }
 
 // ---- again and again ----------------------------------------------------------------------------
 
-struct cuda_spread cuda_run_again(const struct cuda_kernel *kernel,
-                                  const struct backward_device *device, const struct layer *layer,
-                                  size_t runs)
+struct cuda_spread cuda_run_again(const struct step *kernel, const struct device *device,
+                                  const struct layer *layer, size_t runs)
 {
     const struct attention *p = &layer->input.p;
     struct cuda_spread spread = { { 0 }, { 0 } };
@@ -175,27 +177,43 @@ struct cuda_spread cuda_run_again(const struct cuda_kernel *kernel,
 
 // ---- comparisons --------------------------------------------------------------------------------
 
-struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
-                               const struct backward_device *device, const struct layer *layer,
-                               const struct gradient_check *check, const struct result *r,
-                               bool tell)
+const struct step *cuda_kernel_before(const struct step *kernel, const struct attention *p,
+                                      const struct device *device)
 {
-    const struct step *complete = &steps[COMPLETE];
-    const struct cuda_kernel *earlier = cuda_kernel_before(kernel, &layer->input.p, device);
-    struct result on_cpu = step_run(complete, layer, complete->usual);
+    while (kernel > cuda_kernels) {
+        kernel--;
+        if (!step_unsupported_on(kernel, p, device))
+            return kernel;
+    }
+    return NULL;
+}
+
+struct previous cuda_previous_run(const struct step *kernel, const struct device *device,
+                                  const struct layer *layer)
+{
+    if (!kernel)
+        return (struct previous){ .name = NULL };
+    return (struct previous){ kernel->name, cuda_run(kernel, device, layer) };
+}
+
+struct result complete_on_the_cpu(const struct layer *layer)
+{
+    return step_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
+}
+
+struct cuda_verdict cuda_check(const struct gradient_check *check, const struct previous *previous,
+                               const struct result *on_cpu, const struct result *r, bool tell)
+{
+    const char *const complete = steps[COMPLETE].name;
     const struct attention_errors other =
-        tell && !earlier ? gradient_check_report(check, r->of, complete->name, on_cpu.of)
-                         : gradient_check_errors(check, r->of, on_cpu.of);
-    struct cuda_verdict v = { other, complete->name, other.previous, other.right };
-    result_free(&on_cpu);
-    if (!earlier)
+        tell && !previous->name ? gradient_check_report(check, r->of, complete, on_cpu->of)
+                                : gradient_check_errors(check, r->of, on_cpu->of);
+    struct cuda_verdict v = { other, complete, other.previous, other.right };
+    if (!previous->name)
         return v;
-    struct result before = cuda_run(earlier, device, layer);
-    v.errors = tell ? gradient_check_report(check, r->of, earlier->name, before.of)
-                    : gradient_check_errors(check, r->of, before.of);
-    v.before = earlier->name;
+    v.errors = step_check(check, previous, r, tell);
+    v.before = previous->name;
     v.right &= v.errors.right;
-    result_free(&before);
     if (tell)
         report_line("complete, on the CPU, is at most %.1e off", v.from_complete);
     return v;

@@ -4,40 +4,47 @@
 #ifndef BACKWARD_CUDA_RUN_H
 #define BACKWARD_CUDA_RUN_H
 
-#include "07_backward/program/cuda/device_choice.h"
-#include "07_backward/program/cuda/lacks.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "07_backward/program/cuda/table.h"
 #include "07_backward/program/stages.h"
 
 /* A layer in a device's memory, with all that the kernel needs there, its gradients poisoned. */
 struct cuda_loaded {
-    const struct backward_device *device;
-    const struct cuda_kernel *kernel;
+    const struct device *device;
+    const struct step *kernel;
     struct attention p;
     struct backward_arrays arrays;
 };
-struct cuda_loaded cuda_load(const struct cuda_kernel *kernel, const struct backward_device *device,
+struct cuda_loaded cuda_load(const struct step *kernel, const struct device *device,
                              const struct layer *layer);
 void cuda_launch(const struct cuda_loaded *loaded);
 void cuda_unload(struct cuda_loaded *loaded);
 
 /* Runs the kernel on the device, into poisoned memory; result_free() what it gives. */
-struct result cuda_run(const struct cuda_kernel *kernel, const struct backward_device *device,
+struct result cuda_run(const struct step *kernel, const struct device *device,
                        const struct layer *layer);
 
 /* Chapter 06's complete on the device: layer->kept.O and .lse, for which there is room. It must know the layer's d and type. */
-void cuda_forward(const struct backward_device *device, const struct layer *layer);
+void cuda_forward(const struct device *device, const struct layer *layer);
 
 /* Is the problem small enough for a run on the CPU with every access watched? */
 bool cuda_can_be_counted(const struct attention *p);
 
 /* Runs the kernel, every access watched, with its output thrown away. */
-struct count cuda_count(const struct cuda_kernel *kernel, const struct layer *layer);
+struct count cuda_count(const struct step *kernel, const struct layer *layer);
+
+/* The nearest earlier kernel that supports the problem on the device; NULL: there is none. */
+const struct step *cuda_kernel_before(const struct step *kernel, const struct attention *p,
+                                      const struct device *device);
+
+/* Runs that kernel, unless it is NULL; and chapter 07's complete in C. result_free what they give. */
+struct previous cuda_previous_run(const struct step *kernel, const struct device *device,
+                                  const struct layer *layer);
+struct result complete_on_the_cpu(const struct layer *layer);
 
 /*
- * How a kernel compares: with the reference, with the nearest earlier kernel that can do the problem, run on the
- * same device, and with chapter 07's complete on the CPU. `errors` is about the first two, and where there is no
- * earlier kernel complete stands in for it; `right` about all three.
+ * How a kernel compares: with the reference, with the previous kernel, and with chapter 07's complete on the CPU. `errors` is
+ * about the first two, and where there is no previous kernel complete takes its place; `right` about all three.
  */
 struct cuda_verdict {
     struct attention_errors errors;
@@ -45,10 +52,8 @@ struct cuda_verdict {
     double from_complete;
     bool right;
 };
-struct cuda_verdict cuda_check(const struct cuda_kernel *kernel,
-                               const struct backward_device *device, const struct layer *layer,
-                               const struct gradient_check *check, const struct result *r,
-                               bool tell);
+struct cuda_verdict cuda_check(const struct gradient_check *check, const struct previous *previous,
+                               const struct result *on_cpu, const struct result *r, bool tell);
 
 /*
  * The kernel again and again, on the CPU with threads and blocks in an order drawn anew each time: how many elements
@@ -58,8 +63,7 @@ struct cuda_spread {
     size_t elements[GRADIENTS];
     double most[GRADIENTS];
 };
-struct cuda_spread cuda_run_again(const struct cuda_kernel *kernel,
-                                  const struct backward_device *device, const struct layer *layer,
-                                  size_t runs);
+struct cuda_spread cuda_run_again(const struct step *kernel, const struct device *device,
+                                  const struct layer *layer, size_t runs);
 
 #endif

@@ -83,20 +83,21 @@ static double operations(const struct attention *p)
 
 /* A kernel that is timed. */
 struct rung {
-    const struct cuda_kernel *kernel;
+    const struct step *kernel;
     double error, seconds;
 };
 
 /* A kernel is checked before it is timed, and if it is wrong it is not timed. */
-static bool is_right(struct rung *rung, const struct backward_device *device,
-                     const struct layer *one, const struct gradient_check *check)
+static bool is_right(struct rung *rung, const struct device *device, const struct layer *one,
+                     const struct gradient_check *check, struct previous *previous,
+                     const struct result *on_cpu)
 {
     struct result r = cuda_run(rung->kernel, device, one);
-    const struct cuda_verdict v = cuda_check(rung->kernel, device, one, check, &r, false);
+    const struct cuda_verdict v = cuda_check(check, previous, on_cpu, &r, false);
     if (!v.right)
         report_wrong("%s: it is not timed; --kernel %s shows where", rung->kernel->name,
                      rung->kernel->name);
-    result_free(&r);
+    previous_keep(previous, rung->kernel->name, &r);
     rung->error = v.errors.reference;
     return v.right;
 }
@@ -116,20 +117,19 @@ static int by_size(const void *a, const void *b)
  * Times all rungs in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
  * arrays are many times as large as an L2 cache: no run finds there what it needs first.
  */
-static void time_rungs(struct rung *rungs, size_t n, const struct backward_device *device,
+static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
                        const struct layer *all)
 {
-    struct cuda_kernel needs = { .name = "all" };  // what any of them needs
+    struct step all_of_them = { .name = "all" };  // it stores what any of them stores
     double times[CUDA_KERNELS][RUNS], once = 0.0, before = 0.0;
     size_t runs = RUNS;
     for (size_t k = 0; k < n; k++) {
-        needs.whole |= rungs[k].kernel->whole;
-        needs.turns |= rungs[k].kernel->turns;
+        all_of_them.stores |= rungs[k].kernel->stores;
     }
-    struct cuda_loaded l = cuda_load(&needs, device, all);
+    struct cuda_loaded l = cuda_load(&all_of_them, device, all);
     for (size_t k = 0; k < n; k++) {
         l.kernel = rungs[k].kernel;
-        once += device->machine->seconds(launch, &l);
+        once += device->seconds(launch, &l);
     }
     while (runs > LEAST_RUNS && (double)runs * once > SECONDS)
         runs--;
@@ -137,7 +137,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct backward_devic
         for (size_t k = 0; k < n; k++) {
             l.kernel = rungs[k].kernel;
             bench_rest(before);
-            times[k][run] = before = device->machine->seconds(launch, &l);
+            times[k][run] = before = device->seconds(launch, &l);
         }
     cuda_unload(&l);
     for (size_t k = 0; k < n; k++) {
@@ -165,19 +165,21 @@ static void tell(const struct rung *rung, double before, const struct attention 
     report_append(csv, line);
 }
 
-static void bench_problem(const struct backward_device *device, const struct layer *one,
+static void bench_problem(const struct device *device, const struct layer *one,
                           const struct layer *all, char *csv)
 {
     const struct attention *p = &all->input.p;
-    const double peak = device->machine->fma_peak();
+    const double peak = device->fma_peak();
     struct gradient_check check = gradient_check_begin(&one->input, one->dO, false);
+    struct previous previous = { .name = NULL };
+    struct result on_cpu = complete_on_the_cpu(one);
     struct rung rungs[CUDA_KERNELS];
     size_t n = 0;
-    for (const struct cuda_kernel *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
-        if (cuda_kernel_lacks_on(k, p, device))
+    for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+        if (step_unsupported_on(k, p, device))
             continue;
         rungs[n] = (struct rung){ .kernel = k };
-        n += is_right(&rungs[n], device, one, &check) ? 1 : 0;
+        n += is_right(&rungs[n], device, one, &check, &previous, &on_cpu) ? 1 : 0;
     }
     if (n > 0)
         time_rungs(rungs, n, device, all);
@@ -188,7 +190,9 @@ static void bench_problem(const struct backward_device *device, const struct lay
         tell(&rungs[k], k ? rungs[k - 1].seconds : 0.0, p, peak, csv);
     report_line("10 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
                 1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
-    report_line("%s", backward_device_text(device));
+    report_line("%s", device_text(device));
+    result_free(&on_cpu);
+    result_free(&previous.result);
     gradient_check_end(&check);
 }
 
@@ -201,7 +205,7 @@ static void free_repeated(struct layer *all)
 }
 
 /* What has been measured is written after each problem: if a later one ends the program, it is there. */
-void cuda_bench_ladder(const struct backward_device *device, const struct options *o)
+void cuda_bench_ladder(const struct device *device, const struct options *o)
 {
     const bool wide = o->dtype == DTYPE_F32;
     const struct ladder_shape *const shapes = wide ? ladder_f32 : ladder_16;
@@ -223,20 +227,20 @@ void cuda_bench_ladder(const struct backward_device *device, const struct option
 // ---- one kernel ---------------------------------------------------------------------------------
 
 /* Seconds that the kernel takes, the best of some runs, on a GPU. */
-static double seconds_of(const struct cuda_kernel *kernel, const struct backward_device *device,
+static double seconds_of(const struct step *kernel, const struct device *device,
                          const struct layer *layer)
 {
     struct cuda_loaded l = cuda_load(kernel, device, layer);
-    double best = device->machine->seconds(launch, &l);
+    double best = device->seconds(launch, &l);
     for (int run = 1; run < BEST_OF; run++) {
-        const double time = device->machine->seconds(launch, &l);
+        const double time = device->seconds(launch, &l);
         best = time < best ? time : best;
     }
     cuda_unload(&l);
     return best;
 }
 
-void cuda_tell_speed(const struct cuda_kernel *kernel, const struct backward_device *device,
+void cuda_tell_speed(const struct step *kernel, const struct device *device,
                      const struct layer *layer)
 {
     const double seconds = seconds_of(kernel, device, layer);

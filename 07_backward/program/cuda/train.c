@@ -8,7 +8,7 @@
 #include "07_backward/program/cuda/run.h"
 #include "common/cpu/memory.h"
 
-static const struct backward_device *device;
+static const struct device *device;
 static enum dtype type;
 
 /* The layer as the passes are to take it. */
@@ -38,7 +38,7 @@ static struct result backward(const struct layer *layer)
 
 struct trainer cuda_trainer(const struct options *options)
 {
-    device = backward_device_choose(options);
+    device = device_choose(options);
     type = options->dtype;
     return (struct trainer){ cuda_kernels[CUDA_COMPLETE].name, forward, backward };
 }

@@ -8,13 +8,9 @@
 
 #include <stdio.h>
 
-void cuda_list(bool only_names)
+void cuda_list(bool only_names, enum dtype type)
 {
-    for (size_t k = 0; k < CUDA_KERNELS; k++)
-        if (only_names)
-            printf("%s\n", cuda_kernels[k].name);
-        else
-            printf("    %-18s %s\n", cuda_kernels[k].name, cuda_kernels[k].idea);
+    step_list(&cuda_table, only_names, type);
 }
 
 static const char *kernel_name_of(size_t k)
@@ -38,12 +34,12 @@ static void check_tiles(const struct options *o)
 /* The kernel that is asked for, which must be able to do problem p. */
 static void check_kernel(const struct options *o, const struct attention *p)
 {
-    const struct cuda_kernel *kernel = cuda_kernel_named(o->kernel);
+    const struct step *kernel = cuda_kernel_wanted(o);
     if (!kernel)
         options_fail("--kernel",
                      "expected list, all or one of the steps that list names, found '%s'",
                      o->kernel);
-    const char *const lacks = cuda_kernel_lacks(kernel, p);
+    const char *const lacks = step_unsupported(kernel, p);
     if (lacks)
         options_fail(
             "--kernel", "expected a kernel that knows %s%s, and %s does not", lacks,
@@ -66,15 +62,15 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
     options_check_left_out(kernel_name_of, CUDA_KERNELS);
     if (!cuda_is_wanted(o) && !all)
         return;
-    const struct backward_device *device = backward_device_choose(o);
+    const struct device *device = device_choose(o);
     if (o->threads)
         cuda_cpu_threads(o->threads);
     if (all)
         return;
     check_kernel(o, p);
-    device = backward_device_for(cuda_kernel_named(o->kernel), device, o);
+    device = device_for(cuda_kernel_wanted(o), device, o);
     check_tiles(o);
-    if (o->bench && device == &backward_cpu)
+    if (o->bench && device == &device_cpu)
         options_fail("--bench",
                      "expected a GPU with a CUDA kernel: how long a CPU takes that stands "
                      "in for one says nothing");
@@ -83,8 +79,8 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
 bool cuda_bench(const struct options *o)
 {
     options_check_left_out(kernel_name_of, CUDA_KERNELS);
-    const struct backward_device *device = backward_device_choose(o);
-    if (device == &backward_cpu)
+    const struct device *device = device_choose(o);
+    if (device == &device_cpu)
         return false;
     report_start("07", "Backward", "its kernels on a GPU, checked, then timed", o->quiet);
     cuda_bench_ladder(device, o);

@@ -24,8 +24,9 @@ static const char *prepare(const struct peer_problem *p)
 
 static void run(const struct peer_problem *p)
 {
-    steps[COMPLETE].run(&input.p, steps[COMPLETE].usual, backward_input_of(&input, &kept, p->dO),
-                        (struct gradients){ p->dQ, p->dK, p->dV });
+    steps[COMPLETE].runs->run(&input.p, steps[COMPLETE].usual,
+                              backward_input_of(&input, &kept, p->dO),
+                              (struct gradients){ p->dQ, p->dK, p->dV });
 }
 
 int main(void)

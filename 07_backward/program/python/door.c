@@ -13,7 +13,7 @@ static struct door_step step(size_t n)
 static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
 {
     (void)call;  // any tile will do
-    return p->dtype != DTYPE_F32 ? "--dtype" : step_lacks(&steps[n], p);
+    return step_unsupported(&steps[n], p);
 }
 
 static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
@@ -54,7 +54,7 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
         in.m = kept.m;
         in.l = kept.l;
     }
-    steps[n].run(p, size_of(n, p, call), in, out);
+    steps[n].runs->run(p, size_of(n, p, call), in, out);
     kept_free(&kept);
 }
 

@@ -1,7 +1,6 @@
-#include "06_flash_tiled_cuda/program/device_choice.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
@@ -10,7 +9,7 @@ const char *device_lacks(const struct device *device, enum dtype type)
 {
     static char text[200];
     struct device_facts facts;
-    if (type == DTYPE_F32 || device == &device_cpu || device == &device_watched)
+    if (type == DTYPE_F32 || device->build != BUILD_GPU)
         return NULL;
     device->facts(&facts);
     if (facts.major >= TENSOR_MAJOR)
@@ -32,10 +31,8 @@ const struct device *device_among(const struct options *o, const struct device *
     if (!o->device || strcmp(o->device, "gpu") != 0)
         return &device_cpu;
     if (lacks)
-        fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: %s\n", lacks);
-    else
-        fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: no GPU (%s)\n", why_none);
-    exit(EXIT_SKIPPED);
+        options_skip("%s", lacks);
+    options_skip("no GPU (%s)", why_none);
 }
 
 const struct device *device_choose(const struct options *o)
@@ -49,13 +46,6 @@ const struct device *device_choose(const struct options *o)
 #endif
 }
 
-bool device_holds(const struct device *device, const struct tile *tile)
-{
-    struct device_facts facts;
-    device->facts(&facts);
-    return tile_bytes(tile) <= facts.shared_at_most;
-}
-
 const char *device_text(const struct device *device)
 {
     static char text[140];
@@ -67,30 +57,35 @@ const char *device_text(const struct device *device)
     return text;
 }
 
-enum { HOPPER_MAJOR = 9 };
-
-const char *kernel_lacks_device(const struct kernel *kernel, const struct device *device)
+const char *step_wrong_device(const struct step *kernel, const struct device *device)
 {
     static char text[180];
+    const int wanted = kernel->compute_capability;
     struct device_facts facts;
     device->facts(&facts);
-    if (!kernel->hopper || device == &device_cpu || device == &device_watched ||
-        (facts.major == HOPPER_MAJOR && facts.minor == 0))
+    if (wanted == 0 || device->build != BUILD_GPU || facts.major * 10 + facts.minor == wanted)
         return NULL;
-    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for 9.0)", facts.name,
-             facts.major, facts.minor);
+    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for %d.%d)", facts.name,
+             facts.major, facts.minor, wanted / 10, wanted % 10);
     return text;
 }
 
-const struct device *device_for(const struct kernel *kernel, const struct device *chosen,
+const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
+                                const struct device *device)
+{
+    if (options_left_out(kernel->name))
+        return "that it is left out";
+    const char *const unsupported = step_unsupported(kernel, p);
+    return unsupported ? unsupported : step_wrong_device(kernel, device);
+}
+
+const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *o)
 {
-    const char *lacks = kernel_lacks_device(kernel, chosen);
-    if (!lacks)
+    const char *const wrong = step_wrong_device(kernel, chosen);
+    if (!wrong)
         return chosen;
-    if (!o->device || strcmp(o->device, "gpu") != 0)
-        return &device_cpu;
-    fprintf(stderr, "06_flash_tiled_cuda: SKIPPED: --kernel %s does not know %s\n", kernel->name,
-            lacks);
-    exit(EXIT_SKIPPED);
+    if (o->device && strcmp(o->device, "gpu") == 0)
+        options_skip("--kernel %s does not know %s", kernel->name, wrong);
+    return &device_cpu;
 }

@@ -1,0 +1,126 @@
+/*
+ * The table of the chapter's steps, in order: STEP(constant, function, what a struct step says of it). It is included where
+ * STEP has a meaning: steps.h declares each function and its counted build, the program makes the rows.
+ */
+// clang-format off
+
+STEP(STANDARD, standard,
+     .idea = "S and P stored, products by tiles",
+     .formula = "2 Tr Nk d + 6 Nq Nk + …",
+     .runs = RUNS(standard, standard_counted),
+     .predict = predict_standard,
+     .size = standard_size,
+     .supports = SHAPES | SUPPORTS_BR,
+     .stores = STORES_SCORES)
+
+STEP(BLOCK_MATMUL, block_matmul,
+     .idea = "(Q K^T) V by tiles, no softmax",
+     .formula = "2 Tr Nk d + 2 Nq d",
+     .runs = RUNS(block_matmul, block_matmul_counted),
+     .predict = predict_block_matmul,
+     .size = fa2_size,
+     .supports = SHAPES | SUPPORTS_BR,
+     .is_product = true)
+
+STEP(FA1, fa1,
+     .idea = "tiles and the recurrence, K and V outside",
+     .formula = "Tc (3 Nq d + 4 Nq) + …",
+     .runs = RUNS(fa1, fa1_counted),
+     .predict = predict_fa1,
+     .size = fa1_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE,
+     .stores = STORES_STATISTICS)
+
+STEP(FA2, fa2,
+     .idea = "Q outside, O divided once",
+     .formula = "2 Tr Nk d + 2 Nq d + Nq",
+     .runs = RUNS(fa2, fa2_counted),
+     .predict = predict_fa2,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE)
+
+STEP(MASKS, masks,
+     .idea = "tiles that nobody sees are skipped",
+     .formula = "2 d a key + …",
+     .runs = RUNS(masks, masks_counted),
+     .predict = predict_masks,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_MASKS)
+
+STEP(DROPOUT, dropout,
+     .idea = "a random choice that no tile can change",
+     .formula = "2 d a key + …",
+     .runs = RUNS(dropout, dropout_counted),
+     .predict = predict_masks,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING)
+
+STEP(SPLIT_KV, split_kv,
+     .idea = "keys in parts, merged at the end",
+     .formula = "2 d a key + parts …",
+     .runs = RUNS(split_kv, split_kv_counted),
+     .predict = predict_split_kv,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING,
+     .stores = STORES_SPLITS)
+
+// ---- fast/ --------------------------------------------------------------------------------------
+
+STEP(LOOPS, loops,
+     .idea = "loops over queries, vectors by the compiler",
+     .runs = RUNS(loops, NULL),
+     .size = fa2_size,
+     .usual = { 32, 64 },
+     .supports = SHAPES | SUPPORTS_LSE)
+
+STEP(POLYNOMIAL, polynomial,
+     .idea = "2^x by a polynomial",
+     .runs = RUNS(polynomial, NULL),
+     .size = fa2_size,
+     .usual = { 32, 64 },
+     .supports = SHAPES | SUPPORTS_LSE)
+
+STEP(REGISTERS, registers,
+     .idea = "sums in registers",
+     .runs = RUNS(registers, NULL),
+     .size = fa2_size,
+     .usual = { 32, 64 },
+     .supports = SHAPES | SUPPORTS_LSE)
+
+STEP(BLOCK, block,
+     .idea = "8 keys x 2 vectors at once, 2^x in vectors",
+     .runs = RUNS(block, NULL),
+     .size = fa2_size,
+     .usual = { 32, 64 },
+     .supports = SHAPES | SUPPORTS_LSE)
+
+STEP(SKIP, skip,
+     .idea = "causal: what is hidden is skipped",
+     .runs = RUNS(skip, NULL),
+     .size = fa2_size,
+     .usual = { 32, 64 },
+     .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL)
+
+STEP(OVERLAP, overlap,
+     .idea = "softmax among the products",
+     .runs = RUNS(overlap, NULL),
+     .size = fa2_size,
+     .usual = { 32, 128 },
+     .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL)
+
+STEP(THREADS, threads,
+     .idea = "all cores, the longest first",
+     .runs = RUNS(threads, NULL),
+     .size = fa2_size,
+     .usual = { 32, 128 },
+     .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL | SUPPORTS_THREADS)
+
+STEP(COMPLETE, complete,
+     .idea = "every option, at the speed of the last rung",
+     .formula = "2 d a key + …",
+     .runs = RUNS(complete, complete_counted),
+     .predict = predict_complete,
+     .size = fa2_size,
+     .usual = { 128, 128 },
+     .supports = ANY_TILE | SUPPORTS_EVERYTHING | SUPPORTS_THREADS,
+     .stores = STORES_SPLITS)

@@ -1,0 +1,79 @@
+/*
+ * The table of the chapter's kernels, in order: STEP(constant, function, what a struct step says of it). Each is a .cu file with
+ * one idea more than the one before. The command line names them cuda_standard and so on, because steps in C have the same
+ * names; their launchers are backward_standard_cpu, …_watched and …_gpu. The table is included where STEP has a meaning.
+ */
+// clang-format off
+
+STEP(CUDA_STANDARD, standard,
+     .idea = "P and dS whole in global memory",
+     .formula = "(10 d + 11) a pair + …",
+     .predict = predict_cuda_standard,
+     .f32 = { .most = 128 },
+     .supports = SUPPORTS_CAUSAL,
+     .stores = STORES_SCORES)
+
+STEP(CUDA_RECOMPUTE, recompute,
+     .idea = "P again from L, dQ by atomic additions",
+     .formula = "5 Tc Nq d + 3 Tr Nk d + …",
+     .predict = predict_cuda_recompute,
+     .f32 = { .most = 128 },
+     .supports = SUPPORTS_CAUSAL,
+     .any_order = true)
+
+STEP(CUDA_DETERMINISTIC, deterministic,
+     .idea = "two kernels, the same bits every time",
+     .formula = "5 Tc Nq d + 5 Tr Nk d + …",
+     .predict = predict_cuda_deterministic,
+     .f32 = { .most = 128 },
+     .supports = SUPPORTS_CAUSAL)
+
+STEP(CUDA_MMA_SPLIT, mma_split,
+     .idea = "deterministic on tensor cores, in 16 bits",
+     .formula = "Tc Nq d + Tr Nk d + …",
+     .predict = predict_cuda_mma_split,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL)
+
+STEP(CUDA_MMA, mma,
+     .idea = "… in one kernel, dS through shared memory",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_mma,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL,
+     .any_order = true)
+
+STEP(CUDA_WGMMA, wgmma,
+     .idea = "Hopper's units copy and multiply",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_boxes,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS,
+     .compute_capability = 90,
+     .any_order = true)
+
+STEP(CUDA_BULK, bulk,
+     .idea = "… and add dQ, a row at a time",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_boxes,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS,
+     .compute_capability = 90,
+     .any_order = true)
+
+STEP(CUDA_ORDERED, ordered,
+     .idea = "… in turns: the same bits every time",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_boxes,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS,
+     .stores = STORES_COUNTERS,
+     .compute_capability = 90)
+
+STEP(CUDA_COMPLETE, complete,
+     .idea = "every option",
+     .formula = "5 Tc Nq d + 5 Tr Nk d + …",
+     .predict = predict_cuda_complete,
+     .f32 = { .most = 128 },
+     .f16 = { .only = { 32, 64, 96, 128, 256 } },
+     .supports = SUPPORTS_EVERYTHING)

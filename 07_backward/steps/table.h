@@ -1,0 +1,56 @@
+/*
+ * The table of the chapter's steps in C, in order: STEP(constant, function, what a struct step says of it); the function's name
+ * in C begins with backward_. It is included where STEP has a meaning: steps.h declares each function and its counted
+ * build, the program makes the rows.
+ */
+// clang-format off
+
+STEP(STANDARD, standard,
+     .idea = "S, P, dP and dS stored, five products",
+     .runs = RUNS(backward_standard, backward_standard_counted),
+     .formula = "14 Nq Nk + …",
+     .predict = predict_standard,
+     .size = standard_size,
+     .supports = SUPPORTS_MASKS,
+     .stores = STORES_SCORES)
+
+STEP(RECOMPUTE, recompute,
+     .idea = "P again from L, nothing of size N^2",
+     .runs = RUNS(backward_recompute, backward_recompute_counted),
+     .formula = "6 d a pair + …",
+     .predict = predict_recompute,
+     .size = one_pair,
+     .supports = SUPPORTS_MASKS)
+
+STEP(FA1, fa1,
+     .idea = "tiles, K and V outside; dropout drawn again",
+     .runs = RUNS(backward_fa1, backward_fa1_counted),
+     .formula = "5 Tc Nq d + …",
+     .predict = predict_fa1,
+     .size = fa1_size,
+     .supports = SUPPORTS_MASKS | SUPPORTS_DROPOUT)
+
+STEP(FA2, fa2,
+     .idea = "L and D are all a query needs",
+     .runs = RUNS(backward_fa2, backward_fa2_counted),
+     .formula = "4 Tc Nq d + …",
+     .predict = predict_fa2,
+     .size = fa1_size,
+     .supports = SUPPORTS_MASKS)
+
+STEP(SPLIT, split,
+     .idea = "dK, dV and dQ in two passes, nothing shared",
+     .runs = RUNS(backward_split, backward_split_counted),
+     .formula = "2 Tc Nq d + 2 Tr Nk d + …",
+     .predict = predict_split,
+     .size = fa1_size,
+     .supports = SUPPORTS_MASKS)
+
+STEP(COMPLETE, complete,
+     .idea = "every option, vectors, threads in a fixed order",
+     .runs = RUNS(backward_complete, backward_complete_counted),
+     .formula = "4 Tc Nq d + …",
+     .predict = predict_fa2,
+     .size = fa1_size,
+     .usual = { 64, 128 },
+     .supports = SUPPORTS_EVERYTHING | SUPPORTS_THREADS)

@@ -1,0 +1,132 @@
+#include "common/program/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- names --------------------------------------------------------------------------------------
+
+/* " 3", or blanks where the step has no number. */
+static void number_of(const struct step_table *table, const struct step *step, char text[16])
+{
+    const size_t k = (size_t)(step - table->steps);
+    if (table->first < 0 || k + 1 == table->count)
+        snprintf(text, 16, "  ");
+    else
+        snprintf(text, 16, "%2zu", k + (size_t)table->first);
+}
+
+const struct step *step_named(const struct step_table *table, const char *name)
+{
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
+        char number[16];
+        number_of(table, step, number);
+        if (strcmp(step->name, name) == 0 || strcmp(number + strspn(number, " "), name) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+void step_label(const struct step_table *table, const struct step *step, char text[32])
+{
+    char number[16];
+    number_of(table, step, number);
+    snprintf(text, 32, "%s %-*s", number, table->width, step->name);
+}
+
+void step_list(const struct step_table *table, bool only_names, enum dtype type)
+{
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
+        char number[16];
+        number_of(table, step, number);
+        if (!only_names)
+            printf("%s  %-*s %s\n", number, table->width, step->name, step->idea);
+        else if (step_takes_type(step, type))
+            printf("%s\n", step->name);
+    }
+}
+
+// ---- what a step supports -----------------------------------------------------------------------
+
+enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // that a kernel's grid and its indices hold
+
+static const struct dims *dims_of(const struct step *step, enum dtype type)
+{
+    return type == DTYPE_F32 ? &step->f32 : &step->f16;
+}
+
+bool step_takes_type(const struct step *step, enum dtype type)
+{
+    return dims_of(step, type)->most > 0 || dims_of(step, type)->only[0] > 0;
+}
+
+/* NULL, or "d = 40 (d is 64 or 128)". */
+static const char *unsupported_d(const struct step *step, const struct attention *p)
+{
+    static char text[100];
+    const struct dims *dims = dims_of(step, p->dtype);
+    const size_t *only = dims->only;
+    char list[60] = "";
+    for (size_t k = 0; only[k]; k++) {
+        const size_t used = strlen(list);
+        if (only[k] == p->d)
+            return NULL;
+        snprintf(list + used, sizeof list - used, "%s%zu",
+                 k == 0        ? ""
+                 : only[k + 1] ? ", "
+                               : " or ",
+                 only[k]);
+    }
+    if (p->d <= dims->most)
+        return NULL;
+    if (dims->most)
+        snprintf(list, sizeof list, "at most %zu", dims->most);
+    const bool narrow = p->dtype != DTYPE_F32 && step_takes_type(step, DTYPE_F32);
+    snprintf(text, sizeof text, "d = %zu (d is %s%s%s)", p->d, list, narrow ? " with --dtype " : "",
+             narrow ? dtype_name(p->dtype) : "");
+    return text;
+}
+
+static const char *unsupported_option(const struct step *step, const struct attention *p)
+{
+    const struct {
+        const char *name;
+        bool wanted;
+        unsigned flag;
+    } options[] = {
+        { "--dropout", p->dropout_threshold > 0, SUPPORTS_DROPOUT },
+        { "--kv-heads", p->Hkv != p->H, SUPPORTS_GROUPED_HEADS },
+        { "--causal", p->causal, SUPPORTS_CAUSAL },
+        { "--window", p->window_left >= 0 || p->window_right >= 0, SUPPORTS_WINDOW },
+        { "--block-mask", p->block_mask != NULL, SUPPORTS_BLOCK_MASK },
+        { "--key-mask", p->key_mask != NULL, SUPPORTS_KEY_MASK },
+    };
+    for (size_t k = 0; k < sizeof options / sizeof options[0]; k++)
+        if (options[k].wanted && !(step->supports & options[k].flag))
+            return options[k].name;
+    return NULL;
+}
+
+const char *step_unsupported(const struct step *step, const struct attention *p)
+{
+    static char text[40];
+    if (step->is_kernel && p->B * p->H > MOST_HEADS)
+        return "more than 65 535 heads";
+    if (step->is_kernel && (p->Nq > MOST_N || p->Nk > MOST_N))
+        return "more than 1 000 000 queries or keys";
+    if (!step_takes_type(step, p->dtype)) {
+        snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
+        return text;
+    }
+    const char *const d = unsupported_d(step, p);
+    return d ? d : unsupported_option(step, p);
+}
+
+const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
+                                    size_t Bc)
+{
+    const bool has_some = step->tiles && p->dtype != DTYPE_F32;
+    for (const struct kernel_tile *tile = step->tiles; has_some && tile->d; tile++)
+        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
+            return tile;
+    return NULL;
+}

@@ -1,0 +1,110 @@
+/*
+ * A step: one numbered version of an algorithm. Its row in the chapter's table is the only description of it: the program's
+ * list, refusals and benchmarks, the Python binding and the scripts all take its name and its abilities from there.
+ */
+#ifndef COMMON_STEP_H
+#define COMMON_STEP_H
+
+#include "common/measure/accesses.h"
+#include "common/problem/attention.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a step supports. It refuses a problem that needs more. */
+enum {
+    SUPPORTS_CAUSAL = 1,
+    SUPPORTS_WINDOW = 2,
+    SUPPORTS_KEY_MASK = 4,
+    SUPPORTS_BLOCK_MASK = 8,
+    SUPPORTS_MASKS = SUPPORTS_CAUSAL | SUPPORTS_WINDOW | SUPPORTS_KEY_MASK | SUPPORTS_BLOCK_MASK,
+    SUPPORTS_DROPOUT = 16,
+    SUPPORTS_GROUPED_HEADS = 32,
+    SUPPORTS_EVERYTHING = SUPPORTS_MASKS | SUPPORTS_DROPOUT | SUPPORTS_GROUPED_HEADS,
+    SUPPORTS_THREADS = 64,  // its result does not depend on how many
+    SUPPORTS_LSE = 128,     // it writes lse
+    SUPPORTS_TRACE = 256,   // its counted build reports every tile
+    SUPPORTS_BR = 512,      // any number of queries in a tile
+};
+
+/* What a step stores in slow memory besides inputs and outputs. */
+enum {
+    STORES_SCORES = 1,      // two matrices of Nq by Nk for each head
+    STORES_STATISTICS = 2,  // m and l
+    STORES_COUNTERS = 4,    // from which blocks take their tiles or their turns
+    STORES_SPLITS = 8,      // O, m and l of each split of the keys
+};
+
+/* The d that a step takes: up to `most`, or those of a list that a 0 ends. Neither: it does not take the type. */
+struct dims {
+    size_t most, only[6];
+};
+
+/* A tile that a kernel is compiled for, and the threads of a block. */
+struct kernel_tile {
+    size_t d, Br, Bc, threads;
+};
+
+/* How a kernel is started, and the queries and keys of a tile. */
+struct kernel_shape {
+    size_t blocks, threads, Br, Bc;
+};
+
+struct runs;  // the functions that run a step: each chapter has its own
+
+struct step {
+    const char *name, *idea;
+    const struct runs *runs;
+
+    // Its accesses: a short formula, NULL if they are not counted; the formula in 16 bits, if that is another; all of them.
+    const char *formula, *formula_16;
+    void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
+
+    unsigned supports, stores;
+    struct dims f32, f16;  // in float32, and in bfloat16 and float16
+    bool any_order;        // it adds in no fixed order, so its bits may differ from run to run
+    bool is_product;       // block_matmul: no attention, so no later step is compared with it
+
+    // A step in C: its usual tile, and the tile that suits a fast memory of M elements, for --sram and where `usual` is 0.
+    struct tile_size usual;
+    struct tile_size (*size)(size_t M, size_t d);
+
+    // A kernel, which runs on a GPU, or on the CPU that stands in for one: the compute capability that it needs, 90 for 9.0
+    // (0: any); the tiles that it is compiled for, which d = 0 ends, or else how it is started.
+    bool is_kernel;
+    int compute_capability;
+    const struct kernel_tile *tiles;
+    struct kernel_shape (*shape)(const struct attention *p);
+};
+
+/* A chapter's table. Its last step has every option, and no number. */
+struct step_table {
+    const struct step *steps;
+    size_t count;
+    int first;  // number of the first step; -1: they have none
+    int width;  // of the longest name
+};
+
+/* The step of this name or number; NULL: there is none. */
+const struct step *step_named(const struct step_table *table, const char *name);
+
+/* " 3 fa2         ", as wide for every step of the table. */
+void step_label(const struct step_table *table, const struct step *step, char text[32]);
+
+/* --kernel list: every step with its idea; or, for scripts, only the names of those that take the type. */
+void step_list(const struct step_table *table, bool only_names, enum dtype type);
+
+/* Does the step take numbers of this type? */
+bool step_takes_type(const struct step *step, enum dtype type);
+
+/*
+ * The first thing in the problem that the step does not support, as it is written on the command line, in a text that
+ * is good until the next call; NULL: it supports the problem.
+ */
+const char *step_unsupported(const struct step *step, const struct attention *p);
+
+/* The tile of so many queries and keys, 0 being any, that a kernel is compiled for with p's d and type; NULL: none. */
+const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
+                                    size_t Bc);
+
+#endif
