@@ -388,7 +388,7 @@ RESULTS_tests   += $(RESULTS)/$1
 RESULTS_witness += $$(if $$(HAS_WITNESS_$2),$(RESULTS)/$1-witness)
 RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 
-.PHONY: $2 test-$2 bench-$2 diff-$2
+.PHONY: $2 test-$2 check-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
 	@$$(if $$(filter 06,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
@@ -397,6 +397,9 @@ $2 bench-$2: setup-run
 	    @$(BENCH_CUDA) $(BUILD)/cuda/$1 $1 || [ $$$$? -eq 77 ]))
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
+check-$2: setup-test
+	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES='tests witness'
+	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
 diff-$2:
 	$$(if $$(wildcard $1/*/table.h),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
 	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
@@ -552,7 +555,7 @@ include $(CLASSROOM_MK)
 # ---- the course as a whole ---------------------------------------------------------------------
 
 .PHONY: fresh run compare plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 \
-        clean help setup-run setup-test peers peers-05 peers-07 build-peers results
+        clean help help-all setup-run setup-test peers peers-05 peers-07 build-peers results
 run: setup-run
 	@[ -f $(BUILD)/compare ] || echo "Building the course, which takes a minute or two the first time"
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -656,52 +659,59 @@ setup-run setup-test:
 	@echo "make: there is no target '$@'; make help lists them" >&2; exit 2
 
 help:
-	@sed -n 's/^#? //p' Makefile $(CLASSROOM_MK)
+	@sed -n 's/^#? \{0,1\}//p' Makefile $(CLASSROOM_MK)
+help-all:
+	@sed -n 's/^#[?!] \{0,1\}//p' Makefile $(CLASSROOM_MK)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 
 #? make run          build everything, run every chapter on the real input, end with one table
-#? make test         set up, build, run every test and every mutant; ends with one line of counts
+#? make test         set up, build, run every test and every wrong version; ends with one line of counts
 #?
-#? make 03           build chapter 03 and let it tell its story     (any chapter that there is)
-#? make test-03      the tests and mutants of chapter 03
-#? make sanitize     the tests under the address and undefined-behaviour sanitizers; SHORT=yes, as in CI: without
-#?                   what takes long, and with fewer random problems. CI's tests with clang are short too:
-#?                   make tests CC=clang BUILD=build/clang is all of them
-#? make racecheck-05 the threads of chapter 05 under clang's race detector
-#? make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows what it says of
-#?                   a planted mistake; racecheck-07: threads and kernels of chapter 07
-#? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
-#? make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
-#?                   fetches into build/; make cuda-check holds the committed tables to it
-#? make test-cuda    the tests of the kernels on a GPU
-#? make gpu          a machine with a GPU, put to use: its kernels built in build/gpu, each tried, tested, measured,
-#?                   and looked at by NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
-#?                   it; ONLY=07_backward: of one chapter
+#? make 03           build chapter 03 and run it on its own examples and the real input (any chapter, 01 to 07)
+#? make test-03      the tests of chapter 03, and the wrong versions that they must reject
+#? make check-03     the quick gate before a commit: the tests of chapter 03 without the wrong versions, and its pages
+#? make diff-03      what is new in chapter 03's lesson; STEP=fa2: in a step of chapter 05, 06 or 07, against the step before
 #? make bench-03     how fast chapter 03 is on this machine; 06 and 07 after make cuda: on its GPU
-#? make diff-03      what is new in chapter 03's lesson, against the chapter before
-#?                   STEP=fa2: in a step of chapter 05, 06 or 07, against the step before
+#? make compare      all steps on one input: which differ from which, and where
+#?                   INPUT=x.npy for other scores, or Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"];
+#?                   MINE=y.npy to see your own output among them
 #?
+#? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
-#? make python-check it against PyTorch's attention, values and gradients; fetches PyTorch into build/
-#?                   test-python: its tests and wrong versions
-#? make minilm       a real model of sentences with the course's attention in it, fetched into build/;
-#?                   STEP=05/split_kv: by another step
-#?
-#? make compare      all stages on one input: who differs from whom, and where
-#?                   INPUT=x.npy for other scores, MINE=y.npy to see your own output among them
-#?                   Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"] for another
-#?                   attention problem, MINE=o.npy for your own output
-#? make test-aarch64 chapter 05 and the CUDA engine built for another kind of processor, run by qemu
-#? make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
-#?                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
-#? make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
-#?                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above
-#? make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
-#?                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
-#? make docs         fill the marked blocks of every README from real runs; TIMES=1 measures anew
-#? make check-docs   run every command that a page shows
-#? make plots        draw the pictures again; make plots-check says whether they are as drawn
-#? make cachegrind-05  hold chapter 05's counts against a cache that valgrind simulates
-#? make format       lay out the code; make lint looks for suspicious places
 #? make clean        remove build/
+#? make help-all     these and the commands for people who work on the course itself
+#!
+#! make sanitize     the tests under the address and undefined-behaviour sanitizers; SHORT=yes, as in CI: without
+#!                   what takes long, and with fewer random problems. CI's tests with clang are short too:
+#!                   make tests CC=clang BUILD=build/clang is all of them
+#! make racecheck-05 the threads of chapter 05 under clang's race detector
+#! make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows its report of
+#!                   a planted mistake; racecheck-07: threads and kernels of chapter 07
+#! make fuzz         the reader of .npy files fed with random bytes; SECONDS_OF_FUZZ=20
+#! make test-aarch64 chapter 05 and the emulator built for another kind of processor, run by qemu
+#! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
+#!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
+#!
+#! make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
+#!                   fetches into build/; make cuda-check compares the committed tables with it
+#! make test-cuda    the tests of the kernels on a GPU
+#! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
+#!                   and run under NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
+#!                   it; ONLY=07_backward: of one chapter
+#!
+#! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/
+#!                   test-python: its tests and wrong versions
+#! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
+#!                   STEP=05/split_kv: by another step
+#! make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
+#!                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
+#! make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
+#!                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above
+#!
+#! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
+#!                   PAGES="README.md": only of these
+#! make check-docs   run every command that a page shows
+#! make plots        draw the pictures again; plots-check: are they as drawn?
+#! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
+#! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates

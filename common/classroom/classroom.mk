@@ -63,8 +63,8 @@ test-classroom: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
 
 #?
-#? make starter-03  OUT=folder: a folder in which a student does the exercise of chapter 03
+#? make starter-03   OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
-#? make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
-#? make grade-tests-all  FOLDER=folder CHAPTER=03: the same of all submissions in it, and one CSV
-#? make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back
+#! make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
+#! make grade-tests-all  FOLDER=folder CHAPTER=03: the same of all submissions in it, and one CSV
+#! make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back

@@ -39,7 +39,7 @@ void step_list(const struct step_table *table, bool only_names, enum dtype type)
         char number[16];
         number_of(table, step, number);
         if (!only_names)
-            printf("%s  %-*s %s\n", number, table->width, step->name, step->idea);
+            printf("%s  %-*s  %s\n", number, table->width, step->name, step->idea);
         else if (step_takes_type(step, type))
             printf("%s\n", step->name);
     }
