@@ -10,7 +10,7 @@ TEST(program, profiles_a_kernel_line_by_line)
 {
     const struct command c = program_run("--n-q 40 --d 16 --kernel fa1 --profile");
     const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
-                                  "fa1.cu",      "fast.Q[r][k] * fast.K[c][k]",
+                                  "fa1.cu",      "smem.Q[r][k] * smem.K[c][k]",
                                   "shared load", "51 200",
                                   NULL };
     cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,

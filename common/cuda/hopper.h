@@ -31,7 +31,7 @@
  *
  *     barrier_sync(id, threads)       waits until so many threads, whole warps, have come to barrier id, 1 to 15
  *     barrier_arrive(id, threads)     comes to it and does not wait
- *     registers_more<N>(), registers_fewer<N>()   the threads of this warpgroup have N registers each from here on
+ *     setmaxnreg_inc<N>(), setmaxnreg_dec<N>()   the threads of this warpgroup have N registers each from here on
  *     elect_one()                     true in one lane of the warp
  *
  * A box has rows of 128 bytes, which lie together from a multiple of 1024 bytes on. 16 bytes are a piece, and piece c of row r

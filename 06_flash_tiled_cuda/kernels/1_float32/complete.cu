@@ -27,7 +27,7 @@ __device__ static score_bits which_count(const struct attention &p, const struct
         const int key = place() + 8 * c;
         const score_bits before = bits;
 #pragma unroll 1
-        for (int r = 0; r < lane<D>::R; r++) {
+        for (int r = 0; r < accumulators<D>::R; r++) {
             const size_t i = (size_t)(i0 + row_of<D>(r)), j = (size_t)(j0 + key);
             if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
                 bits |= (score_bits)1 << (8 * r + c);
@@ -45,7 +45,7 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
 {
     score_bits bits = 0;
 #pragma unroll 1
-    for (int n = 0; n < lane<D>::R * KEYS; n++) {
+    for (int n = 0; n < accumulators<D>::R * KEYS; n++) {
         const size_t i = (size_t)(i0 + row_of<D>(n / 8)), j = (size_t)(j0 + place() + 8 * (n % 8));
         if (dropout_keeps(&p, t.b, t.h, i, j))
             bits |= (score_bits)1 << n;
@@ -55,12 +55,12 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
 
 /* S becomes `factor` times S where its bit is set, and `other` elsewhere. */
 template <int D>
-__device__ static void choose(lane<D> *me, score_bits bits, float factor, float other)
+__device__ static void choose(accumulators<D> *acc, score_bits bits, float factor, float other)
 {
 #pragma unroll
-    for (int r = 0; r < lane<D>::R; r++)
+    for (int r = 0; r < accumulators<D>::R; r++)
         for (int c = 0; c < KEYS; c++)
-            me->S[r][c] = bits >> (8 * r + c) & 1 ? factor * me->S[r][c] : other;
+            acc->S[r][c] = bits >> (8 * r + c) & 1 ? factor * acc->S[r][c] : other;
 }
 
 template <int D>
@@ -68,24 +68,24 @@ static __global__ void __launch_bounds__(THREADS, 2)
     complete_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
-    __shared__ fast_memory<D> fast;
+    __shared__ fast_memory<D> smem;
     __shared__ unsigned seen[Bc / 32];
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
-    const int i1 = smaller(i0 + Br, Nq);
+    const int i1 = min(i0 + Br, Nq);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    lane<D> me;
-    load_rows<Br, D, D + PAD>(fast.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
-    begin(&me);
+    accumulators<D> acc;
+    load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
+    begin(&acc);
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
-        const int j1 = smaller(j0 + Bc, Nk);
+        const int j1 = min(j0 + Bc, Nk);
         const enum tile_kind kind =
             tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0, (size_t)j1);
         score_bits count = ~0ULL;
         unsigned long long which = EVERY_KEY;
         if (kind == TILE_SKIPPED)
             continue;
-        scores(&me, &fast, t.K + (size_t)j0 * p.d, j1 - j0, d);
+        scores(&acc, &smem, t.K + (size_t)j0 * p.d, j1 - j0, d);
         if (kind == TILE_PARTIAL || j1 - j0 < Bc) {
             if (threadIdx.x < Bc / 32)
                 seen[threadIdx.x] = 0;
@@ -94,13 +94,13 @@ static __global__ void __launch_bounds__(THREADS, 2)
             __syncthreads();  // everybody has said what he sees
             which = seen[0] | (unsigned long long)seen[1] << 32;
         }
-        choose(&me, count, p.scale, -INFINITY);
-        softmax(&me);
+        choose(&acc, count, p.scale, -INFINITY);
+        softmax(&acc);
         if (p.dropout_threshold > 0)
-            choose(&me, which_stay<D>(p, t, i0, j0), factor, 0.0f);
-        product(&me, &fast, t.V + (size_t)j0 * p.d, j1 - j0, d, which);
+            choose(&acc, which_stay<D>(p, t, i0, j0), factor, 0.0f);
+        product(&acc, &smem, t.V + (size_t)j0 * p.d, j1 - j0, d, which);
     }
-    finish(&me, t, i0, Nq, d);
+    finish(&acc, t, i0, Nq, d);
 }
 
 extern "C" kernel_launcher LAUNCHER(complete16);
@@ -111,7 +111,7 @@ extern "C" void LAUNCHER(complete)(const struct attention *p, const struct devic
         LAUNCHER(complete16)(p, a);
         return;
     }
-    const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
+    const dim3 grid(ceil_div(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     if (p->d <= 16)
         complete_tile<16><<<grid, THREADS>>>(*p, *a);
     else if (p->d <= 32)

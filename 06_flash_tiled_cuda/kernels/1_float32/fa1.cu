@@ -30,9 +30,9 @@ template <int d> struct tiles {
 
 /* Row r of a tile, by one thread: its scores become weights, and m and l take them in. */
 template <int d>
-__device__ static void fa1_row(tiles<d> *fast, int r, int cols, float *m, float *l)
+__device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float *l)
 {
-    float *S = fast->S[r], m_tile = -INFINITY, l_tile = 0.0f;
+    float *S = smem->S[r], m_tile = -INFINITY, l_tile = 0.0f;
     // BEGIN SOLUTION
     for (int c = 0; c < cols; c++)                                           // 10
         m_tile = fmaxf(m_tile, S[c]);
@@ -43,7 +43,7 @@ __device__ static void fa1_row(tiles<d> *fast, int r, int cols, float *m, float 
     const float m_old = *m, m_new = fmaxf(m_old, m_tile);                    // 11
     const float old = *l * exp_minus(m_old, m_new), share = exp_minus(m_tile, m_new);
     const float l_new = old + share * l_tile, divisor = l_new == 0.0f ? 1.0f : l_new;
-    fast->keep[r] = old / divisor;                                           // 12
+    smem->keep[r] = old / divisor;                                           // 12
     for (int c = 0; c < cols; c++)
         S[c] *= share / divisor;
     *m = m_new;                                                              // 13
@@ -56,7 +56,7 @@ template <int d>
 static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, struct device_arrays a)
 {
     enum { Bc = tiles<d>::Bc };
-    __shared__ tiles<d> fast;
+    __shared__ tiles<d> smem;
     const struct head t = head_of(p, a, blockIdx.x);
     const int Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1), tid = (int)threadIdx.x;
     for (int i = tid; i < Nq; i += THREADS) {                                // 2
@@ -67,18 +67,18 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
         t.O[e] = 0.0f;
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
         __syncthreads();                   // nobody reads the old K and V any more
-        for (int e = tid; e < smaller(Bc, Nk - j0) * d; e += THREADS) {      // 6
-            fast.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
-            fast.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
+        for (int e = tid; e < min(Bc, Nk - j0) * d; e += THREADS) {          // 6
+            smem.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
+            smem.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
         }
         for (int i0 = 0; i0 < Nq; i0 += Br) {                                // 7
-            const int rows = smaller(Br, Nq - i0);
-            const int cols = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+            const int rows = min(Br, Nq - i0);
+            const int cols = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
             if (cols <= 0)
                 continue;                  // nobody in this tile sees anything
             float *O = t.O + (size_t)i0 * d;
             for (int e = tid; e < rows * d; e += THREADS)                    // 8
-                fast.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];
+                smem.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];
             __syncthreads();               // Q, K and V are there
             for (int e = tid; e < rows * Bc; e += THREADS) {                 // 9
                 const int r = e / Bc, c = e % Bc;
@@ -86,19 +86,19 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
                     continue;
                 float x = 0.0f;
                 for (int k = 0; k < d; k++)
-                    x += fast.Q[r][k] * fast.K[c][k];
-                fast.S[r][c] = j0 + c < keys_seen(p, i0 + r) ? p.scale * x : -INFINITY;
+                    x += smem.Q[r][k] * smem.K[c][k];
+                smem.S[r][c] = j0 + c < keys_seen(p, i0 + r) ? p.scale * x : -INFINITY;
             }
             __syncthreads();               // S is there
             if (tid < rows)                                                  // 10, 11, 13
-                fa1_row(&fast, tid, cols, &t.m[i0 + tid], &t.l[i0 + tid]);
+                fa1_row(&smem, tid, cols, &t.m[i0 + tid], &t.l[i0 + tid]);
             __syncthreads();               // P is there
             for (int e = tid; e < rows * d; e += THREADS) {                  // 12
-                const int r = e / d, seen = smaller(cols, keys_seen(p, i0 + r) - j0);
+                const int r = e / d, seen = min(cols, keys_seen(p, i0 + r) - j0);
                 float o = 0.0f;
                 for (int c = 0; c < seen; c++)
-                    o += fast.S[r][c] * fast.V[c][e % d];
-                O[e] = fast.keep[r] * O[e] + o;
+                    o += smem.S[r][c] * smem.V[c][e % d];
+                O[e] = smem.keep[r] * O[e] + o;
             }
         }
     }

@@ -12,13 +12,13 @@
 
 /* S becomes scale S, and -inf for the keys that a query does not see. */
 template <int D>
-__device__ static void fa2_hide(lane<D> *me, const struct attention &p, int i0, int j0)
+__device__ static void fa2_hide(accumulators<D> *acc, const struct attention &p, int i0, int j0)
 {
 #pragma unroll
-    for (int r = 0; r < lane<D>::R; r++) {
+    for (int r = 0; r < accumulators<D>::R; r++) {
         const int seen = keys_seen(p, i0 + row_of<D>(r)) - j0;
         for (int c = 0; c < KEYS; c++)
-            me->S[r][c] = place() + 8 * c < seen ? p.scale * me->S[r][c] : -INFINITY;
+            acc->S[r][c] = place() + 8 * c < seen ? p.scale * acc->S[r][c] : -INFINITY;
     }
 }
 
@@ -30,20 +30,20 @@ static __global__ void __launch_bounds__(THREADS, 2)
     fa2_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
-    __shared__ fast_memory<D> fast;
+    __shared__ fast_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
-    lane<D> me;
-    load_rows<Br, D, D + PAD>(fast.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
-    begin(&me);                                                              // 5
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    accumulators<D> acc;
+    load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
+    begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        scores(&me, &fast, t.K + (size_t)j0 * D, Nk - j0, D);                // 7, 8
-        fa2_hide(&me, p, i0, j0);
-        softmax(&me);                                                        // 9, 10
-        product(&me, &fast, t.V + (size_t)j0 * D, Nk - j0, D, EVERY_KEY);    // 7, 10
+        scores(&acc, &smem, t.K + (size_t)j0 * D, Nk - j0, D);               // 7, 8
+        fa2_hide(&acc, p, i0, j0);
+        softmax(&acc);                                                       // 9, 10
+        product(&acc, &smem, t.V + (size_t)j0 * D, Nk - j0, D, EVERY_KEY);   // 7, 10
     }
-    finish(&me, t, i0, Nq, D);                                               // 12 to 15
+    finish(&acc, t, i0, Nq, D);                                              // 12 to 15
 }
 
 // clang-format on
@@ -52,7 +52,7 @@ extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arr
 {
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
-    const dim3 grid(pieces(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
+    const dim3 grid(ceil_div(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     switch (p->d) {
     case 16:
         fa2_tile<16><<<grid, THREADS>>>(*p, *a);

@@ -63,9 +63,9 @@ extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_a
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
-    const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
-    const dim3 scores(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);
-    const dim3 output(pieces(p->d, SIDE), pieces(p->Nq, SIDE), heads);
+    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS), heads);
+    const dim3 scores(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
+    const dim3 output(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
     naive_scores<<<scores, block>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     naive_softmax<<<rows, ROWS>>>(*p, *a);

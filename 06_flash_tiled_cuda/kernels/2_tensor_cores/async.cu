@@ -12,34 +12,34 @@
 // The numbers of the paper's lines stand in a column.
 // clang-format off
 
-template <class T, class SHAPE, int STAGES>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS, int STAGES>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     async_tile(struct attention p, struct device_arrays a)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
-    fragments<SHAPE> me;
-    copy_tile<SHAPE, rows>(fast, t.Q + (size_t)i0 * D, Br, Nq - i0);         // 4, with the first group
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    fragments<TRAITS> acc;
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<SHAPE, STAGES, rows>(fast, n, t.K, t.V, n, Nk);            // 7
-    begin(&me);                                                              // 5
+        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
+    begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
         const int next = n + STAGES - 1;
-        copy_keys<SHAPE, STAGES, rows>(fast, next, t.K, t.V, next, Nk);      // 7
-        const uint4 *const K = stage_of<SHAPE, STAGES>(fast, n), *const V = K + Bc * SHAPE::ROW;
-        tensor_scores<T, rows>(&me, fast, K);                                // 8
-        tensor_hide(&me, p, i0, n * Bc);
-        tensor_softmax(&me);                                                 // 9, 10
-        tensor_product<T, rows>(&me, V);                                     // 10
+        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
+        const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
+        tensor_scores<T, rows>(&acc, smem, K);                               // 8
+        tensor_hide(&acc, p, i0, n * Bc);
+        tensor_softmax(&acc);                                                // 9, 10
+        tensor_product<T, rows>(&acc, V);                                    // 10
     }
     cp_async_wait<0>();  // where there is no key, Q is still on its way
-    tensor_finish(&me, t.O, t.lse, i0, Nq);                                  // 12 to 15
+    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
 // clang-format on
@@ -49,8 +49,8 @@ enum { ASYNC_STAGES = 2 };  // three are right too, and gain nothing: pipeline.m
 template <class T, int D, int STAGES = ASYNC_STAGES>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D> shape;
-    const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
+    typedef kernel_traits<D> shape;
+    const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     CHECK_CUDA(cudaFuncSetAttribute(async_tile<T, shape, STAGES>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

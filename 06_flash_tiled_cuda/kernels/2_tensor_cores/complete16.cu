@@ -8,61 +8,60 @@
 
 enum { STAGES = 2 };
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_tile(struct attention p, struct device_arrays a)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
     const tensor_head<T> head = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk;
     const struct tile_of_queries t = { blockIdx.y / p.H, blockIdx.y % p.H, (size_t)i0,
-                                       (size_t)smaller(i0 + Br, Nq) };
+                                       (size_t)min(i0 + Br, Nq) };
     const struct folded_scale f = fold(p.scale);
-    fragments<SHAPE> me;
+    fragments<TRAITS> acc;
     int n = next_tile<Bc>(p, t, 0);
-    copy_tile<SHAPE, rows>(fast, head.Q + (size_t)i0 * D, Br, Nq - i0);
-    copy_keys<SHAPE, STAGES, rows>(fast, 0, head.K, head.V, n, Nk);
-    begin(&me);
+    copy_tile<TRAITS, rows>(smem, head.Q + (size_t)i0 * D, Br, Nq - i0);
+    copy_keys<TRAITS, STAGES, rows>(smem, 0, head.K, head.V, n, Nk);
+    begin(&acc);
     for (int round = 0; n * Bc < Nk; round++) {
         const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
-        uint4 *const K = stage_of<SHAPE, STAGES>(fast, round), *const V = K + Bc * SHAPE::ROW;
-        const bool partial =
-            j0 + Bc > Nk || kind_of(p, t, j0, smaller(j0 + Bc, Nk)) == TILE_PARTIAL;
+        uint4 *const K = stage_of<TRAITS, STAGES>(smem, round), *const V = K + Bc * TRAITS::ROW;
+        const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (round == 0 && p.scale <= 0.0f)
-            turn_queries<SHAPE, rows>(fast, f);
+            turn_queries<TRAITS, rows>(smem, f);
         if (partial)
-            blank_values<SHAPE, rows>(V, p, t, j0);
+            blank_values<TRAITS, rows>(V, p, t, j0);
         __syncthreads();  // … and all of it; and nobody reads the tile before any more
-        copy_keys<SHAPE, STAGES, rows>(fast, round + 1, head.K, head.V, next, Nk);
-        tensor_scores<T, rows>(&me, fast, K);
+        copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
+        tensor_scores<T, rows>(&acc, smem, K);
         if (partial)
-            hide_beside_band(&me, p, t, j0);
+            hide_beside_band(&acc, p, t, j0);
         if (partial && (p.key_mask || p.block_mask))
-            hide_unseen(&me, p, t, j0);
-        lazy_softmax(&me, f.k);
+            hide_unseen(&acc, p, t, j0);
+        lazy_softmax(&acc, f.k);
         if (p.dropout_threshold > 0)
-            drop(&me, p, t, j0);
-        tensor_product<T, rows>(&me, V);
+            drop(&acc, p, t, j0);
+        tensor_product<T, rows>(&acc, V);
         n = next;
     }
     cp_async_wait<0>();  // where there is no key, Q is still on its way
     if (p.dropout_threshold > 0)
-        make_up_for_dropped(&me, p.dropout);
-    scale_maximum(&me, f.scale);
-    tensor_finish(&me, head.O, head.lse, i0, Nq);
+        make_up_for_dropped(&acc, p.dropout);
+    scale_maximum(&acc, f.scale);
+    tensor_finish(&acc, head.O, head.lse, i0, Nq);
 }
 
-template <class T, class SHAPE>
+template <class T, class TRAITS>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    const dim3 grid(pieces(p->Nq, SHAPE::BR), (unsigned)(p->B * p->H));
-    const size_t bytes = pipeline_bytes<SHAPE, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, SHAPE>,
+    const dim3 grid(ceil_div(p->Nq, TRAITS::BR), (unsigned)(p->B * p->H));
+    const size_t bytes = pipeline_bytes<TRAITS, STAGES>();
+    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, TRAITS>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    complete16_tile<T, SHAPE><<<grid, SHAPE::THREADS, bytes>>>(*p, *a);
+    complete16_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
@@ -70,7 +69,7 @@ template <class T> static void launch_tile(const struct attention *p, const stru
 {
 #define TILE(d_, Br_, Bc_, bands, blocks)                 \
     if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
-        return launch<T, tensor_shape<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
+        return launch<T, kernel_traits<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
     COMPLETE16_TILES(TILE)
 #undef TILE
     not_compiled("complete16", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);

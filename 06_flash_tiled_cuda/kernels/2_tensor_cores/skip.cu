@@ -14,43 +14,43 @@
 
 enum { STAGES = 2 };
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     skip_tile(struct attention p, struct device_arrays a)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
-    const int first = i0 + warp_row<SHAPE>(), least = keys_seen(p, first);
-    const int most = keys_seen(p, smaller(first + 16 * SHAPE::BANDS, Nq) - 1);
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int first = i0 + warp_row<TRAITS>(), least = keys_seen(p, first);
+    const int most = keys_seen(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
-    fragments<SHAPE> me;
-    copy_tile<SHAPE, rows>(fast, t.Q + (size_t)i0 * D, Br, Nq - i0);         // 4, with the first group
+    fragments<TRAITS> acc;
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<SHAPE, STAGES, rows>(fast, n, t.K, t.V, n, Nk);            // 7
-    begin(&me);                                                              // 5
+        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
+    begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
         if (n == 0 && p.scale <= 0.0f)
-            turn_queries<SHAPE, rows>(fast, f);
+            turn_queries<TRAITS, rows>(smem, f);
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
         const int next = n + STAGES - 1;
-        copy_keys<SHAPE, STAGES, rows>(fast, next, t.K, t.V, next, Nk);      // 7
+        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
             continue;  // no query of this warp sees any of these keys
-        const uint4 *const K = stage_of<SHAPE, STAGES>(fast, n), *const V = K + Bc * SHAPE::ROW;
-        tensor_scores<T, rows>(&me, fast, K);                                // 8
+        const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
+        tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)
-            hide_keys(&me, p, i0, n * Bc);
-        power_softmax(&me, f.k);                                             // 9, 10
-        tensor_product<T, rows>(&me, V);                                     // 10
+            hide_keys(&acc, p, i0, n * Bc);
+        power_softmax(&acc, f.k);                                            // 9, 10
+        tensor_product<T, rows>(&acc, V);                                    // 10
     }
     cp_async_wait<0>();  // where there is no key, Q is still on its way
-    scale_maximum(&me, f.scale);
-    tensor_finish(&me, t.O, t.lse, i0, Nq);                                  // 12 to 15
+    scale_maximum(&acc, f.scale);
+    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
 // clang-format on
@@ -58,8 +58,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 template <class T, int D>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D, POWER_BC(D)> shape;
-    const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
+    typedef kernel_traits<D, POWER_BC(D)> shape;
+    const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     CHECK_CUDA(cudaFuncSetAttribute(skip_tile<T, shape>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

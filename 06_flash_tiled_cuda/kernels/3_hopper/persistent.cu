@@ -24,48 +24,48 @@ struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
 
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline struct tile_of_queries tile_number(const struct attention &p, unsigned number)
 {
-    const struct queued q = queue_at(&p, SHAPE::BR, number);
-    const int i0 = (int)q.i0, Nk = keys_seen(p, smaller(i0 + SHAPE::BR, (int)p.Nq) - 1);
+    const struct queued q = queue_at(&p, TRAITS::BR, number);
+    const int i0 = (int)q.i0, Nk = keys_seen(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
     return { (int)q.head, (int)(q.head / p.H * p.Hkv + kv_head(&p, q.head % p.H)), i0, Nk,
-             (Nk + SHAPE::BC - 1) / SHAPE::BC };
+             (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     persistent_tiles(struct attention p, struct device_arrays a, const __grid_constant__ struct tile_maps maps)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    extern __shared__ __align__(1024) unsigned char fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t Q_full, Q_empty, K_full[STAGES], V_full[STAGES], K_empty[STAGES], V_empty[STAGES];
     __shared__ unsigned given;  // the number of the tile whose Q is there
     const int Nq = (int)p.Nq;
     const unsigned all = queue_length(&p, Br);
     if (threadIdx.x == 0) {
         mbarrier_init(&Q_full, 1);
-        mbarrier_init(&Q_empty, SHAPE::THREADS);
+        mbarrier_init(&Q_empty, TRAITS::THREADS);
         for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&K_full[s], 1);
             mbarrier_init(&V_full[s], 1);
-            mbarrier_init(&K_empty[s], SHAPE::THREADS);
-            mbarrier_init(&V_empty[s], SHAPE::THREADS);
+            mbarrier_init(&K_empty[s], TRAITS::THREADS);
+            mbarrier_init(&V_empty[s], TRAITS::THREADS);
         }
         fence_async();
     }
     __syncthreads();  // the mbarriers are there
     int done = 0;     // tiles of keys that belong to tiles of queries before this one
 
-    if (threadIdx.x >= SHAPE::THREADS) {
-        registers_fewer<FEW>();
-        if (threadIdx.x > SHAPE::THREADS)
+    if (threadIdx.x >= TRAITS::THREADS) {
+        setmaxnreg_dec<FEW>();
+        if (threadIdx.x > TRAITS::THREADS)
             return;
-        const auto ask_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n, int kv) {
+        const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n, int kv) {
             const int s = (done + n) % STAGES, parity = (done + n) / STAGES % 2;
             mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
             mbarrier_arrive_expect(&full[s], K_BYTES);
-            ask_rows<Bc, D>(fast + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
+            tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
         for (unsigned turn = 0;; turn++) {                                   // 3
             const unsigned number = atomicAdd(a.next, 1);
@@ -75,81 +75,81 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
                 mbarrier_arrive(&Q_full);  // there are no more
                 return;
             }
-            const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, number);
+            const auto [head, kv, i0, Nk, tiles] = tile_number<TRAITS>(p, number);
             mbarrier_arrive_expect(&Q_full, Q_BYTES);
-            ask_rows<Br, D>(fast, &maps.Q, &Q_full, i0, head);               // 4
+            tma_load_rows<Br, D>(smem, &maps.Q, &Q_full, i0, head);          // 4
             for (int n = 0; n <= tiles; n++) {                               // 6, in the order in which they are used
                 if (n < tiles)
-                    ask_keys(&maps.K, 0, K_full, K_empty, n, kv);            // 7
+                    tma_load_keys(&maps.K, 0, K_full, K_empty, n, kv);       // 7
                 if (n > 0)
-                    ask_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1, kv);
+                    tma_load_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1, kv);
             }
             done += tiles;
         }
     }
 
-    registers_more<MANY>();
+    setmaxnreg_inc<MANY>();
     const struct folded_scale f = fold(p.scale);
     const auto stage = [&](int n) { return (done + n) % STAGES; };
     const auto parity = [&](int n) { return (done + n) / STAGES % 2; };
-    const auto K_of = [&](int n) { return fast + Q_BYTES + stage(n) * 2 * K_BYTES; };
+    const auto K_of = [&](int n) { return smem + Q_BYTES + stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
     const unsigned who = threadIdx.x / 128;
-    const auto my_turn = [&] { barrier_sync(TURN + who, SHAPE::THREADS); };
-    const auto your_turn = [&] { barrier_arrive(TURN + 1 - who, SHAPE::THREADS); };
-    fragments<SHAPE> me;
+    const auto my_turn = [&] { barrier_sync(TURN + who, TRAITS::THREADS); };
+    const auto your_turn = [&] { barrier_arrive(TURN + 1 - who, TRAITS::THREADS); };
+    fragments<TRAITS> acc;
     if (who == 1)
         your_turn();            // the first consumer begins, and after the second's last turn again
     for (unsigned turn = 0;; turn++) {                                       // 3
         mbarrier_wait(&Q_full, turn % 2);
         if (given >= all)
             return;
-        const auto [head, kv, i0, Nk, tiles] = tile_number<SHAPE>(p, given);
+        const auto [head, kv, i0, Nk, tiles] = tile_number<TRAITS>(p, given);
         const tensor_head<T> t = tensor_head_of<T>(p, a, head);
-        const int group = i0 + (int)who * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
-        const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
-        begin(&me);                                                          // 5
+        const int group = i0 + (int)who * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
+        const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
+        begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
-            turn_queries<SHAPE, swizzled_rows<SHAPE>>((uint4 *)fast, f);
+            turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
             fence_async();      // threads have written what the tensor cores will read
-            barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
         const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup sees a key
-        float later[SHAPE::BANDS][2] = {};
+        float later[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
         if (mine > 0) {
             mbarrier_wait(&K_full[stage(0)], parity(0));
             my_turn();
-            ask_scores<T>(&me, fast, K_of(0));                               // 8
+            issue_scores<T>(&acc, smem, K_of(0));                            // 8
             your_turn();
-            wgmma_wait<0>(flat<Bc / 2>(me.S));
+            wgmma_wait<0>(flat<Bc / 2>(acc.S));
             mbarrier_arrive(&K_empty[stage(0)]);
             if (mine == 1)
                 mbarrier_arrive(&Q_empty);      // the next tile's may come
             if (Bc > least)
-                hide_keys(&me, p, i0, 0);
-            lazy_weights(&me, f.k, later);                                   // 9, 10: O is 0
-            pack_weights<T>(&me, P);
+                hide_keys(&acc, p, i0, 0);
+            lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
+            pack_weights<T>(&acc, P);
         }
         for (int n = 1; n < mine; n++) {                                     // 6
             mbarrier_wait(&K_full[stage(n)], parity(n));
             mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
             my_turn();                          // and then it waits for nothing else
-            ask_scores<T>(&me, fast, K_of(n));                               // 8
-            ask_product<T>(&me, P, V_of(n - 1));                             // 10, of tile n - 1
+            issue_scores<T>(&acc, smem, K_of(n));                            // 8
+            issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             your_turn();
-            wgmma_wait<1>(flat<Bc / 2>(me.S));  // the scores are there
+            wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
             mbarrier_arrive(&K_empty[stage(n)]);
             if (n + 1 == mine)
                 mbarrier_arrive(&Q_empty);
             if ((n + 1) * Bc > least)
-                hide_keys(&me, p, i0, n * Bc);
-            const bool moves = lazy_weights(&me, f.k, later);                // 9, 10
-            wgmma_wait<0>(flat<D / 2>(me.O));   // and now the product
+                hide_keys(&acc, p, i0, n * Bc);
+            const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
+            wgmma_wait<0>(flat<D / 2>(acc.O));  // and now the product
             mbarrier_arrive(&V_empty[stage(n - 1)]);
             if (moves)
-                move_output(&me, later);                                     // 10
-            pack_weights<T>(&me, P);
+                move_output(&acc, later);                                    // 10
+            pack_weights<T>(&acc, P);
         }
         if (mine == 0)
             mbarrier_arrive(&Q_empty);          // its queries see no key
@@ -160,18 +160,18 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
         }
         if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
             mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
-            blank_values<SHAPE>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+            blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);  // the producer does not come to it
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
         }
         if (mine > 0) {
             mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
-            ask_product<T>(&me, P, V_of(mine - 1));                          // 10, of the last tile
-            wgmma_wait<0>(flat<D / 2>(me.O));
+            issue_product<T>(&acc, P, V_of(mine - 1));                       // 10, of the last tile
+            wgmma_wait<0>(flat<D / 2>(acc.O));
             mbarrier_arrive(&V_empty[stage(mine - 1)]);
         }
-        scale_maximum(&me, f.scale);
-        tensor_finish(&me, t.O, t.lse, i0, Nq);                              // 12 to 15
+        scale_maximum(&acc, f.scale);
+        tensor_finish(&acc, t.O, t.lse, i0, Nq);                             // 12 to 15
         for (int n = mine; n < tiles; n++) {
             mbarrier_wait(&V_full[stage(n)], parity(n));  // or it would let go the V that was there before
             mbarrier_arrive(&V_empty[stage(n)]);
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
 template <class T, int D>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D, HOPPER_BC, 1, 8> shape;
+    typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
     int processors = 0;
     CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     const int tiles = (int)queue_length(p, shape::BR);

@@ -16,76 +16,76 @@
 // 128 threads with few registers and 256 with many have no more of them than 384 with 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     roles_tile(struct attention p, struct device_arrays a, const __grid_constant__ struct tile_maps maps)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    extern __shared__ __align__(1024) unsigned char fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t queries, full[STAGES], empty[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
         for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], SHAPE::THREADS);
+            mbarrier_init(&empty[s], TRAITS::THREADS);
         }
         fence_async();
     }
     __syncthreads();  // the mbarriers are there
 
-    if (threadIdx.x >= SHAPE::THREADS) {
-        registers_fewer<FEW>();
-        if (threadIdx.x > SHAPE::THREADS)
+    if (threadIdx.x >= TRAITS::THREADS) {
+        setmaxnreg_dec<FEW>();
+        if (threadIdx.x > TRAITS::THREADS)
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
-        ask_rows<Br, D>(fast, &maps.Q, &queries, i0, head);                  // 4
+        tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         for (int n = 0; n * Bc < Nk; n++) {                                  // 6
             const int s = n % STAGES, parity = n / STAGES % 2;
-            unsigned char *const K = fast + Q_BYTES + s * 2 * K_BYTES;
+            unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES;
             mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
             mbarrier_arrive_expect(&full[s], 2 * K_BYTES);
-            ask_rows<Bc, D>(K, &maps.K, &full[s], n * Bc, kv);               // 7
-            ask_rows<Bc, D>(K + K_BYTES, &maps.V, &full[s], n * Bc, kv);
+            tma_load_rows<Bc, D>(K, &maps.K, &full[s], n * Bc, kv);          // 7
+            tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &full[s], n * Bc, kv);
         }
         return;
     }
 
-    registers_more<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
-    const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
+    setmaxnreg_inc<MANY>();
+    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
+    const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
-    fragments<SHAPE> me;
-    begin(&me);                                                              // 5
+    fragments<TRAITS> acc;
+    begin(&acc);                                                             // 5
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
-        turn_queries<SHAPE, swizzled_rows<SHAPE>>((uint4 *)fast, f);
+        turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         fence_async();        // threads have written what the tensor cores will read
-        barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         const int s = n % STAGES, parity = n / STAGES % 2;
-        unsigned char *const K = fast + Q_BYTES + s * 2 * K_BYTES, *const V = K + K_BYTES;
+        unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES, *const V = K + K_BYTES;
         mbarrier_wait(&full[s], parity);
         if ((n + 1) * Bc > Nk && Nk < (int)p.Nk) {
-            blank_values<SHAPE>(V, Nk - n * Bc);
+            blank_values<TRAITS>(V, Nk - n * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, SHAPE::THREADS);  // the producer does not come to it
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
         }
         if (n * Bc < most) {  // else no query of this warpgroup sees any of these keys
-            group_scores<T>(&me, fast, K);                                   // 8
+            group_scores<T>(&acc, smem, K);                                  // 8
             if ((n + 1) * Bc > least)
-                hide_keys(&me, p, i0, n * Bc);
-            lazy_softmax(&me, f.k);                                          // 9, 10
-            group_product<T>(&me, V);                                        // 10
+                hide_keys(&acc, p, i0, n * Bc);
+            lazy_softmax(&acc, f.k);                                         // 9, 10
+            group_product<T>(&acc, V);                                       // 10
         }
         mbarrier_arrive(&empty[s]);  // this thread needs tile n no more
     }
-    scale_maximum(&me, f.scale);
-    tensor_finish(&me, t.O, t.lse, i0, Nq);                                  // 12 to 15
+    scale_maximum(&acc, f.scale);
+    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
 // clang-format on
@@ -93,8 +93,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS + PRODUCER, 1)
 template <class T, int D>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D, HOPPER_BC, 1, 8> shape;
-    const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
+    typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
+    const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     CHECK_CUDA(cudaFuncSetAttribute(roles_tile<T, shape>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

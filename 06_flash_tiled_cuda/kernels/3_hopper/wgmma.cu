@@ -13,63 +13,63 @@
 
 enum { STAGES = 2 };
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     wgmma_tile(struct attention p, struct device_arrays a, const __grid_constant__ struct tile_maps maps)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    extern __shared__ __align__(1024) unsigned char fast[];
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<SHAPE>());
-    const int most = keys_seen(p, smaller(group + GROUP_ROWS, Nq) - 1);
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
+    const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
-    const auto ask_keys = [&](int n) {
-        unsigned char *const K = fast + Q_BYTES + n % STAGES * 2 * K_BYTES;
+    const auto tma_load_keys = [&](int n) {
+        unsigned char *const K = smem + Q_BYTES + n % STAGES * 2 * K_BYTES;
         mbarrier_arrive_expect(&there[n % STAGES], 2 * K_BYTES + (n == 0 ? Q_BYTES : 0));
-        ask_rows<Bc, D>(K, &maps.K, &there[n % STAGES], n * Bc, kv);
-        ask_rows<Bc, D>(K + K_BYTES, &maps.V, &there[n % STAGES], n * Bc, kv);
+        tma_load_rows<Bc, D>(K, &maps.K, &there[n % STAGES], n * Bc, kv);
+        tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &there[n % STAGES], n * Bc, kv);
     };
-    fragments<SHAPE> me;
+    fragments<TRAITS> acc;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
             mbarrier_init(&there[s], 1);
         fence_async();
         if (Nk > 0) {
-            ask_keys(0);                                                     // 7
-            ask_rows<Br, D>(fast, &maps.Q, &there[0], i0, head);             // 4
+            tma_load_keys(0);                                                // 7
+            tma_load_rows<Br, D>(smem, &maps.Q, &there[0], i0, head);        // 4
         }
     }
     __syncthreads();  // the mbarriers are there
-    begin(&me);                                                              // 5
+    begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         const bool ends = (n + 1) * Bc > Nk && Nk < (int)p.Nk, turns = n == 0 && p.scale <= 0.0f;
-        unsigned char *const K = fast + Q_BYTES + n % STAGES * 2 * K_BYTES, *const V = K + K_BYTES;
+        unsigned char *const K = smem + Q_BYTES + n % STAGES * 2 * K_BYTES, *const V = K + K_BYTES;
         if (threadIdx.x == 0 && (n + 1) * Bc < Nk)
-            ask_keys(n + 1);                                                 // 7
+            tma_load_keys(n + 1);                                            // 7
         mbarrier_wait(&there[n % STAGES], n / STAGES % 2);
         if (turns)
-            turn_queries<SHAPE, swizzled_rows<SHAPE>>((uint4 *)fast, f);
+            turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         if (ends)
-            blank_values<SHAPE>(V, Nk - n * Bc);
+            blank_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
             fence_async();    // threads have written what the tensor cores will read
             __syncthreads();
         }
         if (n * Bc < most) {  // else no query of this warpgroup sees any of these keys
-            group_scores<T>(&me, fast, K);                                   // 8
+            group_scores<T>(&acc, smem, K);                                  // 8
             if ((n + 1) * Bc > least)
-                hide_keys(&me, p, i0, n * Bc);
-            lazy_softmax(&me, f.k);                                          // 9, 10
-            group_product<T>(&me, V);                                        // 10
+                hide_keys(&acc, p, i0, n * Bc);
+            lazy_softmax(&acc, f.k);                                         // 9, 10
+            group_product<T>(&acc, V);                                       // 10
         }
         __syncthreads();      // nobody reads tile n any more: tile n + 2 may come
     }
-    scale_maximum(&me, f.scale);
-    tensor_finish(&me, t.O, t.lse, i0, Nq);                                  // 12 to 15
+    scale_maximum(&acc, f.scale);
+    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
 // clang-format on
@@ -77,8 +77,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 template <class T, int D>
 static void launch(const struct attention *p, const struct device_arrays *a)
 {
-    typedef tensor_shape<D, HOPPER_BC, 1, 8> shape;
-    const dim3 grid(pieces(p->Nq, shape::BR), (unsigned)(p->B * p->H));
+    typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
+    const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     CHECK_CUDA(cudaFuncSetAttribute(wgmma_tile<T, shape>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

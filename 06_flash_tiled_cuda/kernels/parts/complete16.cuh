@@ -27,7 +27,7 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
                                        int n)
 {
     const int Nk = (int)p.Nk;
-    while (n * BC < Nk && kind_of(p, t, n * BC, smaller((n + 1) * BC, Nk)) == TILE_SKIPPED)
+    while (n * BC < Nk && kind_of(p, t, n * BC, min((n + 1) * BC, Nk)) == TILE_SKIPPED)
         n++;
     return n;
 }
@@ -51,15 +51,15 @@ __device__ static inline bool is_seen(const struct attention &p, const struct ti
  * A value that no query of the tile sees may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread sees to the
  * pieces that it has copied itself.
  */
-template <class SHAPE, class ROWS>
+template <class TRAITS, class ROWS>
 __device__ static inline void blank_values(uint4 *V, const struct attention &p,
                                            const struct tile_of_queries &t, int j0)
 {
 #pragma unroll 1
-    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS) {
-        const int r = n / SHAPE::ROW, j = j0 + r;
+    for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
+        const int r = n / TRAITS::ROW, j = j0 + r;
         if (j < (int)p.Nk && !is_seen(p, t, j))
-            V[ROWS::piece(r, n % SHAPE::ROW)] = make_uint4(0, 0, 0, 0);
+            V[ROWS::piece(r, n % TRAITS::ROW)] = make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -70,63 +70,63 @@ __device__ static inline size_t key_of_bit(int j0, int n)
 }
 
 /* S becomes -inf behind the last key, and where causal order or a window hides a key: two comparisons. */
-template <class SHAPE>
-__device__ static inline void hide_beside_band(fragments<SHAPE> *me, const struct attention &p,
+template <class TRAITS>
+__device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                const struct tile_of_queries &t, int j0)
 {
     const struct band band = attention_band(&p);
     const int first = j0 + tensor_column(), end = (int)p.Nk - first;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int i = (int)t.i0 + tensor_row<SHAPE>(x, h);
+            const int i = (int)t.i0 + tensor_row<TRAITS>(x, h);
             const int low = i + (int)band.low - first;
-            const int high = smaller(i + (int)band.high - first, end - 1);
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const int high = min(i + (int)band.high - first, end - 1);
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
                     if (8 * c + e < low || 8 * c + e > high)
-                        me->S[x][c][2 * h + e] = -INFINITY;
+                        acc->S[x][c][2 * h + e] = -INFINITY;
         }
 }
 
 /* S becomes -inf where a query does not see a key, by the masks that have to be looked at score by score. */
-template <class SHAPE>
-__device__ static inline void hide_unseen(fragments<SHAPE> *me, const struct attention &p,
+template <class TRAITS>
+__device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            const size_t i = t.i0 + (size_t)tensor_row<TRAITS>(x, h);
             unsigned bits = 0;
 #pragma unroll 1
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
+            for (int n = 0; n < TRAITS::BC / 4; n++) {
                 const size_t j = key_of_bit(j0, n);
                 if (i < p.Nq && j < p.Nk && visible(&p, t.b, t.h, i, j))
                     bits |= 1u << n;
             }
-            for (int n = 0; n < SHAPE::BC / 4; n++)
+            for (int n = 0; n < TRAITS::BC / 4; n++)
                 if (!(bits >> n & 1))
-                    me->S[x][n / 2][2 * h + n % 2] = -INFINITY;
+                    acc->S[x][n / 2][2 * h + n % 2] = -INFINITY;
         }
 }
 
 /* Weights that dropout does not keep become 0. */
-template <class SHAPE>
-__device__ static inline void drop(fragments<SHAPE> *me, const struct attention &p,
+template <class TRAITS>
+__device__ static inline void drop(fragments<TRAITS> *acc, const struct attention &p,
                                    const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const size_t i = t.i0 + (size_t)tensor_row<SHAPE>(x, h);
+            const size_t i = t.i0 + (size_t)tensor_row<TRAITS>(x, h);
             unsigned bits = 0;
 #pragma unroll 1
-            for (int n = 0; n < SHAPE::BC / 4; n++)
+            for (int n = 0; n < TRAITS::BC / 4; n++)
                 bits |= (unsigned)dropout_keeps(&p, t.b, t.h, i, key_of_bit(j0, n)) << n;
-            for (int n = 0; n < SHAPE::BC / 4; n++)
+            for (int n = 0; n < TRAITS::BC / 4; n++)
                 if (!(bits >> n & 1))
-                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
+                    acc->S[x][n / 2][2 * h + n % 2] = 0.0f;
         }
 }
 
@@ -134,15 +134,15 @@ __device__ static inline void drop(fragments<SHAPE> *me, const struct attention 
  * The weights that stayed count 1/(1 - P) times. O has that once, at the end: weights are up to 256 (rescale.cuh),
  * and 256/(1 - P) may be more than float16 holds.
  */
-template <class SHAPE>
-__device__ static inline void make_up_for_dropped(fragments<SHAPE> *me, double P)
+template <class TRAITS>
+__device__ static inline void make_up_for_dropped(fragments<TRAITS> *acc, double P)
 {
     const float factor = (float)(1.0 / (1.0 - P));
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int c = 0; c < SHAPE::D / 8; c++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
+        for (int c = 0; c < TRAITS::D / 8; c++)
             for (int e = 0; e < 4; e++)
-                me->O[x][c][e] *= factor;
+                acc->O[x][c][e] *= factor;
 }
 
 #endif

@@ -20,31 +20,31 @@
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
-enum { PIECE = 8 };  // elements of 16 bytes
+enum { CHUNK = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 /*
- * How large things are: D elements a row, BC keys a tile, BANDS of 16 queries a warp, WARPS a block, and so many
+ * How large things are: D elements a row, BC keys a tile, M_TILES of 16 queries a warp, WARPS a block, and so many
  * BLOCKS as a multiprocessor is to have registers for.
  */
 template <int D_, int BC_ = TENSOR_BC(D_), int BANDS_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
-struct tensor_shape {
+struct kernel_traits {
     enum {
         D = D_,
         BC = BC_,
-        BANDS = BANDS_,
+        M_TILES = BANDS_,
         WARPS = WARPS_,
         BLOCKS = BLOCKS_,
-        BR = 16 * BANDS * WARPS,
+        BR = 16 * M_TILES * WARPS,
         THREADS = 32 * WARPS,
-        ROW = D / PIECE  // pieces of a row
+        ROW = D / CHUNK  // pieces of a row
     };
 };
 
 /* What a lane keeps. Its l are sums over its own keys alone, until `finish` adds those of 4 lanes. */
-template <class SHAPE> struct fragments {
-    float S[SHAPE::BANDS][SHAPE::BC / 8][4], O[SHAPE::BANDS][SHAPE::D / 8][4];
-    float m[SHAPE::BANDS][2], l[SHAPE::BANDS][2];
+template <class TRAITS> struct fragments {
+    float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
+    float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
 };
 
 __device__ static inline int lane_of_warp(void)
@@ -53,14 +53,14 @@ __device__ static inline int lane_of_warp(void)
 }
 
 /* The first of a warp's queries in the block's tile, and the one that is a lane's band x, half h. */
-template <class SHAPE> __device__ static inline int warp_row(void)
+template <class TRAITS> __device__ static inline int warp_row(void)
 {
-    return (int)threadIdx.x / 32 * (16 * SHAPE::BANDS);
+    return (int)threadIdx.x / 32 * (16 * TRAITS::M_TILES);
 }
 
-template <class SHAPE> __device__ static inline int tensor_row(int x, int h)
+template <class TRAITS> __device__ static inline int tensor_row(int x, int h)
 {
-    return warp_row<SHAPE>() + 16 * x + 8 * h + lane_of_warp() / 4;
+    return warp_row<TRAITS>() + 16 * x + 8 * h + lane_of_warp() / 4;
 }
 
 /* The first of a lane's two keys, or elements, among 8. */
@@ -70,35 +70,35 @@ __device__ static inline int tensor_column(void)
 }
 
 /* Rows one after the other: piece c of row r. */
-template <class SHAPE> struct rows_as_they_come {
+template <class TRAITS> struct rows_as_they_come {
     __device__ static inline int piece(int r, int c)
     {
-        return r * SHAPE::ROW + c;
+        return r * TRAITS::ROW + c;
     }
 };
 
 /* All threads copy `count` rows. Those from `end` on are 0 and not read. */
-template <class SHAPE, class ROWS, class T>
+template <class TRAITS, class ROWS, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
-    for (int n = (int)threadIdx.x; n < count * SHAPE::ROW; n += SHAPE::THREADS) {
-        const int r = n / SHAPE::ROW, c = n % SHAPE::ROW;
+    for (int n = (int)threadIdx.x; n < count * TRAITS::ROW; n += TRAITS::THREADS) {
+        const int r = n / TRAITS::ROW, c = n % TRAITS::ROW;
         to[ROWS::piece(r, c)] = r < end ? ((const uint4 *)from)[n] : make_uint4(0, 0, 0, 0);
     }
 }
 
 /* O = 0, l = 0, m = -inf */
-template <class SHAPE> __device__ static inline void begin(fragments<SHAPE> *me)
+template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *acc)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++) {
+    for (int x = 0; x < TRAITS::M_TILES; x++) {
         for (int h = 0; h < 2; h++) {
-            me->m[x][h] = -INFINITY;
-            me->l[x][h] = 0.0f;
+            acc->m[x][h] = -INFINITY;
+            acc->l[x][h] = 0.0f;
         }
-        for (int c = 0; c < SHAPE::D / 8; c++)
+        for (int c = 0; c < TRAITS::D / 8; c++)
             for (int e = 0; e < 4; e++)
-                me->O[x][c][e] = 0.0f;
+                acc->O[x][c][e] = 0.0f;
     }
 }
 
@@ -110,30 +110,30 @@ template <class SHAPE> __device__ static inline void begin(fragments<SHAPE> *me)
  * Pieces lie in the same order 8 rows on, so one address does for all rows of a column of matrices: the others are at
  * distances that the compiler knows, and an instruction has room for those.
  */
-template <class T, class ROWS, class SHAPE>
-__device__ static inline void tensor_scores(fragments<SHAPE> *me, const uint4 *Q, const uint4 *K)
+template <class T, class ROWS, class TRAITS>
+__device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
 {
-    const int lane = lane_of_warp(), first = warp_row<SHAPE>();
+    const int lane = lane_of_warp(), first = warp_row<TRAITS>();
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int c = 0; c < SHAPE::BC / 8; c++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
+        for (int c = 0; c < TRAITS::BC / 8; c++)
             for (int e = 0; e < 4; e++)
-                me->S[x][c][e] = 0.0f;
-#pragma unroll SHAPE::D / 32  // all of it would keep the addresses of all rounds in registers
-    for (int k = 0; k < SHAPE::D / 16; k++) {
+                acc->S[x][c][e] = 0.0f;
+#pragma unroll TRAITS::D / 32  // all of it would keep the addresses of all rounds in registers
+    for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
-        unsigned q[SHAPE::BANDS][4], key[SHAPE::BC / 16][4];
+        unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
         const uint4 *const row_of_Q = &Q[ROWS::piece(first + lane % 16, 2 * k + lane / 16)];
         const uint4 *const row_of_K =
             &K[ROWS::piece(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2)];
-        for (int x = 0; x < SHAPE::BANDS; x++)
-            ldmatrix(q[x], row_of_Q + 16 * x * SHAPE::ROW);
-        for (int c = 0; c < SHAPE::BC / 16; c++)
-            ldmatrix(key[c], row_of_K + 16 * c * SHAPE::ROW);
-        for (int c = 0; c < SHAPE::BC / 16; c++)
-            for (int x = 0; x < SHAPE::BANDS; x++) {
-                mma<T>(me->S[x][2 * c], q[x], key[c]);
-                mma<T>(me->S[x][2 * c + 1], q[x], key[c] + 2);
+        for (int x = 0; x < TRAITS::M_TILES; x++)
+            ldmatrix(q[x], row_of_Q + 16 * x * TRAITS::ROW);
+        for (int c = 0; c < TRAITS::BC / 16; c++)
+            ldmatrix(key[c], row_of_K + 16 * c * TRAITS::ROW);
+        for (int c = 0; c < TRAITS::BC / 16; c++)
+            for (int x = 0; x < TRAITS::M_TILES; x++) {
+                mma<T>(acc->S[x][2 * c], q[x], key[c]);
+                mma<T>(acc->S[x][2 * c + 1], q[x], key[c] + 2);
             }
         // END SOLUTION
         // STUB: (void)me, (void)Q, (void)K, (void)lane, (void)first, (void)k;
@@ -154,44 +154,44 @@ __device__ static inline float four_sum(float x)
 }
 
 /* S becomes scale S, and -inf for the keys that a query does not see. */
-template <class SHAPE>
-__device__ static inline void tensor_hide(fragments<SHAPE> *me, const struct attention &p, int i0,
+template <class TRAITS>
+__device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int seen = keys_seen(p, i0 + tensor_row<SHAPE>(x, h)) - j0;
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const int seen = keys_seen(p, i0 + tensor_row<TRAITS>(x, h)) - j0;
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++) {
-                    float *const s = &me->S[x][c][2 * h + e];
+                    float *const s = &acc->S[x][c][2 * h + e];
                     *s = 8 * c + tensor_column() + e < seen ? p.scale * *s : -INFINITY;
                 }
         }
 }
 
 /* Scores become weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
-template <class SHAPE> __device__ static inline void tensor_softmax(fragments<SHAPE> *me)
+template <class TRAITS> __device__ static inline void tensor_softmax(fragments<TRAITS> *acc)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            float m_new = me->m[x][h], sum = 0.0f;
-            for (int c = 0; c < SHAPE::BC / 8; c++)
-                m_new = fmaxf(m_new, fmaxf(me->S[x][c][2 * h], me->S[x][c][2 * h + 1]));
+            float m_new = acc->m[x][h], sum = 0.0f;
+            for (int c = 0; c < TRAITS::BC / 8; c++)
+                m_new = fmaxf(m_new, fmaxf(acc->S[x][c][2 * h], acc->S[x][c][2 * h + 1]));
             m_new = four_max(m_new);
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 2 * h; e < 2 * h + 2; e++) {
-                    me->S[x][c][e] = exp_minus(me->S[x][c][e], m_new);
-                    sum += me->S[x][c][e];
+                    acc->S[x][c][e] = exp_minus(acc->S[x][c][e], m_new);
+                    sum += acc->S[x][c][e];
                 }
-            const float rescale = exp_minus(me->m[x][h], m_new);
-            me->l[x][h] = me->l[x][h] * rescale + sum;
-            for (int c = 0; c < SHAPE::D / 8; c++) {
-                me->O[x][c][2 * h] *= rescale;
-                me->O[x][c][2 * h + 1] *= rescale;
+            const float rescale = exp_minus(acc->m[x][h], m_new);
+            acc->l[x][h] = acc->l[x][h] * rescale + sum;
+            for (int c = 0; c < TRAITS::D / 8; c++) {
+                acc->O[x][c][2 * h] *= rescale;
+                acc->O[x][c][2 * h + 1] *= rescale;
             }
-            me->m[x][h] = m_new;
+            acc->m[x][h] = m_new;
         }
 }
 
@@ -200,49 +200,49 @@ template <class SHAPE> __device__ static inline void tensor_softmax(fragments<SH
  * are just the pairs that A's registers hold: packed to 16 bits they are P as it is wanted, and no lane
  * needs anything of another. V has to be B as it lies, keys being its rows, so it comes transposed.
  */
-template <class T, class ROWS, class SHAPE>
-__device__ static inline void tensor_product(fragments<SHAPE> *me, const uint4 *V)
+template <class T, class ROWS, class TRAITS>
+__device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
 {
     const int lane = lane_of_warp();
 #pragma unroll
-    for (int k = 0; k < SHAPE::BC / 16; k++) {
-        unsigned P[SHAPE::BANDS][4], value[4];
+    for (int k = 0; k < TRAITS::BC / 16; k++) {
+        unsigned P[TRAITS::M_TILES][4], value[4];
         // BEGIN SOLUTION
-        for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int r = 0; r < 4; r++) {
-                const float *const s = &me->S[x][2 * k + r / 2][2 * (r % 2)];
+                const float *const s = &acc->S[x][2 * k + r / 2][2 * (r % 2)];
                 P[x][r] = pack<T>(s[0], s[1]);
             }
         // END SOLUTION
         // STUB: P[0][0] = P[0][1] = P[0][2] = P[0][3] = 0;
-        for (int c = 0; c < SHAPE::D / 8; c += 2) {
-            ldmatrix_trans(value, &V[ROWS::piece(lane % 16, c + lane / 16) + 16 * k * SHAPE::ROW]);
-            for (int x = 0; x < SHAPE::BANDS; x++) {
-                mma<T>(me->O[x][c], P[x], value);
-                mma<T>(me->O[x][c + 1], P[x], value + 2);
+        for (int c = 0; c < TRAITS::D / 8; c += 2) {
+            ldmatrix_trans(value, &V[ROWS::piece(lane % 16, c + lane / 16) + 16 * k * TRAITS::ROW]);
+            for (int x = 0; x < TRAITS::M_TILES; x++) {
+                mma<T>(acc->O[x][c], P[x], value);
+                mma<T>(acc->O[x][c + 1], P[x], value + 2);
             }
         }
     }
 }
 
 /* O / l, rounded to T, and lse go to global memory: lines 12 to 15 of the paper. */
-template <class T, class SHAPE>
-__device__ static inline void tensor_finish(const fragments<SHAPE> *me, T *O, float *lse, int i0,
+template <class T, class TRAITS>
+__device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
                                             int Nq)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int i = i0 + tensor_row<SHAPE>(x, h);
-            const float l = four_sum(me->l[x][h]), divisor = l == 0.0f ? 1.0f : l;
+            const int i = i0 + tensor_row<TRAITS>(x, h);
+            const float l = four_sum(acc->l[x][h]), divisor = l == 0.0f ? 1.0f : l;
             if (i >= Nq)
                 continue;
-            unsigned *const row = (unsigned *)(O + (size_t)i * SHAPE::D);
-            for (int c = 0; c < SHAPE::D / 8; c++)
+            unsigned *const row = (unsigned *)(O + (size_t)i * TRAITS::D);
+            for (int c = 0; c < TRAITS::D / 8; c++)
                 row[(8 * c + tensor_column()) / 2] =
-                    pack<T>(me->O[x][c][2 * h] / divisor, me->O[x][c][2 * h + 1] / divisor);
+                    pack<T>(acc->O[x][c][2 * h] / divisor, acc->O[x][c][2 * h + 1] / divisor);
             if (lse && tensor_column() == 0)
-                lse[i] = me->m[x][h] + logf(l);
+                lse[i] = acc->m[x][h] + logf(l);
         }
 }
 

@@ -7,41 +7,41 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
-template <class SHAPE>
-__device__ static inline bool lazy_weights(fragments<SHAPE> *me, float k,
-                                           float (&later)[SHAPE::BANDS][2])
+template <class TRAITS>
+__device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
+                                           float (&later)[TRAITS::M_TILES][2])
 {
-    float m_new[SHAPE::BANDS][2];
+    float m_new[TRAITS::M_TILES][2];
     bool far = false;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            m_new[x][h] = new_maximum(me, x, h);
-            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
+            m_new[x][h] = new_maximum(acc, x, h);
+            far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
     const bool moves = __any_sync(WHOLE_WARP, far);  // so that a warp stays together
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             if (moves) {
-                later[x][h] = rescale_of(k, me->m[x][h], m_new[x][h]);
-                me->l[x][h] *= later[x][h];
-                me->m[x][h] = m_new[x][h];
+                later[x][h] = rescale_of(k, acc->m[x][h], m_new[x][h]);
+                acc->l[x][h] *= later[x][h];
+                acc->m[x][h] = m_new[x][h];
             }
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
         }
     return moves;
 }
 
-template <class SHAPE>
-__device__ static inline void move_output(fragments<SHAPE> *me,
-                                          const float (&later)[SHAPE::BANDS][2])
+template <class TRAITS>
+__device__ static inline void move_output(fragments<TRAITS> *acc,
+                                          const float (&later)[TRAITS::M_TILES][2])
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
-        for (int c = 0; c < SHAPE::D / 8; c++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
+        for (int c = 0; c < TRAITS::D / 8; c++)
             for (int e = 0; e < 4; e++)
-                me->O[x][c][e] *= later[x][e / 2];
+                acc->O[x][c][e] *= later[x][e / 2];
 }
 
 #endif

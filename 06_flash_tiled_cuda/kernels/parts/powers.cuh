@@ -25,11 +25,11 @@ __device__ static inline struct folded_scale fold(float scale)
 }
 
 /* A thread turns the pieces of Q that it has copied itself: so it need not wait for others. */
-template <class SHAPE, class ROWS>
+template <class TRAITS, class ROWS>
 __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
 {
-    for (int n = (int)threadIdx.x; n < SHAPE::BR * SHAPE::ROW; n += SHAPE::THREADS) {
-        uint4 *const piece = &Q[ROWS::piece(n / SHAPE::ROW, n % SHAPE::ROW)];
+    for (int n = (int)threadIdx.x; n < TRAITS::BR * TRAITS::ROW; n += TRAITS::THREADS) {
+        uint4 *const piece = &Q[ROWS::piece(n / TRAITS::ROW, n % TRAITS::ROW)];
         const uint4 q = *piece;
         *piece = make_uint4((q.x & f.keep) ^ f.turn, (q.y & f.keep) ^ f.turn,
                             (q.z & f.keep) ^ f.turn, (q.w & f.keep) ^ f.turn);
@@ -37,28 +37,28 @@ __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &
 }
 
 /* S becomes -inf for the keys that a query does not see. */
-template <class SHAPE>
-__device__ static inline void hide_keys(fragments<SHAPE> *me, const struct attention &p, int i0,
+template <class TRAITS>
+__device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int seen = keys_seen(p, i0 + tensor_row<SHAPE>(x, h)) - j0 - tensor_column();
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const int seen = keys_seen(p, i0 + tensor_row<TRAITS>(x, h)) - j0 - tensor_column();
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
                     if (8 * c + e >= seen)
-                        me->S[x][c][2 * h + e] = -INFINITY;
+                        acc->S[x][c][2 * h + e] = -INFINITY;
         }
 }
 
 /* The largest S of a row in this tile and before. */
-template <class SHAPE>
-__device__ static inline float new_maximum(const fragments<SHAPE> *me, int x, int h)
+template <class TRAITS>
+__device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, int h)
 {
-    float m = me->m[x][h];
-    for (int c = 0; c < SHAPE::BC / 8; c++)
-        m = fmaxf(m, fmaxf(me->S[x][c][2 * h], me->S[x][c][2 * h + 1]));
+    float m = acc->m[x][h];
+    for (int c = 0; c < TRAITS::BC / 8; c++)
+        m = fmaxf(m, fmaxf(acc->S[x][c][2 * h], acc->S[x][c][2 * h + 1]));
     return four_max(m);
 }
 
@@ -69,15 +69,15 @@ __device__ static inline float shift_of(float k, float m)
 }
 
 /* A row's scores become weights against m; returns their sum over this lane's keys. */
-template <class SHAPE>
-__device__ static inline float weigh(fragments<SHAPE> *me, int x, int h, float k, float m)
+template <class TRAITS>
+__device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {
     const float shift = shift_of(k, m);
     float sum = 0.0f;
-    for (int c = 0; c < SHAPE::BC / 8; c++)
+    for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 2 * h; e < 2 * h + 2; e++) {
-            me->S[x][c][e] = ex2(fmaf(me->S[x][c][e], k, -shift));
-            sum += me->S[x][c][e];
+            acc->S[x][c][e] = ex2(fmaf(acc->S[x][c][e], k, -shift));
+            sum += acc->S[x][c][e];
         }
     return sum;
 }
@@ -92,37 +92,38 @@ __device__ static inline float rescale_of(float k, float m, float m_new)
 }
 
 /* l and O of a row are from here on against m_new. */
-template <class SHAPE>
-__device__ static inline void move_maximum(fragments<SHAPE> *me, int x, int h, float k, float m_new)
+template <class TRAITS>
+__device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h, float k,
+                                           float m_new)
 {
-    const float rescale = rescale_of(k, me->m[x][h], m_new);
-    me->l[x][h] *= rescale;
-    for (int c = 0; c < SHAPE::D / 8; c++) {
-        me->O[x][c][2 * h] *= rescale;
-        me->O[x][c][2 * h + 1] *= rescale;
+    const float rescale = rescale_of(k, acc->m[x][h], m_new);
+    acc->l[x][h] *= rescale;
+    for (int c = 0; c < TRAITS::D / 8; c++) {
+        acc->O[x][c][2 * h] *= rescale;
+        acc->O[x][c][2 * h + 1] *= rescale;
     }
-    me->m[x][h] = m_new;
+    acc->m[x][h] = m_new;
 }
 
 /* Lines 9 and 10 of the paper. */
-template <class SHAPE> __device__ static inline void power_softmax(fragments<SHAPE> *me, float k)
+template <class TRAITS> __device__ static inline void power_softmax(fragments<TRAITS> *acc, float k)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            move_maximum(me, x, h, k, new_maximum(me, x, h));
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+            move_maximum(acc, x, h, k, new_maximum(acc, x, h));
+            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
         }
 }
 
 /* m as tensor_finish wants it: of the scaled scores. */
-template <class SHAPE>
-__device__ static inline void scale_maximum(fragments<SHAPE> *me, float scale)
+template <class TRAITS>
+__device__ static inline void scale_maximum(fragments<TRAITS> *acc, float scale)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++)
-            me->m[x][h] *= scale;
+            acc->m[x][h] *= scale;
 }
 
 #endif

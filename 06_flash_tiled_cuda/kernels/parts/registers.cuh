@@ -25,7 +25,7 @@ static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile
 
 /* What a lane keeps: R rows of each. The 8 lanes of a row have the same m and l. */
-template <int D> struct lane {
+template <int D> struct accumulators {
     enum { R = FA2_BR(D) / 16 };
     float S[R][KEYS], O[R][D / 8], m[R], l[R];
 };
@@ -49,7 +49,7 @@ __device__ static inline int place(void)
 template <int D> __device__ static inline int row_of(int r)
 {
     const int warp = (int)threadIdx.x / 32, four = (int)threadIdx.x % 32 / KEYS;
-    return (warp * lane<D>::R + r) * 4 + four;
+    return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
 /* Four elements from x on of a row of d elements, 0 behind its end. */
@@ -80,34 +80,34 @@ __device__ static inline void load_rows(float *to, const float *from, int end, i
 }
 
 /* O = 0, l = 0, m = -inf */
-template <int D> __device__ static inline void begin(lane<D> *me)
+template <int D> __device__ static inline void begin(accumulators<D> *acc)
 {
 #pragma unroll
-    for (int r = 0; r < lane<D>::R; r++) {
-        me->m[r] = -INFINITY;
-        me->l[r] = 0.0f;
+    for (int r = 0; r < accumulators<D>::R; r++) {
+        acc->m[r] = -INFINITY;
+        acc->l[r] = 0.0f;
         for (int c = 0; c < D / 8; c++)
-            me->O[r][c] = 0.0f;
+            acc->O[r][c] = 0.0f;
     }
 }
 
 /* S += Q K^T for W elements from x on, where K's are in the slice. */
 template <int D>
-__device__ static inline void add_scores(lane<D> *me, const fast_memory<D> *fast, int x)
+__device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int x)
 {
-    enum { R = lane<D>::R, W = slices<D>::W };
+    enum { R = accumulators<D>::R, W = slices<D>::W };
 #pragma unroll 2
     for (int k = 0; k < W; k += 4) {
         float4 q[R];
         for (int r = 0; r < R; r++)
-            q[r] = *(const float4 *)&fast->Q[row_of<D>(r)][x + k];
+            q[r] = *(const float4 *)&smem->Q[row_of<D>(r)][x + k];
         for (int c = 0; c < KEYS; c++) {
-            const float4 key = *(const float4 *)&fast->slice[(place() + 8 * c) * (W + PAD) + k];
+            const float4 key = *(const float4 *)&smem->slice[(place() + 8 * c) * (W + PAD) + k];
             for (int r = 0; r < R; r++) {
-                me->S[r][c] += q[r].x * key.x;
-                me->S[r][c] += q[r].y * key.y;
-                me->S[r][c] += q[r].z * key.z;
-                me->S[r][c] += q[r].w * key.w;
+                acc->S[r][c] += q[r].x * key.x;
+                acc->S[r][c] += q[r].y * key.y;
+                acc->S[r][c] += q[r].z * key.z;
+                acc->S[r][c] += q[r].w * key.w;
             }
         }
     }
@@ -115,18 +115,18 @@ __device__ static inline void add_scores(lane<D> *me, const fast_memory<D> *fast
 
 /* S = Q K^T for the tile of keys that begins at K and has `keys` keys. */
 template <int D>
-__device__ static inline void scores(lane<D> *me, fast_memory<D> *fast, const float *K, int keys,
-                                     int d)
+__device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem, const float *K,
+                                     int keys, int d)
 {
     enum { W = slices<D>::W };
-    for (int r = 0; r < lane<D>::R; r++)
+    for (int r = 0; r < accumulators<D>::R; r++)
         for (int c = 0; c < KEYS; c++)
-            me->S[r][c] = 0.0f;
+            acc->S[r][c] = 0.0f;
     for (int x = 0; x < D; x += W) {
         __syncthreads();  // nobody reads the old slice any more
-        load_rows<FA2_BC, W, W + PAD>(fast->slice, K, keys, x, d);
+        load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, x, d);
         __syncthreads();  // the slice is there, and Q
-        add_scores(me, fast, x);
+        add_scores(acc, smem, x);
     }
 }
 
@@ -150,24 +150,24 @@ __device__ static inline float row_sum(float x)
 }
 
 /* Scores become weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
-template <int D> __device__ static inline void softmax(lane<D> *me)
+template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 {
 #pragma unroll
-    for (int r = 0; r < lane<D>::R; r++) {
+    for (int r = 0; r < accumulators<D>::R; r++) {
         // BEGIN SOLUTION
-        float m_new = me->m[r], sum = 0.0f;
+        float m_new = acc->m[r], sum = 0.0f;
         for (int c = 0; c < KEYS; c++)
-            m_new = fmaxf(m_new, me->S[r][c]);
+            m_new = fmaxf(m_new, acc->S[r][c]);
         m_new = row_max(m_new);
         for (int c = 0; c < KEYS; c++) {
-            me->S[r][c] = exp_minus(me->S[r][c], m_new);
-            sum += me->S[r][c];
+            acc->S[r][c] = exp_minus(acc->S[r][c], m_new);
+            sum += acc->S[r][c];
         }
-        const float rescale = exp_minus(me->m[r], m_new);
-        me->l[r] = me->l[r] * rescale + row_sum(sum);
+        const float rescale = exp_minus(acc->m[r], m_new);
+        acc->l[r] = acc->l[r] * rescale + row_sum(sum);
         for (int c = 0; c < D / 8; c++)
-            me->O[r][c] *= rescale;
-        me->m[r] = m_new;
+            acc->O[r][c] *= rescale;
+        acc->m[r] = m_new;
         // END SOLUTION
         // STUB: (void)me;
     }
@@ -178,21 +178,21 @@ template <int D> __device__ static inline void softmax(lane<D> *me)
  * 8 c + k. A key whose bit in `which` is 0 is left out.
  */
 template <int D>
-__device__ static inline void add_product(lane<D> *me, const float *V, int c,
+__device__ static inline void add_product(accumulators<D> *acc, const float *V, int c,
                                           unsigned long long which)
 {
 #pragma unroll 2
     for (int k = 0; k < KEYS; k++) {
         if (!(which >> (8 * c + k) & 1))
             continue;
-        float weight[lane<D>::R];
-        for (int r = 0; r < lane<D>::R; r++)
-            weight[r] = __shfl_sync(WHOLE_WARP, me->S[r][c], k, KEYS);
+        float weight[accumulators<D>::R];
+        for (int r = 0; r < accumulators<D>::R; r++)
+            weight[r] = __shfl_sync(WHOLE_WARP, acc->S[r][c], k, KEYS);
         for (int x = 0; x < D / 8; x += 2) {
             const float2 v = *(const float2 *)&V[k * D + 8 * x + 2 * place()];
-            for (int r = 0; r < lane<D>::R; r++) {
-                me->O[r][x] += weight[r] * v.x;
-                me->O[r][x + 1] += weight[r] * v.y;
+            for (int r = 0; r < accumulators<D>::R; r++) {
+                acc->O[r][x] += weight[r] * v.x;
+                acc->O[r][x + 1] += weight[r] * v.y;
             }
         }
     }
@@ -200,8 +200,8 @@ __device__ static inline void add_product(lane<D> *me, const float *V, int c,
 
 /* O += P V for the tile of values that begins at V and has `keys` keys, of which `which` count. */
 template <int D>
-__device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const float *V, int keys,
-                                      int d, unsigned long long which)
+__device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem, const float *V,
+                                      int keys, int d, unsigned long long which)
 {
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
@@ -209,10 +209,10 @@ __device__ static inline void product(lane<D> *me, fast_memory<D> *fast, const f
         const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
         if (8 * c == first) {
             __syncthreads();  // nobody reads the old slice any more
-            load_rows<V_KEYS, D, D>(fast->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
+            load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
             __syncthreads();  // the slice is there
         }
-        add_product(me, fast->slice + (8 * c - first) * D, c, which);
+        add_product(acc, smem->slice + (8 * c - first) * D, c, which);
     }
 }
 
@@ -229,19 +229,20 @@ __device__ static inline void store_two(float *row, int x, int d, float2 two)
 
 /* O / l and lse go to global memory: lines 12 to 15 of the paper. */
 template <int D>
-__device__ static inline void finish(const lane<D> *me, const struct head &t, int i0, int Nq, int d)
+__device__ static inline void finish(const accumulators<D> *acc, const struct head &t, int i0,
+                                     int Nq, int d)
 {
 #pragma unroll
-    for (int r = 0; r < lane<D>::R; r++) {
+    for (int r = 0; r < accumulators<D>::R; r++) {
         const int i = i0 + row_of<D>(r);
         if (i >= Nq)
             continue;
-        const float l = me->l[r], divisor = l == 0.0f ? 1.0f : l;
+        const float l = acc->l[r], divisor = l == 0.0f ? 1.0f : l;
         for (int x = 0; x < D / 8; x += 2)
             store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * place(), d,
-                      make_float2(me->O[r][x] / divisor, me->O[r][x + 1] / divisor));
+                      make_float2(acc->O[r][x] / divisor, acc->O[r][x + 1] / divisor));
         if (t.lse && place() == 0)
-            t.lse[i] = me->m[r] + logf(l);
+            t.lse[i] = acc->m[r] + logf(l);
     }
 }
 

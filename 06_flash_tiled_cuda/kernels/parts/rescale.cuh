@@ -15,25 +15,25 @@
 static const float FAR = 8.0f;  // powers of 2
 
 /* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
-template <class SHAPE> __device__ static inline void lazy_softmax(fragments<SHAPE> *me, float k)
+template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
 {
-    float m_new[SHAPE::BANDS][2];
+    float m_new[TRAITS::M_TILES][2];
     bool far = false;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            m_new[x][h] = new_maximum(me, x, h);
-            far = far || k * m_new[x][h] > k * me->m[x][h] + FAR;
+            m_new[x][h] = new_maximum(acc, x, h);
+            far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
     if (__any_sync(WHOLE_WARP, far))  // so that a warp stays together
 #pragma unroll
-        for (int x = 0; x < SHAPE::BANDS; x++)
+        for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
-                move_maximum(me, x, h, k, m_new[x][h]);
+                move_maximum(acc, x, h, k, m_new[x][h]);
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++)
-            me->l[x][h] += weigh(me, x, h, k, me->m[x][h]);
+            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
 }
 
 #endif

@@ -14,14 +14,14 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
-template <class SHAPE> struct swizzled_rows {
+template <class TRAITS> struct swizzled_rows {
     __device__ static inline int piece(int r, int c)
     {
         // BEGIN SOLUTION
-        const int turn = SHAPE::D % 64 == 0 ? r % 8 : SHAPE::D % 32 == 0 ? r / 2 % 4 : r / 4 % 2;
-        return r * SHAPE::ROW + (c ^ turn);
+        const int turn = TRAITS::D % 64 == 0 ? r % 8 : TRAITS::D % 32 == 0 ? r / 2 % 4 : r / 4 % 2;
+        return r * TRAITS::ROW + (c ^ turn);
         // END SOLUTION
-        // STUB: return r * SHAPE::ROW + c;
+        // STUB: return r * TRAITS::ROW + c;
     }
 };
 

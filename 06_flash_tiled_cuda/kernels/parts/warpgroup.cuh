@@ -30,31 +30,31 @@ static void make_map(tensor_map *map, const uint16_t *array, size_t heads, size_
     CHECK_CUDA(tensor_map_make(map, (const T *)array, 3, size, stride, box));
 }
 
-template <class T, class SHAPE>
+template <class T, class TRAITS>
 static struct tile_maps make_maps(const struct attention *p, const struct device_arrays *a)
 {
     struct tile_maps maps;
-    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, SHAPE::BR);
-    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BC);
-    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BC);
+    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, TRAITS::BR);
+    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BC);
+    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BC);
     return maps;
 }
 
 /* Asks for ROWS rows of a head, from `row` on, which `bar` is told of. */
 template <int ROWS, int D>
-__device__ static inline void ask_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
-                                       int row, int head)
+__device__ static inline void tma_load_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
+                                            int row, int head)
 {
     for (int x = 0; x < D; x += BOX_WIDTH)
         tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
 }
 
 /* The rows of V from `from` on become 0: no query of the block sees these keys, and they may hold anything. */
-template <class SHAPE> __device__ static inline void blank_values(unsigned char *V, int from)
+template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;
-    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS)
-        if (n / 8 % SHAPE::BC >= from)
+    for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS)
+        if (n / 8 % TRAITS::BC >= from)
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
@@ -66,67 +66,70 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
 }
 
 /* Asks for S = Q K^T, 16 elements of the rows at a time: both matrices lie as wgmma has its A and B. */
-template <class T, class SHAPE>
-__device__ static inline void ask_scores(fragments<SHAPE> *me, const unsigned char *Q,
-                                         const unsigned char *K)
+template <class T, class TRAITS>
+__device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
+                                           const unsigned char *K)
 {
     const unsigned char *const mine = Q + threadIdx.x / 128 * GROUP_ROWS * ROW_BYTES;
-    float(&S)[SHAPE::BC / 2] = flat<SHAPE::BC / 2>(me->S);
+    float(&S)[TRAITS::BC / 2] = flat<TRAITS::BC / 2>(acc->S);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < SHAPE::D / 16; k++) {
+    for (int k = 0; k < TRAITS::D / 16; k++) {
         const int box = k / 4, inside = k % 4 * 32;
-        const uint64_t q = wgmma_matrix(mine + box * SHAPE::BR * ROW_BYTES + inside, 0, EIGHT_ROWS);
-        const uint64_t key = wgmma_matrix(K + box * SHAPE::BC * ROW_BYTES + inside, 0, EIGHT_ROWS);
+        const uint64_t q =
+            wgmma_matrix(mine + box * TRAITS::BR * ROW_BYTES + inside, 0, EIGHT_ROWS);
+        const uint64_t key = wgmma_matrix(K + box * TRAITS::BC * ROW_BYTES + inside, 0, EIGHT_ROWS);
         wgmma<T, K_MAJOR>(S, q, key, k > 0);
     }
     wgmma_commit();
 }
 
 /* P, of 16 bits, as wgmma takes its A from registers. */
-template <class T, class SHAPE>
-__device__ static inline void pack_weights(const fragments<SHAPE> *me,
-                                           unsigned (&P)[SHAPE::BC / 16][4])
+template <class T, class TRAITS>
+__device__ static inline void pack_weights(const fragments<TRAITS> *acc,
+                                           unsigned (&P)[TRAITS::BC / 16][4])
 {
 #pragma unroll
-    for (int k = 0; k < SHAPE::BC / 16; k++)
+    for (int k = 0; k < TRAITS::BC / 16; k++)
         for (int r = 0; r < 4; r++) {
-            const float *const s = &me->S[0][2 * k + r / 2][2 * (r % 2)];
+            const float *const s = &acc->S[0][2 * k + r / 2][2 * (r % 2)];
             P[k][r] = pack<T>(s[0], s[1]);
         }
 }
 
 /* Asks for O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
-template <class T, class SHAPE>
-__device__ static inline void
-ask_product(fragments<SHAPE> *me, const unsigned (&P)[SHAPE::BC / 16][4], const unsigned char *V)
+template <class T, class TRAITS>
+__device__ static inline void issue_product(fragments<TRAITS> *acc,
+                                            const unsigned (&P)[TRAITS::BC / 16][4],
+                                            const unsigned char *V)
 {
-    float(&O)[SHAPE::D / 2] = flat<SHAPE::D / 2>(me->O);
+    float(&O)[TRAITS::D / 2] = flat<TRAITS::D / 2>(acc->O);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < SHAPE::BC / 16; k++)
-        wgmma<T, MN_MAJOR>(
-            O, P[k], wgmma_matrix(V + 16 * k * ROW_BYTES, SHAPE::BC * ROW_BYTES, EIGHT_ROWS), true);
+    for (int k = 0; k < TRAITS::BC / 16; k++)
+        wgmma<T, MN_MAJOR>(O, P[k],
+                           wgmma_matrix(V + 16 * k * ROW_BYTES, TRAITS::BC * ROW_BYTES, EIGHT_ROWS),
+                           true);
     wgmma_commit();
 }
 
 /* S = Q K^T, and then it is there. */
-template <class T, class SHAPE>
-__device__ static inline void group_scores(fragments<SHAPE> *me, const unsigned char *Q,
+template <class T, class TRAITS>
+__device__ static inline void group_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
 {
-    ask_scores<T>(me, Q, K);
-    wgmma_wait<0>(flat<SHAPE::BC / 2>(me->S));
+    issue_scores<T>(acc, Q, K);
+    wgmma_wait<0>(flat<TRAITS::BC / 2>(acc->S));
 }
 
 /* O += P V, and then it is done. */
-template <class T, class SHAPE>
-__device__ static inline void group_product(fragments<SHAPE> *me, const unsigned char *V)
+template <class T, class TRAITS>
+__device__ static inline void group_product(fragments<TRAITS> *acc, const unsigned char *V)
 {
-    unsigned P[SHAPE::BC / 16][4];
-    pack_weights<T>(me, P);
-    ask_product<T>(me, P, V);
-    wgmma_wait<0>(flat<SHAPE::D / 2>(me->O));
+    unsigned P[TRAITS::BC / 16][4];
+    pack_weights<T>(acc, P);
+    issue_product<T>(acc, P, V);
+    wgmma_wait<0>(flat<TRAITS::D / 2>(acc->O));
 }
 
 #endif

@@ -50,14 +50,14 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
 }
 
 /* P = e^{scale S - L} where a pair counts. */
-__device__ static void weights_that_count(pairs *S, const fast_memory *fast, float scale,
+__device__ static void weights_that_count(pairs *S, const fast_memory *smem, float scale,
                                           pair_bits count)
 {
 #pragma unroll
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
             S->of[r][c] = count >> (4 * r + c) & 1
-                              ? exp_minus(scale * S->of[r][c], fast->L[y_of_thread() + SIDE * r])
+                              ? exp_minus(scale * S->of[r][c], smem->L[y_of_thread() + SIDE * r])
                               : 0.0f;
 }
 
@@ -72,13 +72,13 @@ __device__ static pairs drop(pairs X, pair_bits stay, float factor)
 }
 
 /* As add_to_queries, but pairs with 0 add nothing, not even 0 times NaN. */
-__device__ static void add_what_counts(part *C, const fast_memory *fast)
+__device__ static void add_what_counts(part *C, const fast_memory *smem)
 {
 #pragma unroll 1
     for (int j = 0; j < Bc; j++) {
-        const float2 b = *(const float2 *)&fast->B[j][2 * x_of_thread()];
+        const float2 b = *(const float2 *)&smem->B[j][2 * x_of_thread()];
         for (int r = 0; r < 4; r++) {
-            const float X = fast->X[y_of_thread() + SIDE * r][j];
+            const float X = smem->X[y_of_thread() + SIDE * r][j];
             C->of[r][0] += X == 0.0f ? 0.0f : X * b.x;
             C->of[r][1] += X == 0.0f ? 0.0f : X * b.y;
         }
@@ -86,14 +86,14 @@ __device__ static void add_what_counts(part *C, const fast_memory *fast)
 }
 
 /* As load_slice, but what belongs to queries that see nothing is 0. L is there. */
-__device__ static void load_what_counts(fast_memory *fast, const float *from, int rows, int k,
+__device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
                                         int d)
 {
     for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
         const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
         const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         const float4 four = r < rows ? piece(from + (size_t)r * (size_t)d, k + c, d) : none;
-        *(float4 *)&fast->A[r][c] = fast->L[r] == -INFINITY ? none : four;
+        *(float4 *)&smem->A[r][c] = smem->L[r] == -INFINITY ? none : four;
     }
 }
 
@@ -108,37 +108,37 @@ __device__ static enum tile_kind kind_of(const struct attention &p, const struct
 /* What a tile of queries adds to dK and dV. */
 template <int D>
 __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D / SLICE],
-                                             fast_memory *fast, const struct attention &p,
+                                             fast_memory *smem, const struct attention &p,
                                              const struct head &t, int i0, int j0, float factor)
 {
-    const int rows = smaller(Br, (int)p.Nq - i0), keys = smaller(Bc, (int)p.Nk - j0), d = (int)p.d;
+    const int rows = min(Br, (int)p.Nq - i0), keys = min(Bc, (int)p.Nk - j0), d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
     const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
     pairs P, dS = {};
-    load_statistics(fast, t, i0, rows);
-    scores<D>(&P, fast, Q, rows, K, keys, d);  // pass 1
-    weights_that_count(&P, fast, p.scale, count);
-    share(fast, drop(P, stay, factor));
+    load_statistics(smem, t, i0, rows);
+    scores<D>(&P, smem, Q, rows, K, keys, d);  // pass 1
+    weights_that_count(&P, smem, p.scale, count);
+    share(smem, drop(P, stay, factor));
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 2
         __syncthreads();                   // nobody reads the old slices any more
-        load_what_counts(fast, dO, rows, n * SLICE, d);
-        load_slice(fast->B, V, keys, n * SLICE, d);
+        load_what_counts(smem, dO, rows, n * SLICE, d);
+        load_slice(smem->B, V, keys, n * SLICE, d);
         __syncthreads();  // the slices are there, and P
-        add_to_keys(&dV[n], fast);
-        add_pairs(&dS, fast);
+        add_to_keys(&dV[n], smem);
+        add_pairs(&dS, smem);
     }
     dS = drop(dS, stay, factor);
-    score_gradients(&dS, P, fast);
+    score_gradients(&dS, P, smem);
     __syncthreads();  // nobody reads P any more
-    share(fast, dS);
+    share(smem, dS);
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 3
         __syncthreads();                   // nobody reads the old slice any more
-        load_what_counts(fast, Q, rows, n * SLICE, d);
+        load_what_counts(smem, Q, rows, n * SLICE, d);
         __syncthreads();  // the slice is there, and dS
-        add_to_keys(&dK[n], fast);
+        add_to_keys(&dK[n], smem);
     }
 }
 
@@ -146,16 +146,16 @@ template <int D>
 static __global__ void __launch_bounds__(THREADS, 1)
     complete_keys(struct attention p, struct backward_arrays a)
 {
-    __shared__ fast_memory fast;
+    __shared__ fast_memory smem;
     const size_t group = p.H / p.Hkv;
-    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, keys = smaller(Bc, (int)p.Nk - j0);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, keys = min(Bc, (int)p.Nk - j0);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     part dK[D / SLICE] = {}, dV[D / SLICE] = {};
     for (size_t n = blockIdx.y * group; n < (blockIdx.y + 1) * group; n++) {
         const struct head t = head_of(p, a, n);
         for (int i0 = 0; i0 < Nq; i0 += Br)
-            if (kind_of(p, t, i0, smaller(Br, Nq - i0), j0, keys) != TILE_SKIPPED)
-                complete_pairs<D>(dK, dV, &fast, p, t, i0, j0, factor);
+            if (kind_of(p, t, i0, min(Br, Nq - i0), j0, keys) != TILE_SKIPPED)
+                complete_pairs<D>(dK, dV, &smem, p, t, i0, j0, factor);
     }
     const struct head t = head_of(p, a, blockIdx.y * group);
     store_keys<D>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
@@ -166,37 +166,37 @@ template <int D>
 static __global__ void __launch_bounds__(THREADS, 1)
     complete_queries(struct attention p, struct backward_arrays a)
 {
-    __shared__ fast_memory fast;
+    __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
-    const int i0 = (int)blockIdx.x * Br, rows = smaller(Br, (int)p.Nq - i0);
+    const int i0 = (int)blockIdx.x * Br, rows = min(Br, (int)p.Nq - i0);
     const int Nk = (int)p.Nk, d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     part dQ[D / SLICE] = {};
-    load_statistics(&fast, t, i0, rows);
+    load_statistics(&smem, t, i0, rows);
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
-        const int keys = smaller(Bc, Nk - j0);
+        const int keys = min(Bc, Nk - j0);
         const enum tile_kind kind = kind_of(p, t, i0, rows, j0, keys);
         if (kind == TILE_SKIPPED)
             continue;
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
         const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
         pairs P, dS;
-        scores<D>(&P, &fast, Q, rows, K, keys, d);  // pass 1
-        weights_that_count(&P, &fast, p.scale, count);
-        scores<D>(&dS, &fast, dO, rows, V, keys, d);  // pass 2
+        scores<D>(&P, &smem, Q, rows, K, keys, d);  // pass 1
+        weights_that_count(&P, &smem, p.scale, count);
+        scores<D>(&dS, &smem, dO, rows, V, keys, d);  // pass 2
         dS = drop(dS, stay, factor);
-        score_gradients(&dS, P, &fast);
-        share(&fast, dS);
+        score_gradients(&dS, P, &smem);
+        share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {  // pass 3
             __syncthreads();                   // nobody reads the old slice any more
-            load_slice(fast.B, K, keys, n * SLICE, d);
+            load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();  // the slice is there, and dS
             if (kind == TILE_WHOLE)
-                add_to_queries(&dQ[n], &fast);
+                add_to_queries(&dQ[n], &smem);
             else
-                add_what_counts(&dQ[n], &fast);
+                add_what_counts(&dQ[n], &smem);
         }
     }
     store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
@@ -204,8 +204,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
 {
-    const dim3 keys(pieces(p.Nk, Bc), (unsigned)(p.B * p.Hkv));
-    const dim3 queries(pieces(p.Nq, Br), (unsigned)(p.B * p.H));
+    const dim3 keys(ceil_div(p.Nk, Bc), (unsigned)(p.B * p.Hkv));
+    const dim3 queries(ceil_div(p.Nq, Br), (unsigned)(p.B * p.H));
     complete_keys<D><<<keys, THREADS>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
     complete_queries<D><<<queries, THREADS>>>(p, a);

@@ -15,38 +15,38 @@ template <int D>
 static __global__ void __launch_bounds__(THREADS, 1)
     deterministic_keys(struct attention p, struct backward_arrays a)
 {
-    __shared__ fast_memory fast;
+    __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
     part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
     for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
-        const int rows = smaller(Br, Nq - i0);
-        const int keys = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const int rows = min(Br, Nq - i0);
+        const int keys = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
         pairs P, dS = {};
-        load_statistics(&fast, t, i0, rows);                                 // 9
-        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
-        weights(&P, &fast, p, i0, j0);                                       // 11
-        share(&fast, P);
+        load_statistics(&smem, t, i0, rows);                                 // 9
+        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &smem, p, i0, j0);                                       // 11
+        share(&smem, P);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 2
             __syncthreads();               // nobody reads the old slices any more
-            load_slice(fast.A, dO, rows, n * SLICE, d);
-            load_slice(fast.B, V, keys, n * SLICE, d);
+            load_slice(smem.A, dO, rows, n * SLICE, d);
+            load_slice(smem.B, V, keys, n * SLICE, d);
             __syncthreads();               // the slices are there, and P
-            add_to_keys(&dV[n], &fast);                                      // 12
-            add_pairs(&dS, &fast);                                           // 13
+            add_to_keys(&dV[n], &smem);                                      // 12
+            add_pairs(&dS, &smem);                                           // 13
         }
-        score_gradients(&dS, P, &fast);                                      // 14
+        score_gradients(&dS, P, &smem);                                      // 14
         __syncthreads();                   // nobody reads P any more
-        share(&fast, dS);
+        share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 3
             __syncthreads();               // nobody reads the old slice any more
-            load_slice(fast.A, Q, rows, n * SLICE, d);
+            load_slice(smem.A, Q, rows, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
-            add_to_keys(&dK[n], &fast);                                      // 16
+            add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
     store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
@@ -57,28 +57,28 @@ template <int D>
 static __global__ void __launch_bounds__(THREADS, 1)
     deterministic_queries(struct attention p, struct backward_arrays a)
 {
-    __shared__ fast_memory fast;
+    __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
-    const int i0 = (int)blockIdx.x * Br, rows = smaller(Br, (int)p.Nq - i0), d = (int)p.d;
+    const int i0 = (int)blockIdx.x * Br, rows = min(Br, (int)p.Nq - i0), d = (int)p.d;
     const int Nk = keys_seen(p, i0 + rows - 1);
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     part dQ[D / SLICE] = {};                                                 // 3
-    load_statistics(&fast, t, i0, rows);                                     // 9
+    load_statistics(&smem, t, i0, rows);                                     // 9
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
-        const int keys = smaller(Bc, Nk - j0);
+        const int keys = min(Bc, Nk - j0);
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
         pairs P, dS;
-        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
-        weights(&P, &fast, p, i0, j0);                                       // 11
-        scores<D>(&dS, &fast, dO, rows, V, keys, d);                         // 13, pass 2
-        score_gradients(&dS, P, &fast);                                      // 14
-        share(&fast, dS);
+        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &smem, p, i0, j0);                                       // 11
+        scores<D>(&dS, &smem, dO, rows, V, keys, d);                         // 13, pass 2
+        score_gradients(&dS, P, &smem);                                      // 14
+        share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 3
             __syncthreads();               // nobody reads the old slice any more
-            load_slice(fast.B, K, keys, n * SLICE, d);
+            load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
-            add_to_queries(&dQ[n], &fast);                                   // 15
+            add_to_queries(&dQ[n], &smem);                                   // 15
         }
     }
     store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
 {
     const unsigned heads = (unsigned)(p.B * p.H);
-    const dim3 keys(pieces(p.Nk, Bc), heads), queries(pieces(p.Nq, Br), heads);
+    const dim3 keys(ceil_div(p.Nk, Bc), heads), queries(ceil_div(p.Nq, Br), heads);
     deterministic_keys<D><<<keys, THREADS>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
     deterministic_queries<D><<<queries, THREADS>>>(p, a);

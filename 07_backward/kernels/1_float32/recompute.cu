@@ -30,42 +30,42 @@ template <int D>
 static __global__ void __launch_bounds__(THREADS, 1)
     recompute_tile(struct attention p, struct backward_arrays a)
 {
-    __shared__ fast_memory fast;
+    __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;  // 5
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
     part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
     for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
-        const int rows = smaller(Br, Nq - i0);
-        const int keys = smaller(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const int rows = min(Br, Nq - i0);
+        const int keys = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
         pairs P, dS = {};
-        load_statistics(&fast, t, i0, rows);                                 // 9
-        scores<D>(&P, &fast, Q, rows, K, keys, d);                           // 10, pass 1
-        weights(&P, &fast, p, i0, j0);                                       // 11
-        share(&fast, P);
+        load_statistics(&smem, t, i0, rows);                                 // 9
+        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        weights(&P, &smem, p, i0, j0);                                       // 11
+        share(&smem, P);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 2
             __syncthreads();               // nobody reads the old slices any more
-            load_slice(fast.A, dO, rows, n * SLICE, d);
-            load_slice(fast.B, V, keys, n * SLICE, d);
+            load_slice(smem.A, dO, rows, n * SLICE, d);
+            load_slice(smem.B, V, keys, n * SLICE, d);
             __syncthreads();               // the slices are there, and P
-            add_to_keys(&dV[n], &fast);                                      // 12
-            add_pairs(&dS, &fast);                                           // 13
+            add_to_keys(&dV[n], &smem);                                      // 12
+            add_pairs(&dS, &smem);                                           // 13
         }
-        score_gradients(&dS, P, &fast);                                      // 14
+        score_gradients(&dS, P, &smem);                                      // 14
         __syncthreads();                   // nobody reads P any more
-        share(&fast, dS);
+        share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 3
             part dQ = {};
             __syncthreads();               // nobody reads the old slices any more
-            load_slice(fast.A, Q, rows, n * SLICE, d);
-            load_slice(fast.B, K, keys, n * SLICE, d);
+            load_slice(smem.A, Q, rows, n * SLICE, d);
+            load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();               // the slices are there, and dS
-            add_to_queries(&dQ, &fast);                                      // 15
+            add_to_queries(&dQ, &smem);                                      // 15
             add_atomically(t.dQ + (size_t)i0 * p.d, dQ, rows, p.scale, n * SLICE, d);
-            add_to_keys(&dK[n], &fast);                                      // 16
+            add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
     store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
@@ -79,7 +79,7 @@ extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
 {
     if (p->dtype != DTYPE_F32 || p->d > 128)
         not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
-    const dim3 grid(pieces(p->Nk, Bc), (unsigned)(p->B * p->H));
+    const dim3 grid(ceil_div(p->Nk, Bc), (unsigned)(p->B * p->H));
     CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
     LAUNCHER(backward_D)(p, a);                                                         // 4
     if (p->d <= 32)

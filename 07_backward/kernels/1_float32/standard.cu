@@ -107,10 +107,10 @@ extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
-    const dim3 block(SIDE, SIDE), rows(pieces(p->Nq, ROWS), heads);
-    const dim3 pairs(pieces(p->Nk, SIDE), pieces(p->Nq, SIDE), heads);
-    const dim3 keys(pieces(p->d, SIDE), pieces(p->Nk, SIDE), heads);
-    const dim3 queries(pieces(p->d, SIDE), pieces(p->Nq, SIDE), heads);
+    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS), heads);
+    const dim3 pairs(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
+    const dim3 keys(ceil_div(p->d, SIDE), ceil_div(p->Nk, SIDE), heads);
+    const dim3 queries(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
     standard_scores<<<pairs, block>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     standard_softmax<<<rows, ROWS>>>(*p, *a);

@@ -23,16 +23,16 @@ struct block_of_keys {
     int tiles, steps;  // tiles of queries in a head, and in all of the group
 };
 
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline struct block_of_keys block_of_keys_of(const struct attention &p)
 {
     const int head = (int)blockIdx.y, Hkv = (int)p.Hkv, group = (int)p.H / Hkv;
     struct block_of_keys t = {};
     t.b = head / Hkv;
     t.h = head % Hkv * group;
-    t.j0 = (int)blockIdx.x * SHAPE::BR;
-    t.j1 = smaller(t.j0 + SHAPE::BR, (int)p.Nk);
-    t.tiles = (int)pieces(p.Nq, SHAPE::BC);
+    t.j0 = (int)blockIdx.x * TRAITS::BR;
+    t.j1 = min(t.j0 + TRAITS::BR, (int)p.Nk);
+    t.tiles = (int)ceil_div(p.Nq, TRAITS::BC);
     t.steps = group * t.tiles;
     return t;
 }
@@ -44,22 +44,22 @@ struct step {
 };
 
 /* The first step from `number` on that is not skipped; it may be behind the last. */
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
 {
     for (; number < t.steps; number++) {
-        const int i0 = number % t.tiles * SHAPE::BC, i1 = smaller(i0 + SHAPE::BC, (int)p.Nq);
+        const int i0 = number % t.tiles * TRAITS::BC, i1 = min(i0 + TRAITS::BC, (int)p.Nq);
         const enum tile_kind kind = tile_kind(&p, (size_t)t.b, (size_t)(t.h + number / t.tiles),
                                               (size_t)i0, (size_t)i1, (size_t)t.j0, (size_t)t.j1);
         if (kind != TILE_SKIPPED)
-            return { number, kind == TILE_PARTIAL || i1 - i0 < SHAPE::BC };
+            return { number, kind == TILE_PARTIAL || i1 - i0 < TRAITS::BC };
     }
     return { number, false };
 }
 
 /* Asks for the Q, dO, L and D of a step, if it is one; they are those of round `round`. */
-template <class T, class SHAPE, class ROWS>
+template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
                                         const struct block_of_keys &t, int number)
@@ -68,71 +68,71 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
     const int n = there ? number % t.tiles : t.tiles, Nq = (int)p.Nq;
     const size_t head = (size_t)t.b * p.H + (size_t)(there ? t.h + number / t.tiles : 0);
     const size_t row = head * p.Nq;
-    copy_statistics<SHAPE>(statistics + round % STAGES * 2 * SHAPE::BC, a.lse + row, a.D + row,
-                           n * SHAPE::BC, SHAPE::BC, Nq);
-    copy_keys<SHAPE, STAGES, ROWS>(V, round, (const T *)a.Q16 + row * SHAPE::D,
-                                   (const T *)a.dO16 + row * SHAPE::D, n, Nq);
+    copy_statistics<TRAITS>(statistics + round % STAGES * 2 * TRAITS::BC, a.lse + row, a.D + row,
+                            n * TRAITS::BC, TRAITS::BC, Nq);
+    copy_keys<TRAITS, STAGES, ROWS>(V, round, (const T *)a.Q16 + row * TRAITS::D,
+                                    (const T *)a.dO16 + row * TRAITS::D, n, Nq);
 }
 
 /*
  * A block's part of the elements of dK and dV: all of them, or half. Rows in memory are whole, so ROW stays. Piece c of a
  * part that begins with piece 16 is piece 16 + c of the row, because swizzled_rows changes the last three bits of c alone.
  */
-template <class SHAPE> struct part_of_columns : SHAPE {
-    enum { D = SHAPE::D / KEYS_PARTS(SHAPE::D), is_whole = (int)D == (int)SHAPE::D };
+template <class TRAITS> struct part_of_columns : TRAITS {
+    enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };
 };
 
 /* S = A B^T for whole rows: where `me` has a part of them, the sum over all parts. */
-template <class T, class SHAPE>
-__device__ static inline void scores_of_rows(fragments<part_of_columns<SHAPE>> *me, const uint4 *A,
-                                             const uint4 *B)
+template <class T, class TRAITS>
+__device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> *acc,
+                                             const uint4 *A, const uint4 *B)
 {
-    typedef part_of_columns<SHAPE> part;
-    tensor_scores<T, swizzled_rows<SHAPE>>(me, A, B);
-    for (int c = part::D / PIECE; c < SHAPE::ROW; c += part::D / PIECE) {
+    typedef part_of_columns<TRAITS> part;
+    tensor_scores<T, swizzled_rows<TRAITS>>(acc, A, B);
+    for (int c = part::D / CHUNK; c < TRAITS::ROW; c += part::D / CHUNK) {
         fragments<part> more;
-        tensor_scores<T, swizzled_rows<SHAPE>>(&more, A + c, B + c);
-        for (int n = 0; n < SHAPE::BC / 8; n++)
+        tensor_scores<T, swizzled_rows<TRAITS>>(&more, A + c, B + c);
+        for (int n = 0; n < TRAITS::BC / 8; n++)
             for (int e = 0; e < 4; e++)
-                me->S[0][n][e] += more.S[0][n][e];
+                acc->S[0][n][e] += more.S[0][n][e];
     }
 }
 
 /* A block's rows are keys, and tiles of queries come by. */
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    typedef part_of_columns<SHAPE> part;
-    extern __shared__ uint4 fast[];
-    uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;
-    float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * SHAPE::ROW);
-    const struct block_of_keys t = block_of_keys_of<SHAPE>(p);
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    typedef part_of_columns<TRAITS> part;
+    extern __shared__ uint4 smem[];
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
+    float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
+    const struct block_of_keys t = block_of_keys_of<TRAITS>(p);
     const int Nk = (int)p.Nk;
     const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * D;      // element of the block's keys
     const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;  // the first of its elements
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    struct step step = next_step<SHAPE>(p, t, 0);
+    struct step step = next_step<TRAITS>(p, t, 0);
     fragments<part> dK, dV;
-    copy_tile<SHAPE, rows>(K, (const T *)a.K16 + first, Bc, Nk - t.j0);
-    copy_tile<SHAPE, rows>(V, (const T *)a.V16 + first, Bc, Nk - t.j0);
-    copy_step<T, SHAPE, rows>(V, statistics, 0, p, a, t, step.number);
+    copy_tile<TRAITS, rows>(K, (const T *)a.K16 + first, Bc, Nk - t.j0);
+    copy_tile<TRAITS, rows>(V, (const T *)a.V16 + first, Bc, Nk - t.j0);
+    copy_step<T, TRAITS, rows>(V, statistics, 0, p, a, t, step.number);
     begin(&dK);
     begin(&dV);
     for (int round = 0; step.number < t.steps; round++) {
-        const struct step next = next_step<SHAPE>(p, t, step.number + 1);
+        const struct step next = next_step<TRAITS>(p, t, step.number + 1);
         const struct tile_of_pairs tile = { t.b, t.h + step.number / t.tiles, t.j0,
                                             step.number % t.tiles * Br };
-        uint4 *const Q = stage_of<SHAPE, STAGES>(V, round), *const dO = Q + Br * SHAPE::ROW;
+        uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
         const float *const L = statistics + round % STAGES * 2 * Br, *const D_i = L + Br;
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (step.partial)
-            blank_queries<SHAPE, rows>(Q, dO, p, tile, t.j1);
+            blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
         __syncthreads();  // … and all of it; and nobody reads the tile before any more
-        copy_step<T, SHAPE, rows>(V, statistics, round + 1, p, a, t, next.number);
-        scores_of_rows<T, SHAPE>(&dV, K, Q);
+        copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
+        scores_of_rows<T, TRAITS>(&dV, K, Q);
         weigh_columns(&dV, p.scale, L);
         if (step.partial)
             forget_beside_band<KEYS>(&dV, p, tile, (int)p.Nq);
@@ -140,15 +140,15 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
             forget_unseen<KEYS>(&dV, p, tile);
         kept_pairs<part> kept = {};
         if (p.dropout_threshold > 0)
-            ask_dropout<KEYS>(&kept, p, tile);
-        scores_of_rows<T, SHAPE>(&dK, V, dO);
+            draw_dropout<KEYS>(&kept, p, tile);
+        scores_of_rows<T, TRAITS>(&dK, V, dO);
         if (p.dropout_threshold > 0)
             drop_pairs(&dK, kept, factor);
         dS_of_keys(&dK, dV, D_i);  // with the weights before dropout …
         if (p.dropout_threshold > 0)
             drop_pairs(&dV, kept, 1.0f);  // … and dV has those after it
-        tensor_product<T, rows>(&dV, dO + mine / PIECE);
-        tensor_product<T, rows>(&dK, Q + mine / PIECE);
+        tensor_product<T, rows>(&dV, dO + mine / CHUNK);
+        tensor_product<T, rows>(&dK, Q + mine / CHUNK);
         step = next;
     }
     cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
@@ -157,47 +157,46 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
 }
 
 /* A block's rows are queries, and tiles of keys come by: chapter 06's loop. */
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_queries(struct attention p, struct backward_arrays a)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
-    uint4 *const Q = fast, *const dO = Q + Br * SHAPE::ROW;
-    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * SHAPE::ROW), *const D_i = L + Br;
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
+    uint4 *const Q = smem, *const dO = Q + Br * TRAITS::ROW;
+    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = L + Br;
     const backward_head<T> head = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk;
     const struct tile_of_queries t = { blockIdx.y / p.H, blockIdx.y % p.H, (size_t)i0,
-                                       (size_t)smaller(i0 + Br, Nq) };
+                                       (size_t)min(i0 + Br, Nq) };
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    fragments<SHAPE> P, dQ;
+    fragments<TRAITS> P, dQ;
     int n = next_tile<Bc>(p, t, 0);
-    copy_tile<SHAPE, rows>(Q, head.Q + (size_t)i0 * D, Br, Nq - i0);
-    copy_tile<SHAPE, rows>(dO, head.dO + (size_t)i0 * D, Br, Nq - i0);
-    copy_statistics<SHAPE>(L, head.lse, head.D, i0, Br, Nq);
-    copy_keys<SHAPE, STAGES, rows>(dO, 0, head.K, head.V, n, Nk);
+    copy_tile<TRAITS, rows>(Q, head.Q + (size_t)i0 * D, Br, Nq - i0);
+    copy_tile<TRAITS, rows>(dO, head.dO + (size_t)i0 * D, Br, Nq - i0);
+    copy_statistics<TRAITS>(L, head.lse, head.D, i0, Br, Nq);
+    copy_keys<TRAITS, STAGES, rows>(dO, 0, head.K, head.V, n, Nk);
     begin(&dQ);
     for (int round = 0; n * Bc < Nk; round++) {
         const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
         const struct tile_of_pairs tile = { (int)t.b, (int)t.h, i0, j0 };
-        uint4 *const K = stage_of<SHAPE, STAGES>(dO, round), *const V = K + Bc * SHAPE::ROW;
-        const bool partial =
-            j0 + Bc > Nk || kind_of(p, t, j0, smaller(j0 + Bc, Nk)) == TILE_PARTIAL;
+        uint4 *const K = stage_of<TRAITS, STAGES>(dO, round), *const V = K + Bc * TRAITS::ROW;
+        const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (partial)
-            blank_values<SHAPE, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
+            blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
         __syncthreads();  // … and all of it; and nobody reads the tile before any more
-        copy_keys<SHAPE, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
+        copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
         weigh_rows(&P, p.scale, L);
         if (partial)
             forget_beside_band<QUERIES>(&P, p, tile, Nk);
         if (partial && (p.key_mask || p.block_mask))
             forget_unseen<QUERIES>(&P, p, tile);
-        kept_pairs<SHAPE> kept = {};
+        kept_pairs<TRAITS> kept = {};
         if (p.dropout_threshold > 0)
-            ask_dropout<QUERIES>(&kept, p, tile);
+            draw_dropout<QUERIES>(&kept, p, tile);
         tensor_scores<T, rows>(&dQ, dO, V);
         if (p.dropout_threshold > 0)
             drop_pairs(&dQ, kept, factor);
@@ -210,25 +209,25 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
 }
 
 /* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many L and D. */
-template <class SHAPE> constexpr size_t bytes_with_statistics(int statistics)
+template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
-    return pipeline_bytes<SHAPE, STAGES>() + (size_t)SHAPE::BR * SHAPE::D * 2 +
+    return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
            2 * (size_t)statistics * sizeof(float);
 }
 
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, KEYS_BR(D), 1, KEYS_BC(D) / 16> keys;
-    typedef tensor_shape<D, QUERIES_BC(D), 1, QUERIES_BR(D) / 16> queries;
+    typedef kernel_traits<D, KEYS_BR(D), 1, KEYS_BC(D) / 16> keys;
+    typedef kernel_traits<D, QUERIES_BC(D), 1, QUERIES_BR(D) / 16> queries;
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
     CHECK_CUDA(cudaFuncSetAttribute(complete16_keys<T, keys>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_keys));
     CHECK_CUDA(cudaFuncSetAttribute(complete16_queries<T, queries>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_queries));
-    const dim3 key_blocks(pieces(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv), KEYS_PARTS(D));
-    const dim3 query_blocks(pieces(p->Nq, queries::BR), (unsigned)(p->B * p->H));
+    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv), KEYS_PARTS(D));
+    const dim3 query_blocks(ceil_div(p->Nq, queries::BR), (unsigned)(p->B * p->H));
     complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     complete16_queries<T, queries><<<query_blocks, queries::THREADS, of_queries>>>(*p, *a);

@@ -18,20 +18,20 @@
 enum { STAGES = 2 };
 
 /* dS^T in shared memory: a row of it is a key's, with the tile's queries. */
-template <class SHAPE> struct rows_of_dS : swizzled_rows<tensor_shape<SHAPE::BC>> {};
+template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
-template <class T, class SHAPE>
-__device__ static inline void share_dS(uint4 *dS, const fragments<SHAPE> &me)
+template <class T, class TRAITS>
+__device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
 {
-    typedef rows_of_dS<SHAPE> rows;
+    typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++) {
+    for (int c = 0; c < TRAITS::BC / 8; c++) {
         // the order of pieces is the same 8 rows on, so the others are at a known distance from this one
-        uint4 *const first = &dS[rows::piece(tensor_row<SHAPE>(0, 0), c)];
-        for (int x = 0; x < SHAPE::BANDS; x++)
+        uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
+        for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
                 ((unsigned *)(first + rows::piece(16 * x + 8 * h, 0)))[tensor_column() / 2] =
-                    pack<T>(me.S[x][c][2 * h], me.S[x][c][2 * h + 1]);
+                    pack<T>(acc.S[x][c][2 * h], acc.S[x][c][2 * h + 1]);
     }
 }
 
@@ -54,26 +54,26 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
 }
 
 /* dQ += scale dS K, by all warps, for the queries that begin at `to`. The tile's queries see the first `keys` keys. */
-template <class T, class SHAPE, class ROWS>
+template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
 {
-    enum { BANDS = SHAPE::BC / 16, ROW_OF_DS = SHAPE::BC / PIECE };
-    static_assert((int)SHAPE::D == 16 * SHAPE::WARPS, "a warp has 16 elements");
+    enum { M_TILES = TRAITS::BC / 16, ROW_OF_DS = TRAITS::BC / CHUNK };
+    static_assert((int)TRAITS::D == 16 * TRAITS::WARPS, "a warp has 16 elements");
     const int lane = lane_of_warp(), element = (int)threadIdx.x / 32 * 16;
-    float dQ[BANDS][2][4] = {};
+    float dQ[M_TILES][2][4] = {};
 #pragma unroll 4
     for (int k = 0; 16 * k < keys; k++) {
         // BEGIN SOLUTION
-        unsigned A[BANDS][4], B[4];
-        for (int x = 0; x < BANDS; x++)
-            ldmatrix_trans(A[x], &dS[rows_of_dS<SHAPE>::piece(lane / 16 * 8 + lane % 8, 2 * x + lane / 8 % 2) +
+        unsigned A[M_TILES][4], B[4];
+        for (int x = 0; x < M_TILES; x++)
+            ldmatrix_trans(A[x], &dS[rows_of_dS<TRAITS>::piece(lane / 16 * 8 + lane % 8, 2 * x + lane / 8 % 2) +
                                      16 * k * ROW_OF_DS]);
-        ldmatrix_trans(B, &K[ROWS::piece(lane % 16, element / PIECE + lane / 16) + 16 * k * SHAPE::ROW]);
+        ldmatrix_trans(B, &K[ROWS::piece(lane % 16, element / CHUNK + lane / 16) + 16 * k * TRAITS::ROW]);
         if (16 * (k + 1) > keys)
             for (int r = 0; r < 4; r++)
                 B[r] = without_keys(B[r], 16 * k + r % 2 * 8 + tensor_column(), keys);
-        for (int x = 0; x < BANDS; x++) {
+        for (int x = 0; x < M_TILES; x++) {
             mma<T>(dQ[x][0], A[x], B);
             mma<T>(dQ[x][1], A[x], B + 2);
         }
@@ -81,52 +81,52 @@ __device__ static inline void add_to_queries(float *to, int queries, const uint4
         // STUB: (void)dS, (void)K, (void)lane, (void)element, (void)k, (void)without_keys;
     }
     const int row = lane / 4;
-    float *const first = to + row * SHAPE::D + element + lane % 2 * 8 + lane % 4 / 2 * 4;
+    float *const first = to + row * TRAITS::D + element + lane % 2 * 8 + lane % 4 / 2 * 4;
 #pragma unroll
-    for (int x = 0; x < BANDS; x++)
+    for (int x = 0; x < M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const float *const one = &dQ[x][0][2 * h], *const two = &dQ[x][1][2 * h];
             const float4 four = four_neighbours(make_float2(scale * one[0], scale * one[1]),
                                                 make_float2(scale * two[0], scale * two[1]));
             if (row + 16 * x + 8 * h < queries)
-                add_four(first + (16 * x + 8 * h) * SHAPE::D, four);
+                add_four(first + (16 * x + 8 * h) * TRAITS::D, four);
         }
 }
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     mma_tile(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D, DS = Bc * Br / PIECE };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
-    uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;                   // behind V the stages
-    uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * SHAPE::ROW;
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D, DS = Bc * Br / CHUNK };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // behind V the stages
+    uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
     float *const statistics = (float *)(two_dS + 2 * DS);                    // behind a tile's L its D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
     int n = first;
     const auto add_dQ_of = [&](int tile) {
-        const int i0 = tile * Br, queries = smaller(Br, Nq - i0);
-        const int keys = smaller(Bc, keys_seen(p, i0 + queries - 1) - j0);
-        add_to_queries<T, SHAPE, rows>(t.dQ + (size_t)i0 * D, queries, two_dS + tile % 2 * DS, K, keys, p.scale);
+        const int i0 = tile * Br, queries = min(Br, Nq - i0);
+        const int keys = min(Bc, keys_seen(p, i0 + queries - 1) - j0);
+        add_to_queries<T, TRAITS, rows>(t.dQ + (size_t)i0 * D, queries, two_dS + tile % 2 * DS, K, keys, p.scale);
     };
-    fragments<SHAPE> dK, dV;
-    copy_tile<SHAPE, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);            // 6
-    copy_tile<SHAPE, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-    copy_statistics<SHAPE>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<SHAPE, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                  // 9, with the first group
+    fragments<TRAITS> dK, dV;
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);           // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+    copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();           // what this thread copied of tile n is there …
         __syncthreads();              // … and all of it, and dS of tile n - 1; and nobody reads what is older
-        copy_statistics<SHAPE>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
-        copy_keys<SHAPE, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);      // 9
+        copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
+        copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
             add_dQ_of(n - 1);                                                // 15
-        const uint4 *const Q = stage_of<SHAPE, STAGES>(V, n), *const dO = Q + Br * SHAPE::ROW;
+        const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
         const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
         tensor_scores<T, rows>(&dV, K, Q);                                   // 10
         weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
@@ -147,20 +147,20 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 // clang-format on
 
 /* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of L and D. */
-template <class SHAPE> constexpr size_t bytes_of(void)
+template <class TRAITS> constexpr size_t bytes_of(void)
 {
-    return pipeline_bytes<SHAPE, STAGES>() + (size_t)SHAPE::BR * SHAPE::D * 2 +
-           2 * ((size_t)SHAPE::BR * SHAPE::BC * 2 + 2 * (size_t)SHAPE::BC * sizeof(float));
+    return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
+           2 * ((size_t)TRAITS::BR * TRAITS::BC * 2 + 2 * (size_t)TRAITS::BC * sizeof(float));
 }
 
-template <class T, class SHAPE>
+template <class T, class TRAITS>
 static void launch_tile(const struct attention *p, const struct backward_arrays *a)
 {
-    const dim3 grid(pieces(p->Nk, SHAPE::BR), (unsigned)(p->B * p->H));
-    const size_t bytes = bytes_of<SHAPE>();
-    CHECK_CUDA(cudaFuncSetAttribute(mma_tile<T, SHAPE>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)bytes));
-    mma_tile<T, SHAPE><<<grid, SHAPE::THREADS, bytes>>>(*p, *a);
+    const dim3 grid(ceil_div(p->Nk, TRAITS::BR), (unsigned)(p->B * p->H));
+    const size_t bytes = bytes_of<TRAITS>();
+    CHECK_CUDA(cudaFuncSetAttribute(mma_tile<T, TRAITS>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    mma_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
@@ -168,9 +168,9 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    enum { BANDS = KEYS_BANDS(D), WARPS = KEYS_BC(D) / 16 / BANDS };
-    typedef tensor_shape<D, MMA_BR(D), BANDS, WARPS> large;
-    typedef tensor_shape<D, MMA_SMALL_BR(D), BANDS, WARPS> small;
+    enum { M_TILES = KEYS_BANDS(D), WARPS = KEYS_BC(D) / 16 / M_TILES };
+    typedef kernel_traits<D, MMA_BR(D), M_TILES, WARPS> large;
+    typedef kernel_traits<D, MMA_SMALL_BR(D), M_TILES, WARPS> small;
     int device = 0, most = 0;
     CHECK_CUDA(cudaGetDevice(&device));
     CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));

@@ -17,31 +17,31 @@
 enum { STAGES = 2 };
 
 /* A block's rows are keys, and tiles of queries come by. */
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
-    uint4 *const K = fast, *const V = K + Bc * SHAPE::ROW;  // behind V, as behind chapter 06's Q, the stages
-    float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * SHAPE::ROW);
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // behind V, as behind chapter 06's Q, the stages
+    float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
     int n = first_tile<Br>(p, j0);
-    fragments<SHAPE> dK, dV;
-    copy_tile<SHAPE, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);            // 6
-    copy_tile<SHAPE, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-    copy_statistics<SHAPE>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<SHAPE, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                  // 9, with the first group
+    fragments<TRAITS> dK, dV;
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);           // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+    copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();           // what this thread copied of tile n is there …
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
-        copy_statistics<SHAPE>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
-        copy_keys<SHAPE, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);      // 9
-        const uint4 *const Q = stage_of<SHAPE, STAGES>(V, n), *const dO = Q + Br * SHAPE::ROW;
+        copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
+        copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
+        const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
         const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
         tensor_scores<T, rows>(&dV, K, Q);                                   // 10
         weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
@@ -56,29 +56,29 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 }
 
 /* A block's rows are queries, and tiles of keys come by, as in chapter 06. */
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
 {
-    enum { Br = SHAPE::BR, Bc = SHAPE::BC, D = SHAPE::D };
-    typedef swizzled_rows<SHAPE> rows;
-    extern __shared__ uint4 fast[];
-    uint4 *const Q = fast, *const dO = Q + Br * SHAPE::ROW;
-    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * SHAPE::ROW), *const D_i = L + Br;
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    typedef swizzled_rows<TRAITS> rows;
+    extern __shared__ uint4 smem[];
+    uint4 *const Q = smem, *const dO = Q + Br * TRAITS::ROW;
+    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = L + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_seen(p, smaller(i0 + Br, Nq) - 1);  // causal: what the last query sees
-    fragments<SHAPE> P, dQ;
-    copy_tile<SHAPE, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);            // 9
-    copy_tile<SHAPE, rows>(dO, t.dO + (size_t)i0 * D, Br, Nq - i0);
-    copy_statistics<SHAPE>(L, t.lse, t.D, i0, Br, Nq);
-    copy_keys<SHAPE, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                  // 6, with the first group
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    fragments<TRAITS> P, dQ;
+    copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 9
+    copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * D, Br, Nq - i0);
+    copy_statistics<TRAITS>(L, t.lse, t.D, i0, Br, Nq);
+    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
         cp_async_wait<0>();           // what this thread copied of tile n is there …
         __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
-        copy_keys<SHAPE, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);      // 6
-        const uint4 *const K = stage_of<SHAPE, STAGES>(dO, n), *const V = K + Bc * SHAPE::ROW;
+        copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
+        const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
         weights_of_queries(&P, p, L, i0, n * Bc);                            // 11
         tensor_scores<T, rows>(&dQ, dO, V);                                  // 13
@@ -92,17 +92,17 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
 // clang-format on
 
 /* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many L and D. */
-template <class SHAPE> constexpr size_t bytes_with_statistics(int statistics)
+template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
-    return pipeline_bytes<SHAPE, STAGES>() + (size_t)SHAPE::BR * SHAPE::D * 2 +
+    return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
            2 * (size_t)statistics * sizeof(float);
 }
 
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> keys;
-    typedef tensor_shape<D, QUERIES_BC(D), 2, QUERIES_BR(D) / 32> queries;
+    typedef kernel_traits<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> keys;
+    typedef kernel_traits<D, QUERIES_BC(D), 2, QUERIES_BR(D) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
@@ -110,8 +110,8 @@ static void launch(const struct attention *p, const struct backward_arrays *a)
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_keys));
     CHECK_CUDA(cudaFuncSetAttribute(split_queries<T, queries>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_queries));
-    const dim3 key_blocks(pieces(p->Nk, keys::BR), heads);
-    const dim3 query_blocks(pieces(p->Nq, queries::BR), heads);
+    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), heads);
+    const dim3 query_blocks(ceil_div(p->Nq, queries::BR), heads);
     split_keys<T, keys><<<key_blocks, keys::THREADS, of_keys>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     split_queries<T, queries><<<query_blocks, queries::THREADS, of_queries>>>(*p, *a);

@@ -17,14 +17,14 @@
 
 enum { STAGES = 2 };
 
-template <class T, class SHAPE>
-static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
+template <class T, class TRAITS>
+static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     wgmma_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
-    enum { Bc = SHAPE::BR, Br = SHAPE::BC, D = SHAPE::D, K_BYTES = Bc * D * 2, Q_BYTES = Br * D * 2 };
-    extern __shared__ __align__(1024) unsigned char fast[];
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D, K_BYTES = Bc * D * 2, Q_BYTES = Br * D * 2 };
+    extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = fast, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     float *const two_L = (float *)(dS + Bc * Br * 2);                                   // behind a tile's L its D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
@@ -32,30 +32,30 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
     const auto head_of = [&](int r) { return first_head + r % group; };
     const auto row_of = [&](int r) { return (last - r / group) * Br; };
-    const auto ask_queries = [&](int r) {
+    const auto tma_load_queries = [&](int r) {
         unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES;
         mbarrier_arrive_expect(&there[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
-        ask_rows<Br, D>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
-        ask_rows<Br, D>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
+        tma_load_rows<Br, D>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
+        tma_load_rows<Br, D>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
     };
-    const auto ask_statistics = [&](int r) {
+    const auto load_statistics = [&](int r) {
         const size_t row = (size_t)head_of(r) * p.Nq;
-        copy_statistics<SHAPE>(two_L + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
+        copy_statistics<TRAITS>(two_L + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
         cp_async_commit();
     };
-    fragments<SHAPE> dK, dV;
+    fragments<TRAITS> dK, dV;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
             mbarrier_init(&there[s], 1);
         fence_async();
         if (rounds > 0) {
-            ask_queries(0);                                                  // 9
-            ask_rows<Bc, D>(K, &maps.K, &there[0], j0, (int)blockIdx.y);     // 6
-            ask_rows<Bc, D>(V, &maps.V, &there[0], j0, (int)blockIdx.y);
+            tma_load_queries(0);                                             // 9
+            tma_load_rows<Bc, D>(K, &maps.K, &there[0], j0, (int)blockIdx.y);  // 6
+            tma_load_rows<Bc, D>(V, &maps.V, &there[0], j0, (int)blockIdx.y);
         }
     }
     if (rounds > 0)
-        ask_statistics(0);
+        load_statistics(0);
     cp_async_wait<0>();
     __syncthreads();  // the mbarriers are there, and L and D of the first tile
     begin(&dK);                                                              // 7
@@ -68,35 +68,35 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
         float dQ[32];
         if (r + 1 < rounds) {
             if (threadIdx.x == 0)
-                ask_queries(r + 1);                                          // 9
-            ask_statistics(r + 1);
+                tma_load_queries(r + 1);                                     // 9
+            load_statistics(r + 1);
         }
         mbarrier_wait(&there[r % STAGES], r / STAGES % 2);
-        ask_scores<T>(&dV, K, Q);                                            // 10
-        ask_scores<T>(&dK, V, dO);                                           // 13
+        issue_scores<T>(&dV, K, Q);                                          // 10
+        issue_scores<T>(&dK, V, dO);                                         // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
         weights_of_keys(&dV, p, L, j0, i0);                                  // 11
         pack_weights<T>(&dV, P);
-        ask_product<T>(&dV, P, dO);                                          // 12
+        issue_product<T>(&dV, P, dO);                                        // 12
         wgmma_wait<1>(flat<Br / 2>(dK.S));
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
-        share_dS<SHAPE>(dS, packed);
+        share_dS<TRAITS>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
-        ask_product<T>(&dK, packed, Q);                                      // 16
+        issue_product<T>(&dK, packed, Q);                                    // 16
         __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
-        if (const int keys = keys_seen(p, smaller(i0 + Br, Nq) - 1) - j0; keys < Bc) {
-            blank_keys<SHAPE>(K, keys);
+        if (const int keys = keys_seen(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
+            blank_keys<TRAITS>(K, keys);
             fence_async();
             __syncthreads();
         }
-        ask_dQ<T, SHAPE>(dQ, dS, K);                                         // 15
+        ask_dQ<T, TRAITS>(dQ, dS, K);                                        // 15
         wgmma_wait<0>(dQ);
         wgmma_wait<0>(flat<D / 2>(dK.O), flat<D / 2>(dV.O));
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * D;
         for (int n = 0; n < 32; n++)
-            if (i0 + row_of_dQ<SHAPE>(n) < Nq)
-                atomicAdd(&to[row_of_dQ<SHAPE>(n) * D + element_of_dQ<SHAPE>(n)], p.scale * dQ[n]);
+            if (i0 + row_of_dQ<TRAITS>(n) < Nq)
+                atomicAdd(&to[row_of_dQ<TRAITS>(n) * D + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         cp_async_wait<0>();
         __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
     }
@@ -110,8 +110,8 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
 template <class T, int D>
 static void launch(const struct attention *p, const struct backward_arrays *a)
 {
-    typedef tensor_shape<D, HOPPER_QUERIES(D), 1, HOPPER_KEYS / 16> shape;
-    const dim3 grid(pieces(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
+    typedef kernel_traits<D, HOPPER_QUERIES(D), 1, HOPPER_KEYS / 16> shape;
+    const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * D + shape::BR * shape::BC;
     const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::BC * sizeof(float);
     CHECK_CUDA(cudaFuncSetAttribute(wgmma_tile<T, shape>,

@@ -28,7 +28,7 @@ static __global__ void D_of_rows(struct attention p, const T *O, const T *dO, fl
 template <class T>
 static void launch(const struct attention *p, const void *O, const void *dO, float *D)
 {
-    const dim3 grid(pieces(p->Nq, WARPS), (unsigned)(p->B * p->H));
+    const dim3 grid(ceil_div(p->Nq, WARPS), (unsigned)(p->B * p->H));
     D_of_rows<T><<<grid, dim3(32, WARPS)>>>(*p, (const T *)O, (const T *)dO, D);
     CHECK_CUDA(cudaGetLastError());
 }

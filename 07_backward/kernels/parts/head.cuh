@@ -38,11 +38,6 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-__device__ static inline int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
 __device__ static inline int keys_seen(const struct attention &p, int i)
 {
@@ -70,7 +65,7 @@ __device__ static inline float pair_dS(float P, float dP, float D)
 }
 
 /* How many pieces of `size` cover n. */
-__host__ __device__ static inline unsigned pieces(size_t n, unsigned size)
+__host__ __device__ static inline unsigned ceil_div(size_t n, unsigned size)
 {
     return (unsigned)((n + size - 1) / size);
 }

@@ -23,38 +23,38 @@ struct tile_of_pairs {
 };
 
 /* S becomes P for every pair. Columns are queries, whose L stand in their order … */
-template <class SHAPE>
-__device__ static inline void weigh_columns(fragments<SHAPE> *me, float scale, const float *L)
+template <class TRAITS>
+__device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *L)
 {
     const float k = scale * LOG2E;
 #pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++)
+    for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 0; e < 2; e++) {
             const float L_i = L[8 * c + tensor_column() + e];
-            for (int x = 0; x < SHAPE::BANDS; x++)
+            for (int x = 0; x < TRAITS::M_TILES; x++)
                 for (int s = e; s < 4; s += 2)
-                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
         }
 }
 
 /* … or rows are. */
-template <class SHAPE>
-__device__ static inline void weigh_rows(fragments<SHAPE> *me, float scale, const float *L)
+template <class TRAITS>
+__device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *L)
 {
     const float k = scale * LOG2E;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const float L_i = L[tensor_row<SHAPE>(x, h)];
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const float L_i = L[tensor_row<TRAITS>(x, h)];
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int s = 2 * h; s < 2 * h + 2; s++)
-                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
         }
 }
 
 /* P becomes 0 behind the last of `columns`, and where causal order or a window hides the key: two comparisons. */
-template <enum side ROWS, class SHAPE>
-__device__ static inline void forget_beside_band(fragments<SHAPE> *me, const struct attention &p,
+template <enum side ROWS, class TRAITS>
+__device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                  const struct tile_of_pairs &t, int columns)
 {
     const struct band band = attention_band(&p);  // of key minus query
@@ -62,14 +62,14 @@ __device__ static inline void forget_beside_band(fragments<SHAPE> *me, const str
     const int farthest = (int)(ROWS == QUERIES ? band.high : -band.low);
     const int first = t.column + tensor_column(), last = columns - 1 - first;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int distance = t.row + tensor_row<SHAPE>(x, h) - first;
-            const int low = distance + nearest, high = smaller(distance + farthest, last);
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const int distance = t.row + tensor_row<TRAITS>(x, h) - first;
+            const int low = distance + nearest, high = min(distance + farthest, last);
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
                     if (8 * c + e < low || 8 * c + e > high)
-                        me->S[x][c][2 * h + e] = 0.0f;
+                        acc->S[x][c][2 * h + e] = 0.0f;
         }
 }
 
@@ -89,42 +89,42 @@ __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pa
 }
 
 /* P becomes 0 where a query does not see a key, by the masks that have to be looked at pair by pair. */
-template <enum side ROWS, class SHAPE>
-__device__ static inline void forget_unseen(fragments<SHAPE> *me, const struct attention &p,
+template <enum side ROWS, class TRAITS>
+__device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                             const struct tile_of_pairs &t)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             unsigned bits = 0;
 #pragma unroll 1
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
-                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<SHAPE>(x, h), n);
+            for (int n = 0; n < TRAITS::BC / 4; n++) {
+                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<TRAITS>(x, h), n);
                 if (a.i < p.Nq && a.j < p.Nk && visible(&p, (size_t)t.b, (size_t)t.h, a.i, a.j))
                     bits |= 1u << n;
             }
-            for (int n = 0; n < SHAPE::BC / 4; n++)
+            for (int n = 0; n < TRAITS::BC / 4; n++)
                 if (!(bits >> n & 1))
-                    me->S[x][n / 2][2 * h + n % 2] = 0.0f;
+                    acc->S[x][n / 2][2 * h + n % 2] = 0.0f;
         }
 }
 
 /* Which weights dropout keeps: a bit for each pair of a row. */
-template <class SHAPE> struct kept_pairs {
-    unsigned of[SHAPE::BANDS][2];
+template <class TRAITS> struct kept_pairs {
+    unsigned of[TRAITS::M_TILES][2];
 };
 
-template <enum side ROWS, class SHAPE>
-__device__ static inline void ask_dropout(kept_pairs<SHAPE> *kept, const struct attention &p,
-                                          const struct tile_of_pairs &t)
+template <enum side ROWS, class TRAITS>
+__device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struct attention &p,
+                                           const struct tile_of_pairs &t)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             unsigned bits = 0;
 #pragma unroll 1
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
-                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<SHAPE>(x, h), n);
+            for (int n = 0; n < TRAITS::BC / 4; n++) {
+                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<TRAITS>(x, h), n);
                 bits |= (unsigned)dropout_keeps(&p, (size_t)t.b, (size_t)t.h, a.i, a.j) << n;
             }
             kept->of[x][h] = bits;
@@ -132,15 +132,15 @@ __device__ static inline void ask_dropout(kept_pairs<SHAPE> *kept, const struct 
 }
 
 /* Pairs that dropout keeps count `factor` times, and the others nothing. */
-template <class SHAPE>
-__device__ static inline void drop_pairs(fragments<SHAPE> *me, const kept_pairs<SHAPE> &kept,
+template <class TRAITS>
+__device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pairs<TRAITS> &kept,
                                          float factor)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++)
-            for (int n = 0; n < SHAPE::BC / 4; n++) {
-                float *const s = &me->S[x][n / 2][2 * h + n % 2];
+            for (int n = 0; n < TRAITS::BC / 4; n++) {
+                float *const s = &acc->S[x][n / 2][2 * h + n % 2];
                 *s = kept.of[x][h] >> n & 1 ? factor * *s : 0.0f;
             }
 }
@@ -150,7 +150,7 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
                                        int j1)
 {
     const struct band band = attention_band(&p);
-    const int end = smaller(j1, i + (int)band.high + 1), low = i + (int)band.low;
+    const int end = min(j1, i + (int)band.high + 1), low = i + (int)band.low;
     for (int j = j0 > low ? j0 : low; j < end; j++)
         if (visible(&p, (size_t)b, (size_t)h, (size_t)i, (size_t)j))
             return true;
@@ -161,13 +161,13 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
  * A query that sees no key of the tile may have NaN in its Q and dO, and 0 times NaN is NaN: so they become 0. Columns are
  * queries, rows the keys up to before `end`. Each thread sees to the pieces that it has copied itself.
  */
-template <class SHAPE, class ROWS>
+template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,
                                             const struct tile_of_pairs &t, int end)
 {
 #pragma unroll 1
-    for (int n = (int)threadIdx.x; n < SHAPE::BC * SHAPE::ROW; n += SHAPE::THREADS) {
-        const int r = n / SHAPE::ROW, i = t.column + r, piece = ROWS::piece(r, n % SHAPE::ROW);
+    for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
+        const int r = n / TRAITS::ROW, i = t.column + r, piece = ROWS::piece(r, n % TRAITS::ROW);
         if (i < (int)p.Nq && !sees_any(p, t.b, t.h, i, t.row, end))
             Q[piece] = dO[piece] = make_uint4(0, 0, 0, 0);
     }

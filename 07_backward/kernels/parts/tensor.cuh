@@ -50,11 +50,11 @@ template <int Br> __device__ static inline int first_tile(const struct attention
 }
 
 /* L and D of `count` queries from i0 on are on their way, L first. Behind the last query they are 0. */
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
 {
-    for (int n = (int)threadIdx.x; n < 2 * count; n += SHAPE::THREADS) {
+    for (int n = (int)threadIdx.x; n < 2 * count; n += TRAITS::THREADS) {
         const int i = i0 + n % count;
         const bool there = i < Nq;
         cp_async<4>(&to[n], (n < count ? lse : D) + (there ? i : 0), there ? 4 : 0);
@@ -77,94 +77,94 @@ __device__ static inline float dS_of(float P, float dP, float D)
 }
 
 /* S becomes P, where columns are queries: line 11. It is of all pairs, also of those that do not count. */
-template <class SHAPE>
-__device__ static inline void weights_of_all(fragments<SHAPE> *me, float scale, const float *L)
+template <class TRAITS>
+__device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *L)
 {
     const float k = scale * LOG2E;
 #pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++)
+    for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 0; e < 2; e++) {
             const float L_i = L[8 * c + tensor_column() + e];
-            for (int x = 0; x < SHAPE::BANDS; x++)
+            for (int x = 0; x < TRAITS::M_TILES; x++)
                 for (int s = e; s < 4; s += 2)
-                    me->S[x][c][s] = weight_of(me->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
         }
 }
 
 /* P becomes 0 where a key is not seen: query i sees key j from i = j - high on. Keys from j0 on, queries from i0 on. */
-template <class SHAPE>
-__device__ static inline void drop_unseen(fragments<SHAPE> *me, const struct attention &p, int j0,
+template <class TRAITS>
+__device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
 {
     const int end = (int)p.Nq - i0 - tensor_column();
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int j = j0 + tensor_row<SHAPE>(x, h);
+            const int j = j0 + tensor_row<TRAITS>(x, h);
             const ptrdiff_t seen_from = j - attention_band(&p).high - i0 - tensor_column();
             const int first = j >= (int)p.Nk ? end : seen_from > 0 ? (int)seen_from : 0;
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
                     if (8 * c + e < first || 8 * c + e >= end)
-                        me->S[x][c][2 * h + e] = 0.0f;
+                        acc->S[x][c][2 * h + e] = 0.0f;
         }
 }
 
 /* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles every query sees every key. */
-template <class SHAPE>
-__device__ static inline void weights_of_keys(fragments<SHAPE> *me, const struct attention &p,
+template <class TRAITS>
+__device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
                                               const float *L, int j0, int i0)
 {
-    weights_of_all(me, p.scale, L);
-    if (keys_seen(p, i0) < j0 + SHAPE::BR || i0 + SHAPE::BC > (int)p.Nq)
-        drop_unseen(me, p, j0, i0);
+    weights_of_all(acc, p.scale, L);
+    if (keys_seen(p, i0) < j0 + TRAITS::BR || i0 + TRAITS::BC > (int)p.Nq)
+        drop_unseen(acc, p, j0, i0);
 }
 
 /* dP becomes dS, where columns are queries: line 14. */
-template <class SHAPE>
-__device__ static inline void dS_of_keys(fragments<SHAPE> *me, const fragments<SHAPE> &P,
+template <class TRAITS>
+__device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                          const float *D)
 {
 #pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++)
+    for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 0; e < 2; e++) {
             const float D_i = D[8 * c + tensor_column() + e];
-            for (int x = 0; x < SHAPE::BANDS; x++)
+            for (int x = 0; x < TRAITS::M_TILES; x++)
                 for (int s = e; s < 4; s += 2)
-                    me->S[x][c][s] = dS_of(P.S[x][c][s], me->S[x][c][s], D_i);
+                    acc->S[x][c][s] = dS_of(P.S[x][c][s], acc->S[x][c][s], D_i);
         }
 }
 
 /* The same where rows are queries and columns keys, whose L and D stand in the order of the block's rows. */
-template <class SHAPE>
-__device__ static inline void weights_of_queries(fragments<SHAPE> *me, const struct attention &p,
+template <class TRAITS>
+__device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *L, int i0, int j0)
 {
     const float k = p.scale * LOG2E;
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int row = tensor_row<SHAPE>(x, h), i = i0 + row;
+            const int row = tensor_row<TRAITS>(x, h), i = i0 + row;
             const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 - tensor_column() : 0;
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++) {
-                    float *const s = &me->S[x][c][2 * h + e];
+                    float *const s = &acc->S[x][c][2 * h + e];
                     *s = 8 * c + e < seen ? weight_of(*s, k, L[row]) : 0.0f;
                 }
         }
 }
 
-template <class SHAPE>
-__device__ static inline void dS_of_queries(fragments<SHAPE> *me, const fragments<SHAPE> &P,
+template <class TRAITS>
+__device__ static inline void dS_of_queries(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                             const float *D)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const float D_i = D[tensor_row<SHAPE>(x, h)];
-            for (int c = 0; c < SHAPE::BC / 8; c++)
+            const float D_i = D[tensor_row<TRAITS>(x, h)];
+            for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int s = 2 * h; s < 2 * h + 2; s++)
-                    me->S[x][c][s] = dS_of(P.S[x][c][s], me->S[x][c][s], D_i);
+                    acc->S[x][c][s] = dS_of(P.S[x][c][s], acc->S[x][c][s], D_i);
         }
 }
 
@@ -182,20 +182,20 @@ __device__ static inline void add_four(float *to, float4 x)
 }
 
 /* factor O goes to global memory, where the block's rows of ROW pieces begin at `to`; there are `count` of them. */
-template <class SHAPE>
-__device__ static inline void store_gradient(const fragments<SHAPE> *me, float *to, int count,
+template <class TRAITS>
+__device__ static inline void store_gradient(const fragments<TRAITS> *acc, float *to, int count,
                                              float factor)
 {
 #pragma unroll
-    for (int x = 0; x < SHAPE::BANDS; x++)
+    for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int row = tensor_row<SHAPE>(x, h);
+            const int row = tensor_row<TRAITS>(x, h);
             if (row >= count)
                 continue;
-            for (int c = 0; c < SHAPE::D / 8; c++)
+            for (int c = 0; c < TRAITS::D / 8; c++)
                 *(float2
-                      *)&to[(size_t)row * SHAPE::ROW * PIECE + (size_t)(8 * c + tensor_column())] =
-                    make_float2(factor * me->O[x][c][2 * h], factor * me->O[x][c][2 * h + 1]);
+                      *)&to[(size_t)row * TRAITS::ROW * CHUNK + (size_t)(8 * c + tensor_column())] =
+                    make_float2(factor * acc->O[x][c][2 * h], factor * acc->O[x][c][2 * h + 1]);
         }
 }
 

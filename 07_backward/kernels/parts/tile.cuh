@@ -80,26 +80,26 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
 }
 
 /* L and D of the tile's queries, 0 behind the last; they are there after the next barrier. */
-__device__ static inline void load_statistics(fast_memory *fast, const struct head &t, int i0,
+__device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
     const int r = (int)threadIdx.x;
     if (r < Br) {
-        fast->L[r] = r < rows ? t.lse[i0 + r] : 0.0f;
-        fast->D[r] = r < rows ? t.D[i0 + r] : 0.0f;
+        smem->L[r] = r < rows ? t.lse[i0 + r] : 0.0f;
+        smem->D[r] = r < rows ? t.D[i0 + r] : 0.0f;
     }
 }
 
 /* X += A B^T for the slices that are in shared memory. */
-__device__ static inline void add_pairs(pairs *X, const fast_memory *fast)
+__device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
 {
 #pragma unroll 1
     for (int k = 0; k < SLICE; k += 4) {
         float4 a[4];
         for (int r = 0; r < 4; r++)
-            a[r] = *(const float4 *)&fast->A[y_of_thread() + SIDE * r][k];
+            a[r] = *(const float4 *)&smem->A[y_of_thread() + SIDE * r][k];
         for (int c = 0; c < 4; c++) {
-            const float4 b = *(const float4 *)&fast->B[x_of_thread() + SIDE * c][k];
+            const float4 b = *(const float4 *)&smem->B[x_of_thread() + SIDE * c][k];
             for (int r = 0; r < 4; r++) {
                 X->of[r][c] += a[r].x * b.x;
                 X->of[r][c] += a[r].y * b.y;
@@ -112,35 +112,35 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *fast)
 
 /* X = Q K^T, where the tile's queries begin at Q and its keys at K: pass 1 of every kernel. */
 template <int D>
-__device__ static inline void scores(pairs *X, fast_memory *fast, const float *Q, int rows,
+__device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
                                      const float *K, int keys, int d)
 {
     *X = {};
     for (int k = 0; k < D; k += SLICE) {
         __syncthreads();  // nobody reads the old slices any more
-        load_slice(fast->A, Q, rows, k, d);
-        load_slice(fast->B, K, keys, k, d);
+        load_slice(smem->A, Q, rows, k, d);
+        load_slice(smem->B, K, keys, k, d);
         __syncthreads();  // the slices are there, and L and D
-        add_pairs(X, fast);
+        add_pairs(X, smem);
     }
 }
 
 /* The pairs go where all threads can read them; nobody reads the old ones. */
-__device__ static inline void share(fast_memory *fast, const pairs &X)
+__device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
-            fast->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
+            smem->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
 }
 
 /* C += X^T A, where A's slice holds the tile's queries. */
-__device__ static inline void add_to_keys(part *C, const fast_memory *fast)
+__device__ static inline void add_to_keys(part *C, const fast_memory *smem)
 {
     // BEGIN SOLUTION
 #pragma unroll 4
     for (int i = 0; i < Br; i++) {
-        const float4 X = *(const float4 *)&fast->X[i][4 * y_of_thread()];
-        const float2 a = *(const float2 *)&fast->A[i][2 * x_of_thread()];
+        const float4 X = *(const float4 *)&smem->X[i][4 * y_of_thread()];
+        const float2 a = *(const float2 *)&smem->A[i][2 * x_of_thread()];
         C->of[0][0] += X.x * a.x;
         C->of[0][1] += X.x * a.y;
         C->of[1][0] += X.y * a.x;
@@ -155,15 +155,15 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *fast)
 }
 
 /* C += X B, where B's slice holds the tile's keys. */
-__device__ static inline void add_to_queries(part *C, const fast_memory *fast)
+__device__ static inline void add_to_queries(part *C, const fast_memory *smem)
 {
 #pragma unroll 2
     for (int j = 0; j < Bc; j += 4) {
         float2 b[4];
         for (int k = 0; k < 4; k++)
-            b[k] = *(const float2 *)&fast->B[j + k][2 * x_of_thread()];
+            b[k] = *(const float2 *)&smem->B[j + k][2 * x_of_thread()];
         for (int r = 0; r < 4; r++) {
-            const float4 X = *(const float4 *)&fast->X[y_of_thread() + SIDE * r][j];
+            const float4 X = *(const float4 *)&smem->X[y_of_thread() + SIDE * r][j];
             C->of[r][0] += X.x * b[0].x;
             C->of[r][1] += X.x * b[0].y;
             C->of[r][0] += X.y * b[1].x;
@@ -177,7 +177,7 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *fast)
 }
 
 /* Scores become weights, P = e^{scale S - L}: line 11 of the paper. Causal order hides the others. */
-__device__ static inline void weights(pairs *S, const fast_memory *fast, const struct attention &p,
+__device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {
 #pragma unroll
@@ -186,19 +186,19 @@ __device__ static inline void weights(pairs *S, const fast_memory *fast, const s
         const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 : 0;
         for (int c = 0; c < 4; c++)
             S->of[r][c] = x_of_thread() + SIDE * c < seen
-                              ? exp_minus(p.scale * S->of[r][c], fast->L[row])
+                              ? exp_minus(p.scale * S->of[r][c], smem->L[row])
                               : 0.0f;
     }
 }
 
 /* dP becomes dS = P (dP - D): line 14. */
-__device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *fast)
+__device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *smem)
 {
     // BEGIN SOLUTION
 #pragma unroll
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
-            dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], fast->D[y_of_thread() + SIDE * r]);
+            dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], smem->D[y_of_thread() + SIDE * r]);
     // END SOLUTION
     // STUB: (void)dP, (void)P, (void)fast;
 }

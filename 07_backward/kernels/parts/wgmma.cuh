@@ -18,15 +18,15 @@ struct backward_maps {
     tensor_map Q, K, V, dO;
 };
 
-template <class T, class SHAPE>
+template <class T, class TRAITS>
 static struct backward_maps make_backward_maps(const struct attention *p,
                                                const struct backward_arrays *a)
 {
     struct backward_maps maps;
-    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, SHAPE::BC);
-    make_map<T>(&maps.dO, a->dO16, p->B * p->H, p->Nq, p->d, SHAPE::BC);
-    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BR);
-    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, SHAPE::BR);
+    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, TRAITS::BC);
+    make_map<T>(&maps.dO, a->dO16, p->B * p->H, p->Nq, p->d, TRAITS::BC);
+    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
+    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
     return maps;
 }
 
@@ -37,28 +37,28 @@ __device__ static inline int group_of_thread(void)
 }
 
 /* dS^T, packed as wgmma takes it from registers, goes to shared memory as well: a row is a key's, in boxes of 64 queries. */
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
-                                       const unsigned (&packed)[SHAPE::BC / 16][4])
+                                       const unsigned (&packed)[TRAITS::BC / 16][4])
 {
-    const int row = tensor_row<SHAPE>(0, 0);
+    const int row = tensor_row<TRAITS>(0, 0);
     int first =
         row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of piece 0, whose place is row % 8
 
 #pragma unroll
-    for (int c = 0; c < SHAPE::BC / 8; c++) {
-        unsigned char *const piece = dS + c / 8 * SHAPE::BR * ROW_BYTES + (first ^ c % 8 * 16);
+    for (int c = 0; c < TRAITS::BC / 8; c++) {
+        unsigned char *const piece = dS + c / 8 * TRAITS::BR * ROW_BYTES + (first ^ c % 8 * 16);
         for (int h = 0; h < 2; h++)
             *(unsigned *)(piece + 8 * h * ROW_BYTES) = packed[c / 2][c % 2 * 2 + h];
     }
 }
 
 /* The rows of K from `from` on become 0: no query of the tile sees these keys. */
-template <class SHAPE> __device__ static inline void blank_keys(unsigned char *K, int from)
+template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;
-    for (int n = (int)threadIdx.x; n < SHAPE::BR * SHAPE::ROW; n += SHAPE::THREADS)
-        if (n / 8 % SHAPE::BR >= from)
+    for (int n = (int)threadIdx.x; n < TRAITS::BR * TRAITS::ROW; n += TRAITS::THREADS)
+        if (n / 8 % TRAITS::BR >= from)
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
@@ -66,16 +66,16 @@ template <class SHAPE> __device__ static inline void blank_keys(unsigned char *K
  * Asks for this warpgroup's part of dQ = dS K, 16 keys at a time. dS^T lies by keys, and so does K: wgmma takes both with their
  * columns together, and so A is transposed on its way.
  */
-template <class T, class SHAPE>
+template <class T, class TRAITS>
 __device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS,
                                      const unsigned char *K)
 {
-    enum { BOX = SHAPE::BR * ROW_BYTES };
-    const unsigned char *const queries = dS + (SHAPE::BC > 64 ? group_of_thread() * BOX : 0);
-    const unsigned char *const elements = K + (SHAPE::D > 64 ? group_of_thread() * BOX : 0);
+    enum { BOX = TRAITS::BR * ROW_BYTES };
+    const unsigned char *const queries = dS + (TRAITS::BC > 64 ? group_of_thread() * BOX : 0);
+    const unsigned char *const elements = K + (TRAITS::D > 64 ? group_of_thread() * BOX : 0);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < SHAPE::BR / 16; k++)
+    for (int k = 0; k < TRAITS::BR / 16; k++)
         wgmma<T, MN_MAJOR, MN_MAJOR>(
             dQ, wgmma_matrix(queries + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS),
             wgmma_matrix(elements + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS), k > 0);
@@ -83,34 +83,34 @@ __device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS,
 }
 
 /* The row of the tile and the element that are number n of a thread's part of dQ. */
-template <class SHAPE> __device__ static inline int row_of_dQ(int n)
+template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
-    return row + (SHAPE::BC > 64 ? group_of_thread() * GROUP_ROWS : 0);
+    return row + (TRAITS::BC > 64 ? group_of_thread() * GROUP_ROWS : 0);
 }
 
-template <class SHAPE> __device__ static inline int element_of_dQ(int n)
+template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 {
-    return n / 4 * 8 + tensor_column() + n % 2 + (SHAPE::D > 64 ? group_of_thread() * 64 : 0);
+    return n / 4 * 8 + tensor_column() + n % 2 + (TRAITS::D > 64 ? group_of_thread() * 64 : 0);
 }
 
 /*
  * Floats from one row of dQ in shared memory to the next: d, and 8 more. A warp stores pairs of 8 rows, and half of it at a
  * time: then four rows that lie 32 bytes apart are in different banks.
  */
-template <class SHAPE> __host__ __device__ constexpr int dQ_row(void)
+template <class TRAITS> __host__ __device__ constexpr int dQ_row(void)
 {
-    return SHAPE::D + 8;
+    return TRAITS::D + 8;
 }
 
 /* factor dQ, this warpgroup's part, goes to shared memory. */
-template <class SHAPE>
+template <class TRAITS>
 __device__ static inline void share_dQ(float *to, const float (&dQ)[32], float factor)
 {
-    float *const first = to + row_of_dQ<SHAPE>(0) * dQ_row<SHAPE>() + element_of_dQ<SHAPE>(0);
+    float *const first = to + row_of_dQ<TRAITS>(0) * dQ_row<TRAITS>() + element_of_dQ<TRAITS>(0);
 #pragma unroll
     for (int n = 0; n < 32; n += 2)
-        *(float2 *)(first + n / 2 % 2 * 8 * dQ_row<SHAPE>() + n / 4 * 8) =
+        *(float2 *)(first + n / 2 % 2 * 8 * dQ_row<TRAITS>() + n / 4 * 8) =
             make_float2(factor * dQ[n], factor * dQ[n + 1]);
 }
 

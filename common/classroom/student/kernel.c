@@ -22,6 +22,8 @@
 
 #include <stdlib.h>
 
+kernel_launcher LAUNCH_OF(LESSON);
+
 static const struct program program = { .chapter = 6, .name = "student" };
 
 /* A NaN that no kernel makes, in either type of 16 bits. */

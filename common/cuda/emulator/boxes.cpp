@@ -14,7 +14,7 @@
 namespace cpu
 {
 
-enum { NAN_BYTE = 0xff, PIECE = 16 };
+enum { NAN_BYTE = 0xff, CHUNK = 16 };
 
 // ---- what a tensor map may be -------------------------------------------------------------------
 
@@ -107,11 +107,11 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     shared_wants_alignment(to, SWIZZLED, name, at);
     const int64_t element = map->element;
     const long long beside = from[0] * element;
-    if (beside % PIECE != 0)
+    if (beside % CHUNK != 0)
         refuse_at(at,
                   "tma_load(): rows of a box from element %d on, %lld bytes from where the array's "
                   "begin; expected a multiple of %d bytes",
-                  from[0], beside, PIECE);
+                  from[0], beside, CHUNK);
     if (!b->fenced)
         refuse_at(at,
                   "tma_load(): the mbarrier was initialised and fence_async() not called after it");
@@ -139,7 +139,7 @@ static void fill(const tensor_copy *c)
             memcpy(row + r.begin * c->map.element, r.from + r.begin * c->map.element,
                    size_t(r.end - r.begin) * c->map.element);
         for (size_t piece = 0; piece < 8; piece++)
-            memcpy(c->to + n * BOX_ROW + PIECE * (piece ^ n % 8), row + PIECE * piece, PIECE);
+            memcpy(c->to + n * BOX_ROW + CHUNK * (piece ^ n % 8), row + CHUNK * piece, CHUNK);
     }
 }
 

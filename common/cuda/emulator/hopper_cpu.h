@@ -211,13 +211,13 @@ static inline void barrier_arrive(unsigned id, unsigned threads, CUDA_SITE)
     cpu::named_barrier(id, threads, false, { file, line });
 }
 
-template <int N> static inline void registers_more(CUDA_SITE)
+template <int N> static inline void setmaxnreg_inc(CUDA_SITE)
 {
     static_assert(N >= 24 && N <= 256 && N % 8 == 0, "setmaxnreg takes a multiple of 8, 24 to 256");
     cpu::set_registers(N, true, { file, line });
 }
 
-template <int N> static inline void registers_fewer(CUDA_SITE)
+template <int N> static inline void setmaxnreg_dec(CUDA_SITE)
 {
     static_assert(N >= 24 && N <= 256 && N % 8 == 0, "setmaxnreg takes a multiple of 8, 24 to 256");
     cpu::set_registers(N, false, { file, line });

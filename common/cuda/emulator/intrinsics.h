@@ -7,12 +7,26 @@
 
 #include "common/cuda/emulator/diagnostics/timeline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
-using std::max;
-using std::min;
+/* One for each type, as in CUDA, so that an enumerator may meet an int. */
+#define CUDA_MIN_AND_MAX(type)             \
+    static inline type min(type a, type b) \
+    {                                      \
+        return b < a ? b : a;              \
+    }                                      \
+    static inline type max(type a, type b) \
+    {                                      \
+        return a < b ? b : a;              \
+    }
+CUDA_MIN_AND_MAX(int)
+CUDA_MIN_AND_MAX(unsigned)
+CUDA_MIN_AND_MAX(long)
+CUDA_MIN_AND_MAX(unsigned long)
+CUDA_MIN_AND_MAX(float)
+CUDA_MIN_AND_MAX(double)
+#undef CUDA_MIN_AND_MAX
 
 static inline float cuda_rsqrtf(float x)
 {

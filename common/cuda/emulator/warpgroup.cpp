@@ -72,7 +72,7 @@ static unsigned registers_taken()
 /* What some give back others may have: a block never has more than it began with, even if the multiprocessor had more. */
 void set_registers(unsigned count, bool more, site at)
 {
-    warpgroup *g = group_called(more ? "registers_more()" : "registers_fewer()", at);
+    warpgroup *g = group_called(more ? "setmaxnreg_inc()" : "setmaxnreg_dec()", at);
     const unsigned now = g->registers ? g->registers : registers_given();
     if (more ? count < now : count > now)
         refuse_at(at, "%s to %u, and the warpgroup's threads have %u", self->waits_in, count, now);

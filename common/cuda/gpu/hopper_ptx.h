@@ -159,12 +159,12 @@ __device__ static inline void barrier_arrive(unsigned id, unsigned threads)
     CUDA_PTX_90("barrier.arrive.aligned %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }
 
-template <int N> __device__ static inline void registers_more(void)
+template <int N> __device__ static inline void setmaxnreg_inc(void)
 {
     CUDA_PTX_90("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(N));
 }
 
-template <int N> __device__ static inline void registers_fewer(void)
+template <int N> __device__ static inline void setmaxnreg_dec(void)
 {
     CUDA_PTX_90("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(N));
 }

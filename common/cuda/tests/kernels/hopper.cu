@@ -211,12 +211,12 @@ __global__ void __launch_bounds__(384, 1) turns(unsigned *order, unsigned *elect
         n = 0;
     __syncthreads();
     if (group == 2) {
-        registers_fewer<24>();
+        setmaxnreg_dec<24>();
         if (elect_one())
             atomicAdd(elected, 1u);
         return;
     }
-    registers_more<240>();
+    setmaxnreg_inc<240>();
     if (group == 1)
         barrier_arrive(1, 256);
     for (int round = 0; round < 4; round++) {

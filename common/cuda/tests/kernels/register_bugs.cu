@@ -3,7 +3,7 @@
 
 __global__ void more_registers_than_there_are(float *out)
 {
-    registers_more<240>();
+    setmaxnreg_inc<240>();
     out[threadIdx.x / 8] = 1.0f;
 }
 
@@ -11,15 +11,15 @@ __global__ void more_registers_than_there_are(float *out)
 __global__ void more_registers_than_were_given(float *out)
 {
     if (threadIdx.x < 128)
-        registers_fewer<32>();
+        setmaxnreg_dec<32>();
     else
-        registers_more<240>();
+        setmaxnreg_inc<240>();
     out[threadIdx.x / 8] = 1.0f;
 }
 
 __global__ void fewer_registers_that_are_more(float *out)
 {
-    registers_fewer<240>();
+    setmaxnreg_dec<240>();
     out[threadIdx.x / 8] = 1.0f;
 }
 

@@ -25,8 +25,8 @@ __device__ static inline void begin_phases(uint64_t *bar)
 }
 
 /* A group of products, one after the other into the same numbers. */
-__device__ static inline void ask_product(float (&d)[32], const unsigned char *fast,
-                                          int products = 1)
+__device__ static inline void issue_product(float (&d)[32], const unsigned char *fast,
+                                            int products = 1)
 {
     const uint64_t one = wgmma_matrix(fast, 0, 1024);
     wgmma_fence();
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(128)
         tma_load(fast, &map, &there, 0, 0);
     }
     mbarrier_wait(&there, 0);
-    ask_product(d, fast);
+    issue_product(d, fast);
     if (waits)
         wgmma_wait<0>(d);
     x = make_exponentials(4);
@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(256)
         tma_load(fast, &map, &there, 0, 0);
     }
     mbarrier_wait(&there, 0);
-    ask_product(d, fast);
-    ask_product(e, fast);
+    issue_product(d, fast);
+    issue_product(e, fast);
     wgmma_wait<0>(d, e);
     out[threadIdx.x] = d[0] + e[0];
 }
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_
         tma_load(fast, &map, &there, 0, 0);
     }
     mbarrier_wait(&there, 0);
-    ask_product(d, fast, 2);
+    issue_product(d, fast, 2);
     wgmma_wait<0>(d);
     out[threadIdx.x] = d[0];
 }
