@@ -493,25 +493,25 @@ racecheck-07: setup-run
 # ---- Python (common/python/README.md) ----------------------------------------------------------
 #
 # build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
-# same names, so the objects of each become one, of which only the door is seen; Darwin's linker hides
+# same names, so the objects of each become one, of which only the binding is visible; Darwin's linker hides
 # the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
-DOORS   := $(patsubst 0%/program/python/door.c,$(OBJ)/doors/0%.o,$(wildcard 0*/program/python/door.c))
+BINDINGS   := $(patsubst 0%/program/python/binding.c,$(OBJ)/bindings/0%.o,$(wildcard 0*/program/python/binding.c))
 DARWIN  := $(filter Darwin,$(shell uname -s))
 OBJCOPY ?= objcopy
 
-$(OBJ)/doors/%.o:
+$(OBJ)/bindings/%.o:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
 	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
-	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=door_$(firstword $(subst _, ,$*)) $@)
-define door
-$(OBJ)/doors/$1.o: $(OBJ)/$1/program/python/door.o $(OBJ)/common/python/door.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=binding_$(firstword $(subst _, ,$*)) $@)
+define binding
+$(OBJ)/bindings/$1.o: $(OBJ)/$1/program/python/binding.o $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
 endef
-$(foreach d,$(DOORS),$(eval $(call door,$(basename $(notdir $d)))))
+$(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 
-$(BUILD)/libflash.so: $(DOORS)
+$(BUILD)/libflash.so: $(BINDINGS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
@@ -546,7 +546,7 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
-    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/door.c common/python/door.c))
+    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/binding.c common/python/binding.c))
 
 # What a class needs; a starter, which is handed out to one, has a copy of this file and none of these.
 CLASSROOM_MK := $(wildcard common/classroom/classroom.mk common/classroom/grading.mk)

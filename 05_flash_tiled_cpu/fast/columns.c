@@ -19,7 +19,7 @@ void columns_begin(struct columns *t, const struct head *a, size_t i0)
     t->i0 = i0;
     t->scale = scale_of(a->p->scale);
     for (size_t i = 0; i < QUERIES; i++) {
-        const float *q = a->Q + smaller(i0 + i, a->p->Nq - 1) * d;
+        const float *q = a->Q + min(i0 + i, a->p->Nq - 1) * d;
         for (size_t k = 0; k < d; k++) {
             t->Q[k][i] = t->scale.sign * q[k];
             t->O[k][i] = 0.0f;

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void
 columns_attention(const struct attention *p, struct tile_size size, const float *Q, const float *K,
                   const float *V, float *O, float *lse, float (*two_to)(float))
 {
-    const size_t d = p->d, Bc = smaller(size.Bc, p->Nk);
+    const size_t d = p->d, Bc = min(size.Bc, p->Nk);
     struct columns *t = columns_new();
     columns_row *S = columns_scores_new(Bc);
     for (size_t n = 0; n < p->B * p->H; n++) {
@@ -87,7 +87,7 @@ columns_attention(const struct attention *p, struct tile_size size, const float 
         for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
             columns_begin(t, &a, i0);
             for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {
-                const size_t cols = smaller(Bc, p->Nk - j0);
+                const size_t cols = min(Bc, p->Nk - j0);
                 for (size_t j = 0; j < cols; j++) {
                     tile_fill(S[j], 0.0f, QUERIES);
                     columns_product(S[j], a.K + (j0 + j) * d, 1, (const columns_row *)t->Q, d);

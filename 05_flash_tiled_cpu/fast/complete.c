@@ -2,7 +2,7 @@
  * All of it, on all cores: every option of attention at the speed of the last rung.
  *
  * A tile that is WHOLE goes the rung's way. In a PARTIAL one the scores that do not count become -inf,
- * by lanes (seen.h). Dropout goes over the weights of a tile when their sums have been taken. Few
+ * by lanes (visibility.h). Dropout goes over the weights of a tile when their sums have been taken. Few
  * queries and many keys are cut in parts, which are joined as in split_kv.
  *
  * A task is a head, a tile of queries and a part of the keys; of each head the tiles that see most come first.
@@ -10,33 +10,33 @@
  * depends on the shape alone. So the result is the same bit for bit for any number of threads.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
-#include "05_flash_tiled_cpu/fast/seen.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
+#include "05_flash_tiled_cpu/fast/visibility.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/cpu/threads.h"
 
 #include <stdbool.h>
 
 /* The fast memory of a thread: a tile of queries in groups, and of a tile of keys what one group needs. */
-struct workplace {
+struct workspace {
     struct group *g;
     size_t groups;
     group_row *P;
-    seen_row *seen;
+    visibility_row *seen;
     float *V;  // NULL where no hidden key lies between others
     float *O;  // NULL where the keys are not cut in parts
 };
 
 /* No more than the problem needs: on short texts to make it ready takes as long as a tenth of the work. */
-static struct workplace workplace_new(const struct attention *p, struct tile_size size, bool parts)
+static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool parts)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
     const bool holes = p->key_mask || p->block_mask;
-    struct workplace w = {
+    struct workspace w = {
         .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
         .groups = groups,
         .P = group_rows_new(size.Bc + ROWS),
-        .seen = seen_new(size.Bc),
+        .seen = visibility_new(size.Bc),
         .V = holes ? extra_fast("a tile of V", size.Bc * d) : NULL,
         .O = parts ? extra_fast("rows of O", GROUP * d) : NULL,
     };
@@ -45,7 +45,7 @@ static struct workplace workplace_new(const struct attention *p, struct tile_siz
     return w;
 }
 
-static void workplace_free(struct workplace *w)
+static void workspace_free(struct workspace *w)
 {
     for (size_t k = 0; k < w->groups; k++)
         group_free(&w->g[k]);
@@ -78,17 +78,17 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
 }
 
 /* Keys j0 … j0 + n - 1 of a tile, for one group of queries. */
-struct stretch {
+struct key_span {
     size_t j0, n;
-    const seen_row *seen;  // a row for each key, or NULL: all queries see all of them
-    bool holes;            // some key in between nobody sees
+    const visibility_row *seen;  // a row for each key, or NULL: all queries see all of them
+    bool holes;                  // some key in between nobody sees
 };
 
 /* The tile_kind of the piece of the keys j0 … end - 1 that they begin with, and its length. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
-    *n = smaller(GROUP, end - j0);
+    *n = min(GROUP, end - j0);
     return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
 }
 
@@ -96,11 +96,11 @@ static enum tile_kind kind_of_piece(const struct group *g, const struct head *a,
  * From j0 on the longest stretch of one kind, piece by piece: what is WHOLE in a tile that is not goes
  * the fast way too. Returns its kind.
  */
-static enum tile_kind stretch_begin(struct stretch *s, const struct group *g, const struct head *a,
-                                    size_t j0, size_t end)
+static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
+                                     const struct head *a, size_t j0, size_t end)
 {
     size_t n;
-    *s = (struct stretch){ .j0 = j0 };
+    *s = (struct key_span){ .j0 = j0 };
     const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
     while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
@@ -108,29 +108,29 @@ static enum tile_kind stretch_begin(struct stretch *s, const struct group *g, co
 }
 
 /* Of a PARTIAL stretch: who sees which key, from the first that somebody sees to the last. */
-static void stretch_look(struct stretch *s, struct workplace *w, const struct group *g,
-                         const struct head *a)
+static void key_span_look(struct key_span *s, struct workspace *w, const struct group *g,
+                          const struct head *a)
 {
     size_t first = 0;
-    seen_fill(w->seen, g, a, s->j0, s->n);
-    while (s->n > 0 && !seen_by_any(w->seen[s->n - 1]))
+    visibility_fill(w->seen, g, a, s->j0, s->n);
+    while (s->n > 0 && !visible_to_any(w->seen[s->n - 1]))
         s->n--;
-    while (first < s->n && !seen_by_any(w->seen[first]))
+    while (first < s->n && !visible_to_any(w->seen[first]))
         first++;
     s->j0 += first;
     s->n -= first;
-    s->seen = (const seen_row *)w->seen + first;
+    s->seen = (const visibility_row *)w->seen + first;
     for (size_t r = 0; r < s->n; r++)
-        s->holes |= !seen_by_any(s->seen[r]);
+        s->holes |= !visible_to_any(s->seen[r]);
 }
 
 /* The stretch's values, with zeros for a key that nobody sees: there may be NaN. */
-static const float *values(struct workplace *w, struct stretch s, const float *V, size_t d)
+static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
     if (!w->V || !s.seen || !s.holes)
         return V + s.j0 * d;
     for (size_t r = 0; r < s.n; r++)
-        if (seen_by_any(s.seen[r]))
+        if (visible_to_any(s.seen[r]))
             memcpy(w->V + r * d, V + (s.j0 + r) * d, d * sizeof *V);
         else
             memset(w->V + r * d, 0, d * sizeof *V);
@@ -141,7 +141,7 @@ static const float *values(struct workplace *w, struct stretch s, const float *V
  * The stretch's scores become weights in P, and m and l take note of them. One loop for whole tiles, as
  * short as overlap's, and one that hides: in a common one the compiler runs out of registers.
  */
-static void weigh(struct group *g, const float *K, size_t d, struct stretch s, group_row *P)
+static void weigh(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
@@ -152,14 +152,14 @@ static void weigh(struct group *g, const float *K, size_t d, struct stretch s, g
         g->l[v] += sum[v];
 }
 
-static void weigh_seen(struct group *g, const float *K, size_t d, struct stretch s, group_row *P)
+static void weigh_seen(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < s.n; j += ROWS) {
         struct block c = block_scores(g, K + j * d, d, s.n - j);
-        for (size_t r = 0; r < smaller(ROWS, s.n - j); r++)
+        for (size_t r = 0; r < min(ROWS, s.n - j); r++)
             for (int v = 0; v < COLUMNS; v++)
                 c.at[r][v] = vec_pick(s.seen[j + r][v], c.at[r][v], vec_of(-INFINITY));
         overlap_take(g, c, d, P, j, sum);
@@ -169,7 +169,7 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct stretch
 }
 
 /* One group and the keys of a stretch: weights, dropout, outputs. */
-static void see(struct workplace *w, struct group *g, const struct head *a, struct stretch s)
+static void see(struct workspace *w, struct group *g, const struct head *a, struct key_span s)
 {
     const size_t d = a->p->d;
     vec one[COLUMNS];
@@ -182,22 +182,22 @@ static void see(struct workplace *w, struct group *g, const struct head *a, stru
 }
 
 /* One group and the keys j0 … end - 1 of a tile, stretch by stretch. */
-static void see_tile(struct workplace *w, struct group *g, const struct head *a, size_t j0,
+static void see_tile(struct workspace *w, struct group *g, const struct head *a, size_t j0,
                      size_t end)
 {
-    struct stretch s;
+    struct key_span s;
     for (size_t j = j0; j < end;) {
-        const enum tile_kind kind = stretch_begin(&s, g, a, j, end);
+        const enum tile_kind kind = key_span_begin(&s, g, a, j, end);
         j += s.n;
         if (kind == TILE_PARTIAL)
-            stretch_look(&s, w, g, a);
+            key_span_look(&s, w, g, a);
         if (kind != TILE_SKIPPED && s.n > 0)
             see(w, g, a, s);
     }
 }
 
 /* Stores what a group has from part s of the keys, as parts_keep wants it: rows, and m of e^x. */
-static void keep(struct workplace *w, const struct parts *parts, size_t s, const struct head *a,
+static void keep(struct workspace *w, const struct parts *parts, size_t s, const struct head *a,
                  const struct group *g)
 {
     float m[GROUP], l[GROUP];
@@ -214,16 +214,16 @@ static void keep(struct workplace *w, const struct parts *parts, size_t s, const
 }
 
 /* A task: a tile of queries, and the tiles of keys in part s. */
-static void do_task(struct workplace *w, const struct parts *parts, const struct head *a, size_t s,
+static void do_task(struct workspace *w, const struct parts *parts, const struct head *a, size_t s,
                     size_t i0, size_t rows, size_t Bc)
 {
     const struct attention *p = a->p;
     const size_t end = parts_begin(parts, p, s + 1), groups = (rows - 1) / GROUP + 1;
     count_loads(a->Q + i0 * p->d, rows * p->d);
     for (size_t k = 0; k < groups; k++)
-        group_begin(&w->g[k], a, i0 + k * GROUP, smaller(GROUP, rows - k * GROUP));
+        group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
     for (size_t j0 = parts_begin(parts, p, s); j0 < end; j0 += Bc) {
-        const size_t cols = smaller(Bc, end - j0);
+        const size_t cols = min(Bc, end - j0);
         if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
             continue;
         count_loads(a->K + j0 * p->d, cols * p->d);
@@ -250,22 +250,22 @@ void complete(const struct attention *p, struct tile_size size, const float *Q, 
     struct parts parts = { .count = split_parts(p) };
     if (parts.count > 1)
         parts = parts_new(p);
-    size.Br = smaller(size.Br, p->Nq);
-    size.Bc = smaller(size.Bc, p->Nk);
+    size.Br = min(size.Br, p->Nq);
+    size.Bc = min(size.Bc, p->Nk);
 
     PARALLEL(omp parallel)
     {
-        struct workplace w = workplace_new(p, size, parts.count > 1);
+        struct workspace w = workspace_new(p, size, parts.count > 1);
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < heads * Tr * parts.count; task++) {
             const size_t i0 = (Tr - 1 - task / parts.count % Tr) * size.Br;
             const struct head a = head_of(p, task / parts.count / Tr, Q, K, V, O, lse);
-            do_task(&w, &parts, &a, task % parts.count, i0, smaller(size.Br, p->Nq - i0), size.Bc);
+            do_task(&w, &parts, &a, task % parts.count, i0, min(size.Br, p->Nq - i0), size.Bc);
         }
         PARALLEL(omp for)
         for (size_t row = 0; row < (parts.count > 1 ? attention_rows(p) : 0); row++)
             parts_finish(&parts, head_of(p, row / p->Nq, Q, K, V, O, lse), row % p->Nq);
-        workplace_free(&w);
+        workspace_free(&w);
     }
     parts_free(&parts);
 }

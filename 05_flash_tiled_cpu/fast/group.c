@@ -33,11 +33,10 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
             for (size_t i = 0; i < LANES; i++)
-                row[i] =
-                    g->scale.sign *
-                    vec_load_some(a->Q + (i0 + smaller(v * LANES + i, rows - 1)) * d + k, d - k);
+                row[i] = g->scale.sign *
+                         vec_load_some(a->Q + (i0 + min(v * LANES + i, rows - 1)) * d + k, d - k);
             transpose(row);
-            for (size_t i = 0; i < smaller(LANES, d - k); i++) {
+            for (size_t i = 0; i < min(LANES, d - k); i++) {
                 g->Q[k + i][v] = row[i];
                 g->O[k + i][v] = vec_of(0.0f);
             }
@@ -51,7 +50,7 @@ void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], flo
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
             for (size_t i = 0; i < LANES; i++)
-                row[i] = g->O[smaller(k + i, d - 1)][v] * factor[v];
+                row[i] = g->O[min(k + i, d - 1)][v] * factor[v];
             transpose(row);
             for (size_t i = 0; i < LANES && v * LANES + i < g->rows; i++)
                 vec_store_some(O + (v * LANES + i) * d + k, row[i], d - k);

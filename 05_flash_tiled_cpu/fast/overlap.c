@@ -56,16 +56,16 @@ void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, gro
 void overlap(const struct attention *p, struct tile_size size, const float *Q, const float *K,
              const float *V, float *O, float *lse)
 {
-    const size_t Bc = smaller(size.Bc, p->Nk);
+    const size_t Bc = min(size.Bc, p->Nk);
     struct group g = group_new(p->d);
     group_row *P = group_rows_new(Bc + ROWS);
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, Q, K, V, O, lse);
         for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
-            const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
-                overlap_see(&g, &a, j0, smaller(Bc, end - j0), P);
+                overlap_see(&g, &a, j0, min(Bc, end - j0), P);
             group_end(&g, &a);
         }
     }

@@ -21,7 +21,7 @@ struct work_of_pieces {
 static void begin(void *arg)
 {
     struct work_of_pieces *w = arg;
-    group_begin(&w->g, &w->a, 0, smaller(GROUP, w->a.p->Nq));
+    group_begin(&w->g, &w->a, 0, min(GROUP, w->a.p->Nq));
 }
 
 static void scores(void *arg)

@@ -54,7 +54,7 @@ INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t s
 void registers(const struct attention *p, struct tile_size size, const float *Q, const float *K,
                const float *V, float *O, float *lse)
 {
-    const size_t d = p->d, Bc = smaller(size.Bc, p->Nk);
+    const size_t d = p->d, Bc = min(size.Bc, p->Nk);
     struct columns *t = columns_new();
     columns_row *S = columns_scores_new(Bc);
     for (size_t n = 0; n < p->B * p->H; n++) {
@@ -62,7 +62,7 @@ void registers(const struct attention *p, struct tile_size size, const float *Q,
         for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
             columns_begin(t, &a, i0);
             for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {
-                const size_t cols = smaller(Bc, p->Nk - j0);
+                const size_t cols = min(Bc, p->Nk - j0);
                 tile_fill(S[0], 0.0f, cols * QUERIES);
                 products(S[0], cols, a.K + j0 * d, d, 1, t->Q[0], d);
                 columns_softmax(t, S, cols, d, exp2_of);

@@ -10,7 +10,7 @@
 INLINE size_t skip_behind(const struct head *a, size_t i0, size_t rows)
 {
     const ptrdiff_t end = (ptrdiff_t)(i0 + rows) + attention_band(a->p).high;
-    return end < 0 ? 0 : smaller((size_t)end, a->p->Nk);
+    return end < 0 ? 0 : min((size_t)end, a->p->Nk);
 }
 
 /* -inf for the queries of the group that come too early in the text to see keys j, j + 1, …. */

@@ -16,7 +16,7 @@
 void threads(const struct attention *p, struct tile_size size, const float *Q, const float *K,
              const float *V, float *O, float *lse)
 {
-    const size_t Bc = smaller(size.Bc, p->Nk), groups = (p->Nq - 1) / GROUP + 1;
+    const size_t Bc = min(size.Bc, p->Nk), groups = (p->Nq - 1) / GROUP + 1;
     PARALLEL(omp parallel)
     {
         struct group g = group_new(p->d);
@@ -25,10 +25,10 @@ void threads(const struct attention *p, struct tile_size size, const float *Q, c
         for (size_t task = 0; task < p->B * p->H * groups; task++) {
             const size_t i0 = (groups - 1 - task % groups) * GROUP;
             const struct head a = head_of(p, task / groups, Q, K, V, O, lse);
-            const size_t rows = smaller(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
-                overlap_see(&g, &a, j0, smaller(Bc, end - j0), P);
+                overlap_see(&g, &a, j0, min(Bc, end - j0), P);
             group_end(&g, &a);
         }
         extra_free((float *)P);

@@ -1,7 +1,7 @@
 #include "05_flash_tiled_cpu/program/costs.h"
 
 #include "05_flash_tiled_cpu/fast/pieces.h"
-#include "05_flash_tiled_cpu/program/race.h"
+#include "05_flash_tiled_cpu/program/bench_round.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 
@@ -34,22 +34,22 @@ static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_m
     attention_set_dropout(&problems[5], 0.1, 1);
 }
 
-static void tell_options(const struct race *race)
+static void tell_options(const struct bench_round *timed)
 {
     report_part("Options");
     report_line("complete, N = %zu, d = %zu, %zu threads; %% of the peak by the pairs seen",
-                race->runners[0].job.input->p.Nk, race->runners[0].job.input->p.d,
+                timed->runners[0].job.input->p.Nk, timed->runners[0].job.input->p.d,
                 threads_in_use());
     report_line("   %-22s %11s %12s %9s", "", "time", "pairs seen", "of peak");
     for (size_t k = 0; k < OPTIONS; k++) {
-        const struct attention *p = &race->runners[k].job.input->p;
+        const struct attention *p = &timed->runners[k].job.input->p;
         const double pairs = (double)attention_pairs(p) / (double)p->Nq / (double)p->Nk;
         report_line("   %-22s %8.2f ms %10.1f %% %7.1f %%", option_names[k],
-                    1e3 * race->runners[k].bench->best, 100.0 * pairs,
-                    100.0 * race_mark(race, k).of_peak);
+                    1e3 * timed->runners[k].bench->best, 100.0 * pairs,
+                    100.0 * round_mark(timed, k).of_peak);
     }
     report_line("of the time with dropout its random numbers take %.0f %%",
-                100.0 * (1.0 - race->runners[0].bench->best / race->runners[5].bench->best));
+                100.0 * (1.0 - timed->runners[0].bench->best / timed->runners[5].bench->best));
 }
 
 void bench_options(size_t N, double seconds, const struct options *o)
@@ -60,17 +60,17 @@ void bench_options(size_t N, double seconds, const struct options *o)
     struct attention problems[OPTIONS];
     struct attention_input inputs[OPTIONS],
         plain = attention_input_random(attention_of(1, 1, 1, N, N, 64), 1);
-    struct race race;
+    struct bench_round timed;
     with_options(plain.p, key_mask, block_mask, problems);
-    race_begin(&race, &plain.p);
+    round_begin(&timed, &plain.p);
     for (size_t k = 0; k < OPTIONS; k++) {
         inputs[k] = plain;
         inputs[k].p = problems[k];
-        race_enter(&race, &steps[COMPLETE], &inputs[k], o);
+        round_enter(&timed, &steps[COMPLETE], &inputs[k], o);
     }
-    race_run(&race, seconds);
-    tell_options(&race);
-    race_end(&race);
+    round_run(&timed, seconds);
+    tell_options(&timed);
+    round_end(&timed);
     attention_input_free(&plain);
     free(key_mask);
     free(block_mask);
@@ -82,12 +82,12 @@ void bench_options(size_t N, double seconds, const struct options *o)
 static double of_peak(size_t N, size_t d, double seconds, const struct options *o)
 {
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, d), 1);
-    struct race race;
-    race_begin(&race, &input.p);
-    race_enter(&race, &steps[COMPLETE], &input, o);
-    race_run(&race, seconds);
-    const double share = race_mark(&race, 0).of_peak;
-    race_end(&race);
+    struct bench_round timed;
+    round_begin(&timed, &input.p);
+    round_enter(&timed, &steps[COMPLETE], &input, o);
+    round_run(&timed, seconds);
+    const double share = round_mark(&timed, 0).of_peak;
+    round_end(&timed);
     attention_input_free(&input);
     return share;
 }
@@ -104,14 +104,14 @@ static void work_on_one_thread(void *job)
 static double gain_of_threads(size_t N, size_t d, double seconds, const struct options *o)
 {
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, d), 1);
-    struct race race;
-    race_begin(&race, &input.p);
-    race_enter(&race, &steps[COMPLETE], &input, o);
-    race_enter(&race, &steps[COMPLETE], &input, o);
-    race.runners[1].bench->work = work_on_one_thread;
-    race_run(&race, seconds);
-    const double gain = race.runners[1].bench->best / race.runners[0].bench->best;
-    race_end(&race);
+    struct bench_round timed;
+    round_begin(&timed, &input.p);
+    round_enter(&timed, &steps[COMPLETE], &input, o);
+    round_enter(&timed, &steps[COMPLETE], &input, o);
+    timed.runners[1].bench->work = work_on_one_thread;
+    round_run(&timed, seconds);
+    const double gain = timed.runners[1].bench->best / timed.runners[0].bench->best;
+    round_end(&timed);
     attention_input_free(&input);
     return gain;
 }

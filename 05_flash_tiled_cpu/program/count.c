@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t tiles_in(size_t n, size_t size)
+static size_t ceil_div(size_t n, size_t size)
 {
     return (n - 1) / size + 1;
 }
@@ -21,7 +21,7 @@ static void count_keys(const struct attention *p, size_t n, size_t i0, size_t ro
                        size_t end, size_t Bc, struct tile_counts *counts)
 {
     for (size_t j0 = begin; j0 < end; j0 += Bc) {
-        const size_t cols = smaller(Bc, end - j0);
+        const size_t cols = min(Bc, end - j0);
         const enum tile_kind kind = tile_kind(p, n / p->H, n % p->H, i0, i0 + rows, j0, j0 + cols);
         counts->of_kind[kind]++;
         counts->keys += kind == TILE_SKIPPED ? 0 : cols;
@@ -36,7 +36,7 @@ struct tile_counts count_tiles_in_parts(const struct attention *p, struct tile_s
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
             for (size_t s = 0; s < count; s++)
-                count_keys(p, n, i0, smaller(size.Br, p->Nq - i0), parts_begin(&parts, p, s),
+                count_keys(p, n, i0, min(size.Br, p->Nq - i0), parts_begin(&parts, p, s),
                            parts_begin(&parts, p, s + 1), size.Bc, &counts);
     return counts;
 }
@@ -51,7 +51,7 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, pairs = rows * p->Nk;
-    const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
+    const size_t keys = heads * ceil_div(p->Nq, size.Br) * p->Nk;
     accesses_add(a, "Q loads", rows * p->d, "Nq d");
     accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
     accesses_add(a, "S stores", pairs, "Nq Nk");
@@ -65,7 +65,7 @@ void predict_standard(const struct attention *p, struct tile_size size, struct a
 void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq;
-    const size_t keys = heads * tiles_in(p->Nq, size.Br) * p->Nk;
+    const size_t keys = heads * ceil_div(p->Nq, size.Br) * p->Nk;
     accesses_add(a, "Q loads", rows * p->d, "Nq d");
     accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
     accesses_add(a, "V loads", keys * p->d, "Tr Nk d");
@@ -74,7 +74,7 @@ void predict_block_matmul(const struct attention *p, struct tile_size size, stru
 
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = tiles_in(p->Nk, size.Bc);
+    const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = ceil_div(p->Nk, size.Bc);
     accesses_add(a, "K loads", heads * p->Nk * p->d, "Nk d");
     accesses_add(a, "V loads", heads * p->Nk * p->d, "Nk d");
     accesses_add(a, "Q loads", Tc * rows * p->d, "Tc Nq d");
@@ -101,7 +101,7 @@ static void with_keys(const struct attention *p, size_t keys, const char *formul
 
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    with_keys(p, p->B * p->H * tiles_in(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
+    with_keys(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
 }
 
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a)

@@ -104,11 +104,11 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
     report_line(" # %-12s%13s %8s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
                 "error", "from the stage before");
     for (const struct step *step = steps; step <= &steps[last]; step++) {
-        const char *lacks = step_unsupported(step, p);
+        const char *unsupported = step_unsupported(step, p);
         char name[32];
         step_label(&table, step, name);
-        if (lacks)
-            report_line("%s cannot do this: it knows no %s", name, lacks);
+        if (unsupported)
+            report_line("%s cannot do this: it does not support %s", name, unsupported);
         else
             keep_worse(&worst, tell_row(step, input, &check, &previous, o, csv));
     }

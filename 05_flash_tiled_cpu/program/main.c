@@ -113,7 +113,7 @@ static const struct step *find_step(const struct options *o, const struct attent
                      "expected list, all or one of the steps that list names, found '%s'", name);
     const char *unsupported = step_unsupported(step, p);
     if (unsupported)
-        options_fail("--kernel", "expected a step that knows %s%s, and %s does not", unsupported,
+        options_fail("--kernel", "expected a step that supports %s%s, and %s does not", unsupported,
                      o->key_mask || strcmp(unsupported, "--key-mask") != 0
                          ? ""
                          : " (the course's input has one)",

@@ -44,9 +44,8 @@ static void tell_numbers(const char *lead, const char *what, const char *format,
 {
     for (size_t k = 0; k < n; k += NUMBERS_IN_A_LINE) {
         char text[40 * NUMBERS_IN_A_LINE];
-        report_line(
-            "%-15s%s %s", k ? "" : lead, k ? " " : what,
-            report_row(format, x + k, smaller(n - k, NUMBERS_IN_A_LINE), text, sizeof text));
+        report_line("%-15s%s %s", k ? "" : lead, k ? " " : what,
+                    report_row(format, x + k, min(n - k, NUMBERS_IN_A_LINE), text, sizeof text));
     }
 }
 
@@ -95,7 +94,7 @@ static void tell(void *context, enum moment moment, const struct head *a, struct
 void trace_step(const struct step *step, const struct attention_input *input, struct tile_size size)
 {
     const struct attention *p = &input->p;
-    const size_t width = 6 * smaller(size.Bc, p->Nk) + 3;  // of "[-0.26 -2.58] "
+    const size_t width = 6 * min(size.Bc, p->Nk) + 3;  // of "[-0.26 -2.58] "
     struct telling telling = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
     if (15 + 2 * width + 15 + 7 * p->d + 1 <= COLUMNS_OF_TEXT)
         telling.width = (int)width;

@@ -15,12 +15,12 @@ static void block_matmul_head(struct head a, struct tile_size size, struct fast_
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, Nq - t.i0);
+        t.rows = min(size.Br, Nq - t.i0);
         tile_load(fast->Q, a.Q + t.i0 * d, t.rows * d);
         tile_fill(fast->O, 0.0f, t.rows * d);
         // BEGIN SOLUTION
         for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, Nk - t.j0);
+            t.cols = min(size.Bc, Nk - t.j0);
             tile_load(fast->K, a.K + t.j0 * d, t.cols * d);
             tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
             tile_scores(fast, t, d, a.p->scale);

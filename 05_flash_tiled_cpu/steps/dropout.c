@@ -31,7 +31,7 @@ void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t 
 {
     const size_t d = a.p->d;
     for (t.j0 = begin; t.j0 < end; t.j0 += Bc) {
-        t.cols = smaller(Bc, end - t.j0);
+        t.cols = min(Bc, end - t.j0);
         // BEGIN LATER masks
         const enum tile_kind kind =
             tile_kind(a.p, a.b, a.h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);
@@ -67,7 +67,7 @@ void dropout(const struct attention *p, struct tile_size size, const float *Q, c
         const struct head a = head_of(p, n, Q, K, V, O, lse);
         struct tile t = { 0 };
         for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-            t.rows = smaller(size.Br, p->Nq - t.i0);
+            t.rows = min(size.Br, p->Nq - t.i0);
             fa2_begin(a, t, &fast);
             dropout_see(a, t, 0, p->Nk, size.Bc, &fast);
             fa2_end(a, t, &fast);

@@ -18,7 +18,7 @@
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1
-    return (struct tile_size){ .Br = smaller(Bc, d), .Bc = Bc };
+    return (struct tile_size){ .Br = min(Bc, d), .Bc = Bc };
 }
 
 /* Row r of a tile: its scores S become weights, and the old average O makes room for them. */
@@ -61,11 +61,11 @@ static void fa1_head(struct head a, struct tile_size size, struct fast_memory *f
             store(&a.O[i * d + k], 0.0f);
     }
     for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {                             // 5
-        t.cols = smaller(size.Bc, Nk - t.j0);
+        t.cols = min(size.Bc, Nk - t.j0);
         tile_load(fast->K, a.K + t.j0 * d, t.cols * d);                      // 6
         tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
         for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                         // 7
-            t.rows = smaller(size.Br, Nq - t.i0);
+            t.rows = min(size.Br, Nq - t.i0);
             tile_load(fast->Q, a.Q + t.i0 * d, t.rows * d);                  // 8
             tile_load(fast->O, a.O + t.i0 * d, t.rows * d);
             tile_load(fast->l, l + t.i0, t.rows);

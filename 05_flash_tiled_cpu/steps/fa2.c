@@ -74,10 +74,10 @@ static void fa2_head(struct head a, struct tile_size size, struct fast_memory *f
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                             // 3
-        t.rows = smaller(size.Br, Nq - t.i0);
+        t.rows = min(size.Br, Nq - t.i0);
         fa2_begin(a, t, fast);                                               // 4, 5
         for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {                         // 6
-            t.cols = smaller(size.Bc, Nk - t.j0);
+            t.cols = min(size.Bc, Nk - t.j0);
             tile_load(fast->K, a.K + t.j0 * d, t.cols * d);                  // 7
             tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
             tile_scores(fast, t, d, a.p->scale);                             // 8

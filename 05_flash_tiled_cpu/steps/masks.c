@@ -44,10 +44,10 @@ static void masks_head(struct head a, struct tile_size size, struct fast_memory 
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, Nq - t.i0);
+        t.rows = min(size.Br, Nq - t.i0);
         fa2_begin(a, t, fast);
         for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, Nk - t.j0);
+            t.cols = min(size.Bc, Nk - t.j0);
             // BEGIN SOLUTION
             const enum tile_kind kind =
                 tile_kind(a.p, a.b, a.h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);

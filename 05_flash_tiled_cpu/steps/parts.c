@@ -9,7 +9,7 @@ enum { WORK = 16, ROWS_OF_WORK = 64, KEYS = 128 };
 size_t split_parts(const struct attention *p)
 {
     const size_t without = p->B * p->H * ((p->Nq - 1) / ROWS_OF_WORK + 1);
-    return smaller((WORK - 1) / without + 1, p->Nk < KEYS ? 1 : p->Nk / KEYS);
+    return min((WORK - 1) / without + 1, p->Nk < KEYS ? 1 : p->Nk / KEYS);
 }
 
 struct parts parts_new(const struct attention *p)

@@ -68,7 +68,7 @@ void split_kv(const struct attention *p, struct tile_size size, const float *Q, 
         struct tile t = { 0 };
         for (size_t s = 0; s < parts.count; s++)
             for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-                t.rows = smaller(size.Br, p->Nq - t.i0);
+                t.rows = min(size.Br, p->Nq - t.i0);
                 fa2_begin(a, t, &fast);
                 dropout_see(a, t, parts_begin(&parts, p, s), parts_begin(&parts, p, s + 1), size.Bc,
                             &fast);

@@ -20,10 +20,10 @@ static void standard_scores(struct head a, struct tile_size size, float *Q_i, fl
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     for (size_t i0 = 0; i0 < Nq; i0 += size.Br) {
-        const size_t rows = smaller(size.Br, Nq - i0);
+        const size_t rows = min(size.Br, Nq - i0);
         tile_load(Q_i, a.Q + i0 * d, rows * d);
         for (size_t j0 = 0; j0 < Nk; j0 += size.Bc) {
-            const size_t cols = smaller(size.Bc, Nk - j0);
+            const size_t cols = min(size.Bc, Nk - j0);
             tile_load(K_j, a.K + j0 * d, cols * d);
             for (size_t r = 0; r < rows; r++)
                 for (size_t c = 0; c < cols; c++) {
@@ -44,10 +44,10 @@ static void standard_averages(struct head a, struct tile_size size, const float 
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     for (size_t i0 = 0; i0 < Nq; i0 += size.Br) {
-        const size_t rows = smaller(size.Br, Nq - i0);
+        const size_t rows = min(size.Br, Nq - i0);
         tile_fill(O_i, 0.0f, rows * d);
         for (size_t j0 = 0; j0 < Nk; j0 += size.Bc) {
-            const size_t cols = smaller(size.Bc, Nk - j0);
+            const size_t cols = min(size.Bc, Nk - j0);
             tile_load(V_j, a.V + j0 * d, cols * d);
             for (size_t r = 0; r < rows; r++)
                 for (size_t c = 0; c < cols; c++) {
@@ -65,8 +65,8 @@ void standard(const struct attention *p, struct tile_size size, const float *Q, 
               const float *V, float *O, float *lse)
 {
     (void)lse;
-    float *Q_i = extra_fast("a tile of Q, or of O", smaller(size.Br, p->Nq) * p->d);
-    float *K_j = extra_fast("a tile of K, or of V", smaller(size.Bc, p->Nk) * p->d);
+    float *Q_i = extra_fast("a tile of Q, or of O", min(size.Br, p->Nq) * p->d);
+    float *K_j = extra_fast("a tile of K, or of V", min(size.Bc, p->Nk) * p->d);
     float *S = extra_slow("S", p->Nq * p->Nk), *P = extra_slow("P", p->Nq * p->Nk);
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, Q, K, V, O, NULL);

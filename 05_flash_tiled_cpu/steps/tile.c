@@ -19,7 +19,7 @@ struct head head_of(const struct attention *p, size_t n, const float *Q, const f
 
 struct fast_memory fast_new(const struct attention *p, struct tile_size size)
 {
-    const size_t Br = smaller(size.Br, p->Nq), Bc = smaller(size.Bc, p->Nk), d = p->d;
+    const size_t Br = min(size.Br, p->Nq), Bc = min(size.Bc, p->Nk), d = p->d;
     return (struct fast_memory){
         .Q = extra_fast("a tile of Q", Br * d),
         .K = extra_fast("a tile of K", Bc * d),

@@ -38,7 +38,7 @@ struct fast_memory {
 struct fast_memory fast_new(const struct attention *p, struct tile_size size);
 void fast_free(struct fast_memory *fast);
 
-static inline size_t smaller(size_t a, size_t b)
+static inline size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }

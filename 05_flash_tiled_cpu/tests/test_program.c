@@ -83,11 +83,11 @@ TEST(program, does_the_problem_of_the_issue)
                                 "double reference",
                                 "its lse",
                                 NULL };
-    const char *const all[] = { "0 standard     cannot do this: it knows no --dropout",
-                                "1 block_matmul cannot do this: it knows no --dropout",
-                                "2 fa1          cannot do this: it knows no --dropout",
-                                "3 fa2          cannot do this: it knows no --dropout",
-                                "4 masks        cannot do this: it knows no --dropout",
+    const char *const all[] = { "0 standard     cannot do this: it does not support --dropout",
+                                "1 block_matmul cannot do this: it does not support --dropout",
+                                "2 fa1          cannot do this: it does not support --dropout",
+                                "3 fa2          cannot do this: it does not support --dropout",
+                                "4 masks        cannot do this: it does not support --dropout",
                                 "5 dropout  ",
                                 "6 split_kv  ",
                                 "dropout\n",
@@ -105,7 +105,7 @@ TEST(program, says_of_every_step_what_it_lacks)
     for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
         char arguments[100], part[100];
         snprintf(arguments, sizeof arguments, "--n-q 9 --d 3 --kernel all %s", options[k]);
-        snprintf(part, sizeof part, "cannot do this: it knows no %.*s\n",
+        snprintf(part, sizeof part, "cannot do this: it does not support %.*s\n",
                  (int)strcspn(options[k], " "), options[k]);
         verifies_and_tells(arguments, (const char *const[]){ part, part, part, part, "4 masks  ",
                                                              "5 dropout  ", NULL });

@@ -3,9 +3,9 @@
  * this file as it does them.)
  */
 #include "05_flash_tiled_cpu/fast/exp2.h"
-#include "05_flash_tiled_cpu/fast/seen.h"
 #include "05_flash_tiled_cpu/fast/transpose.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
+#include "05_flash_tiled_cpu/fast/visibility.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/tests/test.h"
 
@@ -89,13 +89,13 @@ TEST(seen, is_visible_for_every_lane_and_key)
                                                random_options(seed, WITH_MASKS));
         const struct attention *p = &t.p;
         struct group g = group_new(p->d);
-        seen_row *seen = seen_new(p->Nk);
+        visibility_row *seen = visibility_new(p->Nk);
         for (size_t n = 0; n < p->B * p->H; n++) {
             const struct head a = head_of(p, n, t.Q, t.K, t.V, NULL, NULL);
             const size_t i0 = random_between(seed, 99, n, 0, p->Nq - 1);
-            const size_t rows = smaller(GROUP, p->Nq - i0), j0 = i0 % p->Nk;
+            const size_t rows = min(GROUP, p->Nq - i0), j0 = i0 % p->Nk;
             group_begin(&g, &a, i0, rows);
-            seen_fill(seen, &g, &a, j0, p->Nk - j0);
+            visibility_fill(seen, &g, &a, j0, p->Nk - j0);
             for (size_t j = j0; j < p->Nk; j++)
                 for (size_t i = i0; i < i0 + rows; i++) {
                     const int32_t got = seen[j - j0][(i - i0) / LANES][(i - i0) % LANES];

@@ -179,11 +179,6 @@ static struct formula of_fa2(const struct attention *p, struct tile_size size)
     } };
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The keys of all tiles that are not skipped, where the tiles begin anew with each part. */
 static size_t keys_loaded(const struct attention *p, struct tile_size size, size_t parts)
 {
@@ -193,7 +188,7 @@ static size_t keys_loaded(const struct attention *p, struct tile_size size, size
         const size_t end = (s + 1) * p->Nk / parts;
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
             for (size_t j0 = s * p->Nk / parts; j0 < end; j0 += size.Bc) {
-                const size_t i1 = least(i0 + size.Br, p->Nq), j1 = least(j0 + size.Bc, end);
+                const size_t i1 = min(i0 + size.Br, p->Nq), j1 = min(j0 + size.Bc, end);
                 if (tile_kind(p, b, h, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t smaller(size_t a, size_t b)
+static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -20,7 +20,7 @@ static size_t smaller(size_t a, size_t b)
 static size_t keys_seen(const struct attention *p, size_t i)
 {
     const ptrdiff_t seen = (ptrdiff_t)i + attention_band(p).high + 1;
-    return seen < 0 ? 0 : smaller((size_t)seen, p->Nk);
+    return seen < 0 ? 0 : min((size_t)seen, p->Nk);
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t queries = 0;
     for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t rows = smaller(Br, p->Nq - i0), seen = keys_seen(p, i0 + rows - 1);
+        const size_t rows = min(Br, p->Nq - i0), seen = keys_seen(p, i0 + rows - 1);
         queries += rows * ((seen + Bc - 1) / Bc);
     }
     return queries;
@@ -85,8 +85,8 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t keys = 0;
     for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t seen = keys_seen(p, smaller(i0 + Br, p->Nq) - 1);
-        keys += smaller((seen + Bc - 1) / Bc * Bc, p->Nk);
+        const size_t seen = keys_seen(p, min(i0 + Br, p->Nq) - 1);
+        keys += min((seen + Bc - 1) / Bc * Bc, p->Nk);
     }
     return p->B * p->H * keys;
 }
@@ -113,7 +113,7 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += s.Br)
             for (size_t j0 = 0; j0 < p->Nk; j0 += s.Bc) {
-                const size_t i1 = smaller(i0 + s.Br, p->Nq), j1 = smaller(j0 + s.Bc, p->Nk);
+                const size_t i1 = min(i0 + s.Br, p->Nq), j1 = min(j0 + s.Bc, p->Nk);
                 if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }
@@ -133,7 +133,7 @@ struct count count_kernel(const struct step *kernel, const struct attention_inpu
     const struct kernel_shape shape = kernel_shape_of(kernel, input);
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
-    struct loaded l = kernel_load(kernel, &device_watched, input);
+    struct on_device l = kernel_load(kernel, &device_watched, input);
     kernel_launch(&l);
     cuda_cpu_watch(0);
     kernel->predict(&input->p, (struct tile_size){ shape.Br, shape.Bc }, &c.accesses);

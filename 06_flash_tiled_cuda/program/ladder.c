@@ -93,7 +93,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     report_line(" # %-10s%6s %7s %10s %7s %8s %7s %s", "kernel", "blocks", "threads", "accesses",
                 "a pair", "stored", "error", "the one before");
     for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
-        const char *lacks = step_unsupported_on(kernel, p, device);
+        const char *unsupported = step_unsupported_on(kernel, p, device);
         char name[32];
         step_label(&table, kernel, name);
         if (!step_takes_type(kernel, p->dtype))
@@ -102,8 +102,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             report_line("%s is left out", name);
             continue;
         }
-        if (lacks) {
-            report_line("%s cannot do this: it does not know %s", name, lacks);
+        if (unsupported) {
+            report_line("%s cannot do this: it does not support %s", name, unsupported);
             continue;
         }
         const struct verdict v = tell_row(kernel, device, input, &check, &previous, csv);

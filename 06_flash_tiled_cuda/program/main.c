@@ -82,7 +82,7 @@ static void tell_kernel(const struct step *kernel, const struct device *device,
 /* Where the kernel's time goes to: its accesses, line by line of its source. */
 static void tell_profile(const struct step *kernel, const struct attention_input *input)
 {
-    struct loaded l = kernel_load(kernel, &device_watched, input);
+    struct on_device l = kernel_load(kernel, &device_watched, input);
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
     kernel_launch(&l);
     cuda_cpu_watch(0);
@@ -98,7 +98,7 @@ static void tell_profile(const struct step *kernel, const struct attention_input
 static void tell_timeline(const struct step *kernel, const struct attention_input *input,
                           const char *path)
 {
-    struct loaded l = kernel_load(kernel, &device_watched, input);
+    struct on_device l = kernel_load(kernel, &device_watched, input);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
     kernel_launch(&l);
     cuda_cpu_watch(0);
@@ -124,11 +124,11 @@ static const struct step *find_kernel(const struct options *o, const struct atte
                      name);
     const char *unsupported = step_unsupported(kernel, p);
     if (unsupported)
-        options_fail("--kernel", "expected a kernel that knows %s%s, and %s does not", unsupported,
-                     o->key_mask || strcmp(unsupported, "--key-mask") != 0
-                         ? ""
-                         : " (the course's input has one)",
-                     kernel->name);
+        options_fail(
+            "--kernel", "expected a kernel that supports %s%s, and %s does not", unsupported,
+            o->key_mask || strcmp(unsupported, "--key-mask") != 0 ? ""
+                                                                  : " (the course's input has one)",
+            kernel->name);
     return kernel;
 }
 
@@ -175,10 +175,10 @@ static void check_wishes(const struct step *kernel, const struct attention *p,
                                              : "--profile";
     if (!kernel && (o->output || o->lse || o->timeline || o->profile))
         options_fail(single, "expected one --kernel with it, not all");
-    const char *lacks = step_unsupported(&kernels[COMPLETE], p);
-    if (!kernel && lacks)
-        options_fail("--kernel", "expected a problem that some kernel can do; none knows %s",
-                     lacks);
+    const char *unsupported = step_unsupported(&kernels[COMPLETE], p);
+    if (!kernel && unsupported)
+        options_fail("--kernel", "expected a problem that some kernel can do; none supports %s",
+                     unsupported);
     if ((o->profile || o->timeline) && !can_be_counted(p))
         options_fail(o->profile ? "--profile" : "--timeline",
                      "expected a smaller problem, of at most 10 million rows x keys x d: all "

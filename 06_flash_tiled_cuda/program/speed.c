@@ -59,7 +59,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     size_t runs = device == &device_cpu ? 1 : RUNS;
     double once = 0.0, before = 0.0;
     const struct step *some[KERNELS];
-    struct loaded loaded[MOST_COPIES];
+    struct on_device loaded[MOST_COPIES];
     double times[KERNELS][RUNS];
     for (size_t k = 0; k < n; k++)
         some[k] = rungs[k].kernel;

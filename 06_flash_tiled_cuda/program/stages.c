@@ -11,7 +11,7 @@ struct result kernel_run(const struct step *kernel, const struct device *device,
 {
     const size_t n = attention_query_elements(&input->p), rows = attention_rows(&input->p);
     struct result r = { allocate(n, sizeof(float), "O"), allocate(rows, sizeof(float), "lse") };
-    struct loaded l = kernel_load(kernel, device, input);
+    struct on_device l = kernel_load(kernel, device, input);
     kernel_launch(&l);
     kernel_output(&l, r.O);
     device->download(r.lse, l.arrays.lse, rows * sizeof *r.lse);

@@ -6,7 +6,7 @@
 
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/program/chapter.h"
-#include "06_flash_tiled_cuda/program/launches.h"
+#include "06_flash_tiled_cuda/program/on_device.h"
 #include "common/check/attention_check.h"
 #include "common/program/options.h"
 

@@ -2,14 +2,14 @@
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/chapter.h"
 
-static size_t tiles_in(size_t n, size_t size)
+static size_t ceil_div(size_t n, size_t size)
 {
     return (n - 1) / size + 1;
 }
 
 static struct kernel_shape shape_naive(const struct attention *p)
 {
-    return (struct kernel_shape){ p->B * p->H * tiles_in(p->Nq, 16) * tiles_in(p->Nk, 16), 256, 1,
+    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16), 256, 1,
                                   1 };
 }
 
@@ -21,18 +21,18 @@ static struct kernel_shape shape_fa1(const struct attention *p)
 static struct kernel_shape shape_fa2(const struct attention *p)
 {
     const size_t Br = FA2_BR(p->d);
-    return (struct kernel_shape){ p->B * p->H * tiles_in(p->Nq, Br), 128, Br, FA2_BC };
+    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, Br), 128, Br, FA2_BC };
 }
 
 static struct kernel_shape shape_tensor(const struct attention *p)
 {
-    const size_t blocks = p->B * p->H * tiles_in(p->Nq, TENSOR_BR);
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
     return (struct kernel_shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
 }
 
 static struct kernel_shape shape_hopper(const struct attention *p)
 {
-    const size_t blocks = p->B * p->H * tiles_in(p->Nq, TENSOR_BR);
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
     return (struct kernel_shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
 }
 
@@ -68,7 +68,7 @@ struct kernel_shape kernel_shape_of(const struct step *kernel, const struct atte
         tile = step_tile(kernel, p, 0, 0);
     if (!tile)
         return kernel->shape(p);
-    return (struct kernel_shape){ p->B * p->H * tiles_in(p->Nq, tile->Br), tile->threads, tile->Br,
+    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, tile->Br), tile->threads, tile->Br,
                                   tile->Bc };
 }
 

@@ -46,14 +46,14 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
             float *O, float *lse)
 {
     const struct attention_input input = input_of(t);
-    const char *const lacks = device_lacks(device, t->p.dtype);
-    if (lacks) {  // Criterion skips no test that has an exit code of its own, as all have here
-        printf("skipped from here on: %s: %s\n", kernels[name].name, lacks);
+    const char *const unsupported = device_unsupported(device, t->p.dtype);
+    if (unsupported) {  // Criterion skips no test that has an exit code of its own, as all have here
+        printf("skipped from here on: %s: %s\n", kernels[name].name, unsupported);
         exit(TEST_CAME_TO_ITS_END);
     }
     if (step_wrong_device(&kernels[name], device))
         device = &device_cpu;  // a GPU of another kind
-    struct loaded l = kernel_load(&kernels[name], device, &input);
+    struct on_device l = kernel_load(&kernels[name], device, &input);
     if (!lse) {
         device->release(l.arrays.lse);
         l.arrays.lse = NULL;
@@ -67,9 +67,9 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 
 enum kernel_name kernel_after(enum kernel_name name)
 {
-    const char *lacks = device_lacks(test_device(), DTYPE_BF16);
-    while (++name < KERNELS && lacks && is_tensor(name))
-        printf("skipped: %s: %s\n", kernels[name].name, lacks);
+    const char *unsupported = device_unsupported(test_device(), DTYPE_BF16);
+    while (++name < KERNELS && unsupported && is_tensor(name))
+        printf("skipped: %s: %s\n", kernels[name].name, unsupported);
     return name;
 }
 

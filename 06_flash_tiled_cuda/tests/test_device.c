@@ -63,7 +63,7 @@ TEST(device, takes_time)
 {
     struct test_problem t = problem_of(attention_of(1, 1, 1, 200, 200, 16), 0, 1);
     const struct attention_input input = input_of(&t);
-    struct loaded l = kernel_load(&kernels[FA2], test_device(), &input);
+    struct on_device l = kernel_load(&kernels[FA2], test_device(), &input);
     const double seconds = test_device()->seconds(launch, &l);
     cr_assert(seconds > 0.0 && seconds < 60.0, "%g s", seconds);
     kernel_unload(&l);
@@ -110,10 +110,12 @@ TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
     cr_assert(choose("gpu", DTYPE_F16, &old, &name) == EXIT_SKIPPED, "f16 on a T4");
     cr_assert(choose("gpu", DTYPE_F16, NULL, &name) == EXIT_SKIPPED, "f16 on no GPU");
     cr_assert(choose(NULL, DTYPE_F16, NULL, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    cr_assert(!device_lacks(&device_cpu, DTYPE_BF16) && !device_lacks(&old, DTYPE_F32), "lacks");
-    const char *const lacks = device_lacks(&old, DTYPE_F16);
-    cr_assert(lacks && strstr(lacks, "--dtype f16 needs") && strstr(lacks, "Tesla T4 has 7.5"),
-              "%s", lacks ? lacks : "nothing");
+    cr_assert(!device_unsupported(&device_cpu, DTYPE_BF16) && !device_unsupported(&old, DTYPE_F32),
+              "lacks");
+    const char *const unsupported = device_unsupported(&old, DTYPE_F16);
+    cr_assert(unsupported && strstr(unsupported, "--dtype f16 needs") &&
+                  strstr(unsupported, "Tesla T4 has 7.5"),
+              "%s", unsupported ? unsupported : "nothing");
 }
 
 static void facts_of_an_A100(struct device_facts *f)
@@ -159,9 +161,9 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
         cr_assert(is_hopper(k) && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
                   "%s on an A100", kernels[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    const char *lacks = step_unsupported_on(&kernels[WGMMA], &p, &gpu);
-    cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
-              lacks ? lacks : "nothing");
+    const char *unsupported = step_unsupported_on(&kernels[WGMMA], &p, &gpu);
+    cr_assert(unsupported && strstr(unsupported, "A100, of compute capability 8.0 (it is for 9.0)"),
+              "%s", unsupported ? unsupported : "nothing");
     gpu.facts = facts_of_an_H100;
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &gpu), "on an H100");
@@ -192,7 +194,7 @@ static void assert_launches_fail(const struct test_problem *t, bool tensor)
     if (count == 0)
         return;  // a GPU too old for tensor cores
     const struct attention_input input = input_of(t);
-    struct loaded l = kernel_load_for(some, count, test_device(), &input);
+    struct on_device l = kernel_load_for(some, count, test_device(), &input);
     for (size_t k = 0; k < count; k++) {
         kernel_take(&l, some[k], &input);
         const pid_t child = fork();

@@ -65,7 +65,7 @@ static void run_three_stages(const struct attention *p, const float *Q, const fl
 {
     const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
     const struct attention_input input = input_of(&t);
-    struct loaded l = kernel_load(&kernels[ASYNC], &device_cpu, &input);
+    struct on_device l = kernel_load(&kernels[ASYNC], &device_cpu, &input);
     async_three_cpu(&l.p, &l.arrays);
     kernel_output(&l, O);
     if (lse)

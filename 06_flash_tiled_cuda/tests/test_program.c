@@ -89,7 +89,7 @@ TEST(program, says_of_every_kernel_what_it_lacks)
     for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
         char arguments[100], part[100];
         snprintf(arguments, sizeof arguments, "--n-q 9 --d 16 --kernel all %s", options[k]);
-        snprintf(part, sizeof part, "cannot do this: it does not know %.*s\n",
+        snprintf(part, sizeof part, "cannot do this: it does not support %.*s\n",
                  (int)strcspn(options[k], " "), options[k]);
         verifies_and_tells(arguments,
                            (const char *const[]){ part, part, part, "complete  ", NULL });

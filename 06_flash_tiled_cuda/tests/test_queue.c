@@ -107,7 +107,7 @@ TEST(persistent, takes_all_tiles_again_at_the_next_launch)
     float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
     uint16_t *poison = allocate(n, sizeof *poison, "poison");
     const bool other = step_wrong_device(&kernels[PERSISTENT], test_device()) != NULL;
-    struct loaded l =
+    struct on_device l =
         kernel_load(&kernels[PERSISTENT], other ? &device_cpu : test_device(), &input);
     memset(poison, 0xff, n * sizeof *poison);
     kernel_launch(&l);

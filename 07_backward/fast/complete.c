@@ -20,7 +20,7 @@
  * are 5 products, not split's 7. Beside D and the turns, memory is a few tiles a thread.
  */
 #define _POSIX_C_SOURCE 200809L  // for sched_yield
-#include "07_backward/fast/workplace.h"
+#include "07_backward/fast/workspace.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 
@@ -47,8 +47,8 @@ static bool sees(const struct work_list *list, const struct backward_head *a, si
 {
     const struct attention *p = list->p;
     const size_t i0 = i * list->size.Br, j0 = j * list->size.Bc;
-    return tile_kind(p, a->b, a->h, i0, smaller(i0 + list->size.Br, p->Nq), j0,
-                     smaller(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
+    return tile_kind(p, a->b, a->h, i0, min(i0 + list->size.Br, p->Nq), j0,
+                     min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
 /* The first tile of keys, from tile j on, that tile i of the queries sees; Tc if there is none. */
@@ -61,7 +61,7 @@ static size_t next_seen(const struct work_list *list, const struct backward_head
 }
 
 /* Adds the tile's dQ, times the scale, to that in slow memory. */
-static void add_dQ(const struct workplace *w, const struct backward_head *a,
+static void add_dQ(const struct workspace *w, const struct backward_head *a,
                    const struct queries *q)
 {
     const size_t d = a->p->d;
@@ -84,21 +84,21 @@ static void wait_for(atomic_size_t *turn, size_t place)
 }
 
 /* Tile i of a head's queries past the keys of tile j, which it sees and which are in w->k. */
-static void do_tile(struct work_list *list, struct workplace *w, const struct backward_head *a,
+static void do_tile(struct work_list *list, struct workspace *w, const struct backward_head *a,
                     size_t i, size_t j, size_t cols)
 {
     const struct attention *p = list->p;
     const size_t d = p->d, head = a->b * p->H + a->h, i0 = i * list->size.Br;
-    const size_t rows = smaller(list->size.Br, p->Nq - i0);
+    const size_t rows = min(list->size.Br, p->Nq - i0);
     count_loads(a->Q + i0 * d, rows * d);
     count_loads(a->dO + i0 * d, rows * d);
     count_loads(a->lse + i0, rows);
     count_loads(list->D + head * p->Nq + i0, rows);
     work_products(10 * rows * cols * d);
-    const struct queries q = workplace_queries(w, a, list->D + head * p->Nq, i0, rows);
+    const struct queries q = workspace_queries(w, a, list->D + head * p->Nq, i0, rows);
     for (size_t g = 0; g < w->groups; g++)
-        workplace_see(w, g, a, &q);
-    workplace_end(w, &q, d);
+        workspace_see(w, g, a, &q);
+    workspace_end(w, &q, d);
 
     atomic_size_t *const turn = &list->turn[head * list->Tr + i];
     const size_t next = next_seen(list, a, i, j + 1);
@@ -110,18 +110,18 @@ static void do_tile(struct work_list *list, struct workplace *w, const struct ba
 }
 
 /* Tile j of the keys of key/value head n, past all queries of the heads that share it. */
-static void do_task(struct work_list *list, struct workplace *w, size_t n, size_t j)
+static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
     const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
-    const size_t cols = smaller(list->size.Bc, p->Nk - j0);
+    const size_t cols = min(list->size.Bc, p->Nk - j0);
     const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
     const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
     count_loads(keys.K + j0 * p->d, cols * p->d);
     count_loads(keys.V + j0 * p->d, cols * p->d);
     w->groups = (cols - 1) / GROUP + 1;
     for (size_t g = 0; g < w->groups; g++)
-        keys_begin(&w->k[g], &keys, j0 + g * GROUP, smaller(GROUP, cols - g * GROUP));
+        keys_begin(&w->k[g], &keys, j0 + g * GROUP, min(GROUP, cols - g * GROUP));
     for (size_t head = first; head < first + group; head++) {
         const struct backward_head a = backward_head_of(p, head, list->in, list->out);
         for (size_t i = list->Tr; i-- > 0;)
@@ -162,7 +162,7 @@ static void begin_tile(struct work_list *list, size_t tile)
     const struct attention *p = list->p;
     const size_t head = tile / list->Tr, i = tile % list->Tr, i0 = i * list->size.Br;
     const struct backward_head a = backward_head_of(p, head, list->in, list->out);
-    for (size_t r = i0; r < smaller(i0 + list->size.Br, p->Nq); r++)
+    for (size_t r = i0; r < min(i0 + list->size.Br, p->Nq); r++)
         begin_row(list, head * p->Nq + r);
     atomic_init(&list->turn[tile], next_seen(list, &a, i, 0));
 }
@@ -171,8 +171,8 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
                        struct gradients out)
 {
     const size_t heads = p->B * p->Hkv;
-    size.Br = smaller(size.Br, p->Nq);
-    size.Bc = smaller(size.Bc, p->Nk);
+    size.Br = min(size.Br, p->Nq);
+    size.Bc = min(size.Bc, p->Nk);
     struct work_list list = { .p = p, .size = size, .in = in, .out = out };
     list.Tr = (p->Nq - 1) / size.Br + 1;
     list.Tc = (p->Nk - 1) / size.Bc + 1;
@@ -183,13 +183,13 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
 
     PARALLEL(omp parallel)
     {
-        struct workplace w = workplace_new(p, size);
+        struct workspace w = workspace_new(p, size);
         PARALLEL(omp for)
         for (size_t tile = 0; tile < p->B * p->H * list.Tr; tile++)
             begin_tile(&list, tile);
         for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * list.Tc;)
             do_task(&list, &w, task / list.Tc, task % list.Tc);
-        workplace_free(&w);
+        workspace_free(&w);
     }
     free(list.turn);
     extra_free(list.D);

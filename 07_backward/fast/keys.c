@@ -32,7 +32,7 @@ static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
                 row[l] = v * LANES + l < cols ? vec_load_some(x + (v * LANES + l) * d + k, d - k)
                                               : vec_of(0.0f);
             transpose(row);
-            for (size_t l = 0; l < smaller(LANES, d - k); l++)
+            for (size_t l = 0; l < min(LANES, d - k); l++)
                 to[k + l][v] = row[l];
         }
 }
@@ -44,7 +44,7 @@ static void from_lanes(float *x, const group_row *from, float factor, size_t col
         for (size_t k = 0; k < d; k += LANES) {
             vec row[LANES];
             for (size_t l = 0; l < LANES; l++)
-                row[l] = factor * from[smaller(k + l, d - 1)][v];
+                row[l] = factor * from[min(k + l, d - 1)][v];
             transpose(row);
             for (size_t l = 0; l < LANES && v * LANES + l < cols; l++)
                 vec_store_some(x + (v * LANES + l) * d + k, row[l], d - k);
@@ -64,7 +64,7 @@ void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t
     for (size_t c = 0; c < cols; c++)
         for (size_t n = 0; n < panels_of(d); n++)
             memcpy(&k->rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
-                   smaller(GROUP, d - n * GROUP) * sizeof *a->K);
+                   min(GROUP, d - n * GROUP) * sizeof *a->K);
 }
 
 void keys_end(const struct keys *k, const struct backward_head *a)
@@ -75,7 +75,8 @@ void keys_end(const struct keys *k, const struct backward_head *a)
 }
 
 /* The lanes that have a key which the key mask shows. */
-static void lanes_that_count(const struct keys *k, const struct backward_head *a, seen_row counts)
+static void lanes_that_count(const struct keys *k, const struct backward_head *a,
+                             visibility_row counts)
 {
     const struct attention *p = a->p;
     for (int v = 0; v < COLUMNS; v++)
@@ -89,22 +90,22 @@ static void lanes_that_count(const struct keys *k, const struct backward_head *a
 
 /* Those whose block in this row of the block mask is shown. */
 static void row_of_blocks(const struct keys *k, const struct attention *p, size_t row,
-                          seen_row blocks)
+                          visibility_row blocks)
 {
     const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
     for (int v = 0; v < COLUMNS; v++)
         for (int lane = 0; lane < LANES; lane++) {
-            const size_t j = smaller(k->j0 + (size_t)v * LANES + (size_t)lane, p->Nk - 1);
+            const size_t j = min(k->j0 + (size_t)v * LANES + (size_t)lane, p->Nk - 1);
             blocks[v][lane] = p->block_mask[row * columns + j / p->mask_cols] ? -1 : 0;
         }
 }
 
-void keys_seen(seen_row *seen, const struct keys *k, const struct backward_head *a, size_t i0,
+void keys_seen(visibility_row *seen, const struct keys *k, const struct backward_head *a, size_t i0,
                size_t n)
 {
     const struct attention *p = a->p;
     const struct band band = attention_band(p);
-    seen_row counts, blocks = { { 0 } };
+    visibility_row counts, blocks = { { 0 } };
     lanes_that_count(k, a, counts);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
@@ -149,7 +150,7 @@ void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a
                 }
             }
             transpose(square);
-            for (size_t l = 0; l < smaller(LANES, n - r); l++)
+            for (size_t l = 0; l < min(LANES, n - r); l++)
                 Z[r + l][v] = square[l];
         }
 }

@@ -1,6 +1,6 @@
 #include "07_backward/fast/pieces.h"
 
-#include "07_backward/fast/workplace.h"
+#include "07_backward/fast/workspace.h"
 #include "common/cpu/threads.h"
 #include "common/measure/bench.h"
 #include "common/problem/attention_input.h"
@@ -23,7 +23,7 @@ struct work_of_pieces {
     struct backward_head a;
     struct backward_input in;
     struct gradients out;
-    struct workplace w;
+    struct workspace w;
     struct queries q;
 };
 
@@ -42,7 +42,7 @@ static void loop(void *arg)
 static void weights(void *arg)
 {
     const struct work_of_pieces *work = arg;
-    const struct workplace *w = &work->w;
+    const struct workspace *w = &work->w;
     for (size_t g = 0; g < w->groups; g++)
         for (size_t r = 0; r < PIECE_QUERIES; r++)
             for (int v = 0; v < COLUMNS; v++) {
@@ -56,20 +56,20 @@ static void seen(void *arg)
 {
     struct work_of_pieces *work = arg;
     for (size_t g = 0; g < work->w.groups; g++)
-        workplace_see(&work->w, g, &work->a, &work->q);
+        workspace_see(&work->w, g, &work->a, &work->q);
 }
 
 static void dQ(void *arg)
 {
     struct work_of_pieces *work = arg;
-    workplace_end(&work->w, &work->q, work->a.p->d);
+    workspace_end(&work->w, &work->q, work->a.p->d);
 }
 
 static void begin_keys(struct work_of_pieces *work)
 {
     for (size_t g = 0; g < work->w.groups; g++)
         keys_begin(&work->w.k[g], &work->a, g * GROUP,
-                   smaller(GROUP, PIECE_NUMBER_OF_KEYS - g * GROUP));
+                   min(GROUP, PIECE_NUMBER_OF_KEYS - g * GROUP));
 }
 
 static void keys(void *arg)
@@ -91,12 +91,12 @@ static struct work_of_pieces work_of(const struct attention *p, struct backward_
                                      struct gradients out)
 {
     struct work_of_pieces work = {
-        backward_head_of(p, 0, in, out), in, out, workplace_new(p, piece_size), { 0 }
+        backward_head_of(p, 0, in, out), in, out, workspace_new(p, piece_size), { 0 }
     };
     const float D[PIECE_QUERIES] = { 0.0f };
     work.w.groups = (PIECE_NUMBER_OF_KEYS - 1) / GROUP + 1;
     begin_keys(&work);
-    work.q = workplace_queries(&work.w, &work.a, D, 0, PIECE_QUERIES);
+    work.q = workspace_queries(&work.w, &work.a, D, 0, PIECE_QUERIES);
     seen(&work);
     return work;
 }
@@ -135,5 +135,5 @@ void backward_pieces_measure(const struct attention *p, struct backward_input in
     const double peak = bench_fma_operations() / timed[BACKWARD_PIECES].best;
     for (int k = 0; k < BACKWARD_PIECES; k++)
         share[k] = timed[k].best * peak / operations((enum backward_piece)k, p);
-    workplace_free(&work.w);
+    workspace_free(&work.w);
 }

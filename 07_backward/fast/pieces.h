@@ -9,7 +9,7 @@
 enum backward_piece {
     PIECE_LOOP,     // five products, if all their numbers were in the first cache
     PIECE_WEIGHTS,  // P and dS of numbers that are there
-    PIECE_SEEN,     // what workplace_see does: four products, with P and dS among them
+    PIECE_SEEN,     // what workspace_see does: four products, with P and dS among them
     PIECE_DQ,       // the fifth
     PIECE_KEYS,     // a group's K and V transposed, and its dK and dV back
     PIECE_WHOLE,    // all of `complete`, with whatever it has to fetch

@@ -17,8 +17,8 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
             for (size_t j0 = 0; j0 < p->Nk; j0 += size.Bc) {
-                const size_t rows = smaller(size.Br, p->Nq - i0);
-                const size_t cols = smaller(size.Bc, p->Nk - j0);
+                const size_t rows = min(size.Br, p->Nq - i0);
+                const size_t cols = min(size.Bc, p->Nk - j0);
                 const enum tile_kind kind =
                     tile_kind(p, n / p->H, n % p->H, i0, i0 + rows, j0, j0 + cols);
                 counts.of_kind[kind]++;

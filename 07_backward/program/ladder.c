@@ -93,11 +93,11 @@ void tell_steps(const struct layer *layer, const struct options *o)
     report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "kernel", "accesses", "per pair", "stored",
                 "products", "error", "step before");
     for (const struct step *step = steps; step < steps + STEPS; step++) {
-        const char *lacks = step_unsupported(step, p);
+        const char *unsupported = step_unsupported(step, p);
         char name[32];
         step_label(&table, step, name);
-        if (lacks) {
-            report_line("%s cannot do this: it knows no %s", name, lacks);
+        if (unsupported) {
+            report_line("%s cannot do this: it does not support %s", name, unsupported);
             continue;
         }
         const struct attention_errors e = tell_row(step, layer, &check, &previous, o, csv);

@@ -71,13 +71,13 @@ static void fa1_head(struct backward_head a, struct tile_size size, struct backw
     for (size_t k = 0; k < Nq * d; k++)                                        // 5
         store(&a.dQ[k], 0.0f);
     for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {                               // 6
-        t.cols = smaller(size.Bc, Nk - t.j0);
+        t.cols = min(size.Bc, Nk - t.j0);
         tile_load(fast->K, a.K + t.j0 * d, t.cols * d);                        // 7
         tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
         tile_fill(fast->dK, 0.0f, t.cols * d);                                 // 8
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                           // 9
-            t.rows = smaller(size.Br, Nq - t.i0);
+            t.rows = min(size.Br, Nq - t.i0);
             if (tile_is_seen(&a, t))
                 fa1_tile(&a, t, fast);                                         // 10 to 22
         }

@@ -73,13 +73,13 @@ static void fa2_head(struct backward_head a, struct tile_size size, float *D,
         store(&a.dQ[k], 0.0f);
     fa2_D(&a, D);                                                              // 4
     for (t.j0 = 0; t.j0 < Nk; t.j0 += size.Bc) {                               // 5
-        t.cols = smaller(size.Bc, Nk - t.j0);
+        t.cols = min(size.Bc, Nk - t.j0);
         tile_load(fast->K, a.K + t.j0 * d, t.cols * d);                        // 6
         tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
         tile_fill(fast->dK, 0.0f, t.cols * d);                                 // 7
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                           // 8
-            t.rows = smaller(size.Br, Nq - t.i0);
+            t.rows = min(size.Br, Nq - t.i0);
             if (tile_is_seen(&a, t))
                 fa2_tile(&a, t, D, fast);                                      // 9 to 16
         }

@@ -15,13 +15,13 @@ static void split_keys(const struct backward_head *a, struct tile_size size, con
     const size_t d = a->p->d;
     struct tile t = { 0 };
     for (t.j0 = 0; t.j0 < a->p->Nk; t.j0 += size.Bc) {
-        t.cols = smaller(size.Bc, a->p->Nk - t.j0);
+        t.cols = min(size.Bc, a->p->Nk - t.j0);
         tile_load(fast->K, a->K + t.j0 * d, t.cols * d);
         tile_load(fast->V, a->V + t.j0 * d, t.cols * d);
         tile_fill(fast->dK, 0.0f, t.cols * d);
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < a->p->Nq; t.i0 += size.Br) {
-            t.rows = smaller(size.Br, a->p->Nq - t.i0);
+            t.rows = min(size.Br, a->p->Nq - t.i0);
             if (!tile_is_seen(a, t))
                 continue;
             fa2_load_queries(a, t, D, fast);
@@ -41,11 +41,11 @@ static void split_queries(const struct backward_head *a, struct tile_size size, 
     const size_t d = a->p->d;
     struct tile t = { 0 };
     for (t.i0 = 0; t.i0 < a->p->Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, a->p->Nq - t.i0);
+        t.rows = min(size.Br, a->p->Nq - t.i0);
         fa2_load_queries(a, t, D, fast);
         tile_fill(fast->dQ, 0.0f, t.rows * d);
         for (t.j0 = 0; t.j0 < a->p->Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, a->p->Nk - t.j0);
+            t.cols = min(size.Bc, a->p->Nk - t.j0);
             if (!tile_is_seen(a, t))
                 continue;
             tile_load(fast->K, a->K + t.j0 * d, t.cols * d);

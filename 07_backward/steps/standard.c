@@ -30,10 +30,10 @@ static void product(const struct backward_head *a, struct tile_size size, const 
     const struct attention *p = a->p;
     struct tile t;
     for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, p->Nq - t.i0);
+        t.rows = min(size.Br, p->Nq - t.i0);
         tile_load(fast->Q, A + t.i0 * p->d, t.rows * p->d);
         for (t.j0 = 0; t.j0 < p->Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, p->Nk - t.j0);
+            t.cols = min(size.Bc, p->Nk - t.j0);
             tile_load(fast->K, B + t.j0 * p->d, t.cols * p->d);
             tile_product(fast->P, fast->Q, fast->K, t, p->d);
             if (scores)
@@ -59,10 +59,10 @@ static void product_for_queries(const struct attention *p, struct tile_size size
     const size_t d = p->d;
     struct tile t;
     for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-        t.rows = smaller(size.Br, p->Nq - t.i0);
+        t.rows = min(size.Br, p->Nq - t.i0);
         tile_fill(fast->Q, 0.0f, t.rows * d);
         for (t.j0 = 0; t.j0 < p->Nk; t.j0 += size.Bc) {
-            t.cols = smaller(size.Bc, p->Nk - t.j0);
+            t.cols = min(size.Bc, p->Nk - t.j0);
             load_tile(p, X, t, fast);
             tile_load(fast->K, B + t.j0 * d, t.cols * d);
             tile_add_to_queries(fast->Q, fast->P, fast->K, t, d);
@@ -80,10 +80,10 @@ static void product_for_keys(const struct attention *p, struct tile_size size, f
     const size_t d = p->d;
     struct tile t;
     for (t.j0 = 0; t.j0 < p->Nk; t.j0 += size.Bc) {
-        t.cols = smaller(size.Bc, p->Nk - t.j0);
+        t.cols = min(size.Bc, p->Nk - t.j0);
         tile_fill(fast->K, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-            t.rows = smaller(size.Br, p->Nq - t.i0);
+            t.rows = min(size.Br, p->Nq - t.i0);
             load_tile(p, X, t, fast);
             tile_load(fast->Q, A + t.i0 * d, t.rows * d);
             tile_add_to_keys(fast->K, fast->P, fast->Q, t, d);
@@ -130,7 +130,7 @@ static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
 void backward_standard(const struct attention *p, struct tile_size size, struct backward_input in,
                        struct gradients out)
 {
-    const size_t Br = smaller(size.Br, p->Nq), Bc = smaller(size.Bc, p->Nk), pairs = p->Nq * p->Nk;
+    const size_t Br = min(size.Br, p->Nq), Bc = min(size.Bc, p->Nk), pairs = p->Nq * p->Nk;
     struct backward_memory fast = { .Q = extra_fast("a tile of queries", Br * p->d),
                                     .K = extra_fast("a tile of keys", Bc * p->d),
                                     .P = extra_fast("a tile of pairs", Br * Bc) };

@@ -25,7 +25,7 @@ struct backward_head backward_head_of(const struct attention *p, size_t n, struc
 
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size)
 {
-    const size_t Br = smaller(size.Br, p->Nq), Bc = smaller(size.Bc, p->Nk), d = p->d;
+    const size_t Br = min(size.Br, p->Nq), Bc = min(size.Bc, p->Nk), d = p->d;
     return (struct backward_memory){
         .Q = extra_fast("a tile of Q", Br * d),
         .O = extra_fast("a tile of O", Br * d),

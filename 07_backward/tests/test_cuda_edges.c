@@ -162,7 +162,7 @@ static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, s
     p.dtype = loaded;
     struct test_problem t = problem_of(p, 0, 1);
     struct layer layer = layer_with_forward(&t);
-    struct cuda_loaded l = cuda_load(&cuda_kernels[name], &device_cpu, &layer);
+    struct on_device l = cuda_load(&cuda_kernels[name], &device_cpu, &layer);
     l.p.d = d;
     l.p.dtype = type;
     child_aborts(launch, &l, part);

@@ -162,9 +162,10 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
                   cuda_kernels[name].name);
         cr_assert(asked(name, NULL, &gpu) == 1, "%s, and nobody demands a GPU",
                   cuda_kernels[name].name);
-        const char *const lacks = step_wrong_device(&cuda_kernels[name], &gpu);
-        cr_assert(lacks && strstr(lacks, "A100, of compute capability 8.0 (it is for 9.0)"), "%s",
-                  lacks ? lacks : "nothing");
+        const char *const unsupported = step_wrong_device(&cuda_kernels[name], &gpu);
+        cr_assert(unsupported &&
+                      strstr(unsupported, "A100, of compute capability 8.0 (it is for 9.0)"),
+                  "%s", unsupported ? unsupported : "nothing");
         gpu.facts = facts_of_an_H100;
         cr_assert(asked(name, "gpu", &gpu) == 0, "%s on an H100", cuda_kernels[name].name);
     }

@@ -65,10 +65,11 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma_split --dtype bf16", split);
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
-          (const char *const[]){ "cuda_standard      cannot do this: it does not know --dtype bf16",
-                                 "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n",
-                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n",
-                                 "cuda_complete ", "cuda_ordered\n", NULL });
+          (const char *const[]){
+              "cuda_standard      cannot do this: it does not support --dtype bf16",
+              "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n", "cuda_bulk ",
+              "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n", "cuda_complete ", "cuda_ordered\n",
+              NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
@@ -107,10 +108,10 @@ TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
                                  "cuda_recompute\n", "cuda_complete", "cuda_deterministic\n",
                                  NULL });
     tells(OPTIONS "--kernel all",
-          (const char *const[]){ "cuda_standard      cannot do this: it does not know --dropout",
+          (const char *const[]){ "cuda_standard      cannot do this: it does not support --dropout",
                                  "cuda_complete  ", NULL });
     tells("--kernel all --n-q 5 --d 129",
-          (const char *const[]){ "cuda_complete      cannot do this: it does not know d = 129",
+          (const char *const[]){ "cuda_complete      cannot do this: it does not support d = 129",
                                  NULL });
 }
 

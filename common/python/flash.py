@@ -38,7 +38,7 @@ class Attention(ctypes.Structure):  # struct attention of common/problem/attenti
         ("dropout_seed", ctypes.c_uint64)]
 
 
-class Call(ctypes.Structure):  # struct door_call of common/python/door.h
+class Call(ctypes.Structure):  # struct binding_call of common/python/binding.h
     _fields_ = [(name, size_t) for name in ("br", "bc", "threads")] + [
         (name, pointer) for name in ("Q", "K", "V", "dO", "O", "lse", "dQ", "dK", "dV")]
 
@@ -50,11 +50,11 @@ class DoorStep(ctypes.Structure):
 problem_p, call_p = ctypes.POINTER(Attention), ctypes.POINTER(Call)
 
 
-class Door(ctypes.Structure):
+class Binding(ctypes.Structure):
     _fields_ = [
         ("steps", size_t), ("attention_bytes", size_t), ("call_bytes", size_t),
         ("step", ctypes.CFUNCTYPE(DoorStep, size_t)),
-        ("lacks", ctypes.CFUNCTYPE(text, size_t, problem_p, call_p)),
+        ("unsupported", ctypes.CFUNCTYPE(text, size_t, problem_p, call_p)),
         ("room", ctypes.CFUNCTYPE(ctypes.c_double, size_t, problem_p, call_p, size_t)),
         ("run", ctypes.CFUNCTYPE(None, size_t, problem_p, call_p)),
         ("call", ctypes.CFUNCTYPE(text, pointer, size_t, problem_p, call_p, ctypes.POINTER(size_t))),
@@ -62,12 +62,12 @@ class Door(ctypes.Structure):
 
 
 class Step(NamedTuple):
-    """A step: "05/fa2" is number 3 of chapter 05's door."""
+    """A step: "05/fa2" is number 3 of chapter 05's binding."""
     name: str
     idea: str
     backward: bool
     lse: bool
-    door: Door
+    binding: Binding
     number: int
 
 
@@ -100,13 +100,13 @@ def steps() -> dict[str, Step]:
         raise ImportError(f"{library()}: expected the library, which make python builds")
     lib, found = ctypes.CDLL(str(library())), {}
     for chapter in ("04", "05", "06", "07"):
-        door = Door.in_dll(lib, "door_" + chapter)
-        if (door.attention_bytes, door.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
+        binding = Binding.in_dll(lib, "binding_" + chapter)
+        if (binding.attention_bytes, binding.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
             raise ImportError(f"{library()}: expected the structures of flash.py; make python builds it anew")
-        for n in range(door.steps):
-            s = door.step(n)
+        for n in range(binding.steps):
+            s = binding.step(n)
             name = f"{chapter}/{s.name.decode()}"
-            found[name] = Step(name, s.idea.decode(), s.backward, s.lse, door, n)
+            found[name] = Step(name, s.idea.decode(), s.backward, s.lse, binding, n)
     return found
 
 
@@ -245,16 +245,16 @@ def _call(step: Step, p: Attention, o: Options, **arrays) -> None:
                 **{name: None if x is None else x.ctypes.data for name, x in arrays.items()})
     if o.tile is not None:
         call.br, call.bc = _pair("tile", o.tile, 1)
-    step.door.prepare(p)
-    lacks = step.door.lacks(step.number, p, call)
+    step.binding.prepare(p)
+    lacks = step.binding.unsupported(step.number, p, call)
     if lacks:
         option = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), lacks.decode())
         raise ValueError(f"{step.name}: expected a problem without what this step lacks: {option}")
     with _one_at_a_time:
-        wrong = step.door.call(ctypes.addressof(step.door), step.number, p, call, _extra)
+        wrong = step.binding.call(ctypes.addressof(step.binding), step.number, p, call, _extra)
     if wrong:
         raise MemoryError(f"{step.name}: {wrong.decode()}: it needs up to "
-                          f"{step.door.room(step.number, p, call, call.threads or 1) / 1e9:.3g} GB of its own")
+                          f"{step.binding.room(step.number, p, call, call.threads or 1) / 1e9:.3g} GB of its own")
 
 
 def forward(Q, K, V, *, step: str = "05/complete", out=None, lse=None,

@@ -72,7 +72,7 @@ class Memory(Case):
                         flash.forward(Q, K, V, step=step.name, **{**asked, "key_mask": None})
                     p, _ = flash._problem(Q, K, V, flash.Options())
                     call = flash.Call(br=tile[0] if tile else 0, bc=tile[1] if tile else 0)
-                    self.assertLessEqual(flash.extra_bytes(), step.door.room(step.number, p, call, 3),
+                    self.assertLessEqual(flash.extra_bytes(), step.binding.room(step.number, p, call, 3),
                                          f"{step.name}, {shape}, tile {tile}")
 
     def test_too_little_memory_is_an_exception(self):

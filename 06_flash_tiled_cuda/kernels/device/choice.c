@@ -5,7 +5,7 @@
 
 enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
 
-const char *device_lacks(const struct device *device, enum dtype type)
+const char *device_unsupported(const struct device *device, enum dtype type)
 {
     static char text[200];
     struct device_facts facts;
@@ -25,13 +25,13 @@ const struct device *device_among(const struct options *o, const struct device *
 {
     if (o->device && strcmp(o->device, "cpu") == 0)
         return &device_cpu;
-    const char *const lacks = gpu ? device_lacks(gpu, o->dtype) : NULL;
-    if (gpu && !lacks)
+    const char *const unsupported = gpu ? device_unsupported(gpu, o->dtype) : NULL;
+    if (gpu && !unsupported)
         return gpu;
     if (!o->device || strcmp(o->device, "gpu") != 0)
         return &device_cpu;
-    if (lacks)
-        options_skip("%s", lacks);
+    if (unsupported)
+        options_skip("%s", unsupported);
     options_skip("no GPU (%s)", why_none);
 }
 

@@ -19,7 +19,7 @@ const struct device *device_among(const struct options *options, const struct de
                                   const char *why_none);
 
 /* Why numbers of this type are none for the device, in static memory; NULL: they are. */
-const char *device_lacks(const struct device *device, enum dtype type);
+const char *device_unsupported(const struct device *device, enum dtype type);
 
 /* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
 const char *device_text(const struct device *device);

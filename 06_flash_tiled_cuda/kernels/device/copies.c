@@ -59,7 +59,7 @@ void device_download_16(const struct device *device, float *host, const uint16_t
     free(numbers);
 }
 
-static size_t blocks_of(size_t n, size_t size)
+static size_t ceil_div(size_t n, size_t size)
 {
     return (n - 1) / size + 1;
 }
@@ -70,7 +70,7 @@ void device_copy_masks(const struct device *device, struct attention *p)
     if (p->block_mask)
         p->block_mask =
             device_copy(device, p->block_mask,
-                        blocks_of(p->Nq, p->mask_rows) * blocks_of(p->Nk, p->mask_cols), NULL);
+                        ceil_div(p->Nq, p->mask_rows) * ceil_div(p->Nk, p->mask_cols), NULL);
 }
 
 void device_release_all(const struct device *device, const void *const *arrays, size_t n)

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-static size_t least(size_t a, size_t b)
+static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -39,9 +39,9 @@ static struct tile_counts tiles_of_size(const struct attention *p, struct tile_s
     struct tile_counts all = count_tiles(p, size);
     all.keys = 0;
     for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br) {
-        const ptrdiff_t last = (ptrdiff_t)least(i0 + size.Br, p->Nq) - 1;
+        const ptrdiff_t last = (ptrdiff_t)min(i0 + size.Br, p->Nq) - 1;
         const ptrdiff_t seen = last + attention_band(p).high + 1;
-        all.keys += p->B * p->H * (seen < 0 ? 0 : least((size_t)seen, p->Nk));
+        all.keys += p->B * p->H * (seen < 0 ? 0 : min((size_t)seen, p->Nk));
     }
     return all;
 }
@@ -190,9 +190,9 @@ void predict_cuda_mma(const struct attention *p, struct tile_size size, struct a
 static size_t keys_in_boxes(const struct attention *p)
 {
     const ptrdiff_t seen = (ptrdiff_t)p->Nq + attention_band(p).high;
-    const size_t some = seen < 0 ? 0 : least((size_t)seen, p->Nk);
+    const size_t some = seen < 0 ? 0 : min((size_t)seen, p->Nk);
     const size_t blocks = (some + HOPPER_KEYS - 1) / HOPPER_KEYS;
-    return p->B * p->Hkv * least(blocks * HOPPER_KEYS, p->Nk);
+    return p->B * p->Hkv * min(blocks * HOPPER_KEYS, p->Nk);
 }
 
 void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -234,7 +234,7 @@ struct count cuda_count(const struct step *kernel, const struct layer *layer)
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
-    struct cuda_loaded l = cuda_load(kernel, &device_watched, layer);
+    struct on_device l = cuda_load(kernel, &device_watched, layer);
     cuda_launch(&l);
     cuda_cpu_watch(0);
     kernel->predict(p, (struct tile_size){ 0, 0 }, &c.accesses);

@@ -69,7 +69,7 @@ static void write_csv(const char *csv, const char *formula, const struct count *
 /* Who works when, and who waits for whom, in the first block of each launch. */
 static void tell_timeline(const struct step *kernel, const struct layer *layer, const char *path)
 {
-    struct cuda_loaded l = cuda_load(kernel, &device_watched, layer);
+    struct on_device l = cuda_load(kernel, &device_watched, layer);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
     cuda_launch(&l);
     cuda_cpu_watch(0);
@@ -155,13 +155,13 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
                 "the one before");
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
-        const char *const lacks = step_unsupported_on(k, &layer->input.p, device);
+        const char *const unsupported = step_unsupported_on(k, &layer->input.p, device);
         if (options_left_out(k->name)) {
             report_line("%-18s is left out", k->name);
             continue;
         }
-        if (lacks) {
-            report_line("%-18s cannot do this: it does not know %s", k->name, lacks);
+        if (unsupported) {
+            report_line("%-18s cannot do this: it does not support %s", k->name, unsupported);
             continue;
         }
         const struct attention_errors e = tell_row(k, device, layer, &check, &previous, &on_cpu);

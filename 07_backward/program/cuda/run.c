@@ -33,10 +33,10 @@ static void load_inputs(struct backward_arrays *a, const struct device *device,
     }
 }
 
-struct cuda_loaded cuda_load(const struct step *kernel, const struct device *device,
-                             const struct layer *layer)
+struct on_device cuda_load(const struct step *kernel, const struct device *device,
+                           const struct layer *layer)
 {
-    struct cuda_loaded l = { .device = device, .kernel = kernel, .p = layer->input.p };
+    struct on_device l = { .device = device, .kernel = kernel, .p = layer->input.p };
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
     l.arrays = (struct backward_arrays){
@@ -57,12 +57,12 @@ struct cuda_loaded cuda_load(const struct step *kernel, const struct device *dev
     return l;
 }
 
-void cuda_launch(const struct cuda_loaded *l)
+void cuda_launch(const struct on_device *l)
 {
     l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
 }
 
-void cuda_unload(struct cuda_loaded *l)
+void cuda_unload(struct on_device *l)
 {
     const struct backward_arrays *a = &l->arrays;
     const void *const arrays[] = { a->Q,   a->K,    a->V,     a->O,          a->dO,
@@ -79,7 +79,7 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
     const size_t queries = attention_query_elements(&layer->input.p) * sizeof(float);
     const size_t keys = attention_key_elements(&layer->input.p) * sizeof(float);
     struct result r = result_new(&layer->input.p);
-    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    struct on_device l = cuda_load(kernel, device, layer);
     cuda_launch(&l);
     device->download(r.of[DQ], l.arrays.dQ, queries);
     device->download(r.of[DK], l.arrays.dK, keys);

@@ -9,16 +9,16 @@
 #include "07_backward/program/stages.h"
 
 /* A layer in a device's memory, with all that the kernel needs there, its gradients poisoned. */
-struct cuda_loaded {
+struct on_device {
     const struct device *device;
     const struct step *kernel;
     struct attention p;
     struct backward_arrays arrays;
 };
-struct cuda_loaded cuda_load(const struct step *kernel, const struct device *device,
-                             const struct layer *layer);
-void cuda_launch(const struct cuda_loaded *loaded);
-void cuda_unload(struct cuda_loaded *loaded);
+struct on_device cuda_load(const struct step *kernel, const struct device *device,
+                           const struct layer *layer);
+void cuda_launch(const struct on_device *loaded);
+void cuda_unload(struct on_device *loaded);
 
 /* Runs the kernel on the device, into poisoned memory; result_free() what it gives. */
 struct result cuda_run(const struct step *kernel, const struct device *device,

@@ -126,7 +126,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     for (size_t k = 0; k < n; k++) {
         all_of_them.stores |= rungs[k].kernel->stores;
     }
-    struct cuda_loaded l = cuda_load(&all_of_them, device, all);
+    struct on_device l = cuda_load(&all_of_them, device, all);
     for (size_t k = 0; k < n; k++) {
         l.kernel = rungs[k].kernel;
         once += device->seconds(launch, &l);
@@ -230,7 +230,7 @@ void cuda_bench_ladder(const struct device *device, const struct options *o)
 static double seconds_of(const struct step *kernel, const struct device *device,
                          const struct layer *layer)
 {
-    struct cuda_loaded l = cuda_load(kernel, device, layer);
+    struct on_device l = cuda_load(kernel, device, layer);
     double best = device->seconds(launch, &l);
     for (int run = 1; run < BEST_OF; run++) {
         const double time = device->seconds(launch, &l);

@@ -1,10 +1,11 @@
-#include "06_flash_tiled_cuda/program/launches.h"
+#include "06_flash_tiled_cuda/program/on_device.h"
 
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
-void kernel_take(struct loaded *l, const struct step *kernel, const struct attention_input *input)
+void kernel_take(struct on_device *l, const struct step *kernel,
+                 const struct attention_input *input)
 {
     const struct kernel_shape shape = kernel_shape_of(kernel, input);
     l->kernel = kernel;
@@ -12,10 +13,10 @@ void kernel_take(struct loaded *l, const struct step *kernel, const struct atten
     l->arrays.Bc = shape.Bc;
 }
 
-struct loaded kernel_load_for(const struct step *const *some, size_t count,
-                              const struct device *device, const struct attention_input *input)
+struct on_device kernel_load_for(const struct step *const *some, size_t count,
+                                 const struct device *device, const struct attention_input *input)
 {
-    struct loaded l = { .device = device, .p = input->p };
+    struct on_device l = { .device = device, .p = input->p };
     struct attention *p = &l.p;
     const size_t n = attention_query_elements(p), keys = attention_key_elements(p);
     const size_t rows = attention_rows(p), size = sizeof(float);
@@ -50,18 +51,18 @@ struct loaded kernel_load_for(const struct step *const *some, size_t count,
     return l;
 }
 
-struct loaded kernel_load(const struct step *kernel, const struct device *device,
-                          const struct attention_input *input)
+struct on_device kernel_load(const struct step *kernel, const struct device *device,
+                             const struct attention_input *input)
 {
     return kernel_load_for(&kernel, 1, device, input);
 }
 
-void kernel_launch(const struct loaded *l)
+void kernel_launch(const struct on_device *l)
 {
     l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
 }
 
-void kernel_unload(struct loaded *l)
+void kernel_unload(struct on_device *l)
 {
     const void *const arrays[] = { l->arrays.Q,   l->arrays.K,    l->arrays.V,   l->arrays.O,
                                    l->arrays.lse, l->arrays.S,    l->arrays.P,   l->arrays.m,
@@ -71,7 +72,7 @@ void kernel_unload(struct loaded *l)
     l->arrays = (struct device_arrays){ 0 };
 }
 
-void kernel_output(const struct loaded *l, float *O)
+void kernel_output(const struct on_device *l, float *O)
 {
     const size_t n = attention_query_elements(&l->p);
     if (l->p.dtype == DTYPE_F32)

@@ -2,7 +2,7 @@
  * A chapter's door: what libflash.so shows of it. flash.py has the same structures.
  *
  * The chapters call their tables and helpers by the same names, so each is linked into one object of which
- * only `door_NN` can be seen, and these objects make up the library.
+ * only `binding_NN` can be seen, and these objects make up the library.
  */
 #ifndef COMMON_PYTHON_DOOR_H
 #define COMMON_PYTHON_DOOR_H
@@ -12,53 +12,54 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct door_step {
+struct binding_step {
     const char *name, *idea;
     bool backward;  // it computes gradients; else O
     bool lse;       // it writes lse too
 };
 
 /* What a step is called with. Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
-struct door_call {
+struct binding_call {
     size_t br, bc, threads;  // 0: as suits the step, and as OpenMP is set
     const float *Q, *K, *V, *dO;
     float *O, *lse, *dQ, *dK, *dV;
 };
 
-struct door {
+struct binding {
     size_t steps, attention_bytes, call_bytes;  // the sizes of the two structures
 
-    struct door_step (*step)(size_t n);
+    struct binding_step (*step)(size_t n);
 
     /* The option that step n lacks for p, or for a tile that the call asks for, as on a command line; or NULL. */
-    const char *(*lacks)(size_t n, const struct attention *p, const struct door_call *call);
+    const char *(*unsupported)(size_t n, const struct attention *p,
+                               const struct binding_call *call);
 
     /* Bytes of memory, at most, that step n takes in each of so many threads besides the call's arrays. */
-    double (*room)(size_t n, const struct attention *p, const struct door_call *call,
+    double (*room)(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads);
-    void (*run)(size_t n, const struct attention *p, const struct door_call *call);
+    void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
 
     /*
      * Runs step n of this door, which must lack nothing. NULL, or what went wrong; then nothing has been
      * written. `extra` becomes the bytes of extra memory that were held at most.
      */
-    const char *(*call)(const struct door *door, size_t n, const struct attention *p,
-                        const struct door_call *call, size_t *extra);
+    const char *(*call)(const struct binding *door, size_t n, const struct attention *p,
+                        const struct binding_call *call, size_t *extra);
 
     /* p with what attention_set_dropout computes. */
     void (*prepare)(struct attention *p);
 };
 
 /* The last two are the same for every chapter. */
-const char *door_call(const struct door *door, size_t n, const struct attention *p,
-                      const struct door_call *call, size_t *extra);
-void door_prepare(struct attention *p);
+const char *binding_call(const struct binding *door, size_t n, const struct attention *p,
+                         const struct binding_call *call, size_t *extra);
+void binding_prepare(struct attention *p);
 
 /* At most what chapters 05 and 07 keep for a tile of queries and one of keys, in one thread. */
-double door_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
+double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
 /* Of all that a chapter consists of, its door alone can be seen from outside. */
 #define DOOR __attribute__((visibility("default")))
-extern DOOR const struct door door_04, door_05, door_06, door_07;
+extern DOOR const struct binding binding_04, binding_05, binding_06, binding_07;
 
 #endif

@@ -1,21 +1,21 @@
 /* Chapter 04 as libflash.so shows it. */
-#include "common/python/door.h"
+#include "common/python/binding.h"
 
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/standard_attention.h"
 
 enum { STANDARD, NO_TILING, STEPS };
 
-static struct door_step step(size_t n)
+static struct binding_step step(size_t n)
 {
-    static const struct door_step all[] = {
+    static const struct binding_step all[] = {
         { .name = "standard_attention", .idea = "S and P stored whole" },
         { .name = "flash_no_tiling", .idea = "one pass over the keys for each query", .lse = true },
     };
     return all[n];
 }
 
-static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     if (call->br)
         return "--tile";
@@ -34,14 +34,14 @@ static const char *lacks(size_t n, const struct attention *p, const struct door_
     return p->key_mask ? "--key-mask" : NULL;
 }
 
-static double room(size_t n, const struct attention *p, const struct door_call *call,
+static double room(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads)
 {
     (void)call, (void)threads;
     return n == STANDARD ? 2.0 * (double)p->Nq * (double)p->Nk * sizeof(float) + 4096.0 : 0.0;
 }
 
-static void run(size_t n, const struct attention *p, const struct door_call *call)
+static void run(size_t n, const struct attention *p, const struct binding_call *call)
 {
     if (n == NO_TILING) {
         flash_no_tiling(p, call->Q, call->K, call->V, call->O, call->lse);
@@ -55,14 +55,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     }
 }
 
-const struct door door_04 = {
+const struct binding binding_04 = {
     .steps = STEPS,
     .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct door_call),
+    .call_bytes = sizeof(struct binding_call),
     .step = step,
-    .lacks = lacks,
+    .unsupported = unsupported,
     .room = room,
     .run = run,
-    .call = door_call,
-    .prepare = door_prepare,
+    .call = binding_call,
+    .prepare = binding_prepare,
 };

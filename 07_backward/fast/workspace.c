@@ -1,4 +1,4 @@
-#include "07_backward/fast/workplace.h"
+#include "07_backward/fast/workspace.h"
 
 #include <string.h>
 
@@ -19,14 +19,14 @@ static bool may_see_nothing(const struct attention *p)
  * One piece of memory, and no more of it than the problem needs. Many small ones are often given back to the system
  * page by page, and each page that comes anew interrupts the program: on short texts that is a tenth of the time.
  */
-struct workplace workplace_new(const struct attention *p, struct tile_size size)
+struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
     const bool holes = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
     const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_see_nothing(p);
     const size_t group_rows =
         groups * (keys_rows(d, holes) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
-    struct workplace w = {
+    struct workspace w = {
         .room = extra_fast("tiles", group_rows * GROUP + (copied ? 2 * d + 2 : 2) * rows),
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
     };
@@ -37,7 +37,7 @@ struct workplace workplace_new(const struct attention *p, struct tile_size size)
     w.Z = dropout ? rows_take(&left, rows) : NULL;
     w.dS = rows_take(&left, groups * rows);
     w.dQ = rows_take(&left, panels_of(d) * rows);
-    w.seen = (seen_row *)rows_take(&left, rows);
+    w.seen = (visibility_row *)rows_take(&left, rows);
     w.L = (float *)left;
     w.D = w.L + rows;
     if (copied) {
@@ -47,7 +47,7 @@ struct workplace workplace_new(const struct attention *p, struct tile_size size)
     return w;
 }
 
-void workplace_free(struct workplace *w)
+void workspace_free(struct workspace *w)
 {
     extra_free((float *)w->k);
     extra_free(w->room);
@@ -83,7 +83,7 @@ static const float *rows_of(float *to, const float *from, const struct backward_
 }
 
 /* With +inf in place of an L of -inf every e^{x - L} of the row is 0 and not NaN. */
-struct queries workplace_queries(struct workplace *w, const struct backward_head *a, const float *D,
+struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows)
 {
     struct queries q = { rows_of(w->Q, a->Q, a, i0, rows), rows_of(w->dO, a->dO, a, i0, rows), i0,
@@ -97,7 +97,7 @@ struct queries workplace_queries(struct workplace *w, const struct backward_head
 }
 
 /* Queries first … end - 1 of a tile. */
-struct stretch {
+struct key_span {
     size_t first, end;
 };
 
@@ -111,7 +111,7 @@ INLINE struct block products(const float *A, const group_row *B, size_t d)
  * P = e^{x - L} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
  * go among the products. factor is the scale times log2(e).
  */
-static void weigh(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
+static void weigh(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
                   float factor, group_row *dS)
 {
     for (size_t i = 0; i < q->padded; i += ROWS) {
@@ -127,8 +127,8 @@ static void weigh(struct workplace *w, const struct keys *k, const struct querie
 }
 
 /* The same for the queries of a stretch where some pairs do not count, and with dropout: P is P_drop then. */
-static void weigh_seen(struct workplace *w, const struct keys *k, const struct queries *q, size_t d,
-                       float factor, group_row *dS, struct stretch s, bool dropout)
+static void weigh_seen(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
+                       float factor, group_row *dS, struct key_span s, bool dropout)
 {
     const vec none = vec_of(0.0f);
     for (size_t i = s.first; i < s.end; i += ROWS) {
@@ -168,23 +168,23 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
  * From the first query that sees some key of the group to the last, in whole blocks of ROWS. In causal
  * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them.
  */
-static struct stretch queries_that_see(const struct workplace *w, const struct queries *q)
+static struct key_span queries_that_see(const struct workspace *w, const struct queries *q)
 {
-    struct stretch s = { 0, q->padded };
-    while (s.first < s.end && !seen_by_any(w->seen[s.first]))
+    struct key_span s = { 0, q->padded };
+    while (s.first < s.end && !visible_to_any(w->seen[s.first]))
         s.first++;
-    while (s.end > s.first && !seen_by_any(w->seen[s.end - 1]))
+    while (s.end > s.first && !visible_to_any(w->seen[s.end - 1]))
         s.end--;
-    return (struct stretch){ s.first / ROWS * ROWS, rounded_up(s.end) };
+    return (struct key_span){ s.first / ROWS * ROWS, rounded_up(s.end) };
 }
 
 /*
  * Sets what the queries see of the keys' rows: from the first key that one of them sees to the last, with zeros
  * for keys between that none sees: there may be NaN. Without masks there are none between.
  */
-static void see_rows(const struct workplace *w, struct keys *k, size_t rows, size_t d)
+static void see_rows(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
-    seen_row any = { { 0 } };
+    visibility_row any = { { 0 } };
     bool holes = false;
     for (size_t r = 0; r < rows; r++)
         for (int v = 0; v < COLUMNS; v++)
@@ -207,7 +207,7 @@ static void see_rows(const struct workplace *w, struct keys *k, size_t rows, siz
             memset(&k->holed[n], 0, sizeof k->holed[n]);
 }
 
-void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
+void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
                    const struct queries *q)
 {
     const struct attention *p = a->p;
@@ -220,7 +220,7 @@ void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
     k->seen = NULL;
     if (kind == TILE_SKIPPED)
         return;
-    struct stretch s = { 0, q->padded };
+    struct key_span s = { 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
     if (kind == TILE_WHOLE && full && !dropout) {
         weigh(w, k, q, p->d, factor, dS);
@@ -244,7 +244,7 @@ void workplace_see(struct workplace *w, size_t g, const struct backward_head *a,
     add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, n, p->d);
 }
 
-void workplace_end(struct workplace *w, const struct queries *q, size_t d)
+void workspace_end(struct workspace *w, const struct queries *q, size_t d)
 {
     for (size_t n = 0; n < panels_of(d); n++)
         for (size_t i = 0; i < q->padded; i += ROWS) {

@@ -1,44 +1,45 @@
 /* Chapter 07 as libflash.so shows it. */
-#include "common/python/door.h"
+#include "common/python/binding.h"
 
 #include "07_backward/program/stages.h"
 
 #include <string.h>
 
-static struct door_step step(size_t n)
+static struct binding_step step(size_t n)
 {
-    return (struct door_step){ .name = steps[n].name, .idea = steps[n].idea, .backward = true };
+    return (struct binding_step){ .name = steps[n].name, .idea = steps[n].idea, .backward = true };
 }
 
-static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     (void)call;  // any tile will do
     return step_unsupported(&steps[n], p);
 }
 
-static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
+static struct tile_size size_of(size_t n, const struct attention *p,
+                                const struct binding_call *call)
 {
     const struct options asked = { .br = call->br, .bc = call->bc };
     return step_size(&steps[n], &asked, p->d);
 }
 
 /* S, P, dP and dS of one head; D and the turns of complete; for fa1 the forward pass, of up to 16 parts. */
-static double room(size_t n, const struct attention *p, const struct door_call *call,
+static double room(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads)
 {
     const struct tile_size size = size_of(n, p, call);
     const double rows = (double)attention_rows(p);
-    double stored = 4.0 * rows, tiles = door_tile_bytes(p, size.Br, size.Bc);
+    double stored = 4.0 * rows, tiles = binding_tile_bytes(p, size.Br, size.Bc);
     if (n == STANDARD)
         stored += 4.0 * (double)p->Nq * (double)p->Nk;
     if (n == FA1) {
         stored += rows * (20.0 * (double)p->d + 36.0);
-        tiles += door_tile_bytes(p, 64, 128);
+        tiles += binding_tile_bytes(p, 64, 128);
     }
     return stored * sizeof(float) + (double)threads * tiles;
 }
 
-static void run(size_t n, const struct attention *p, const struct door_call *call)
+static void run(size_t n, const struct attention *p, const struct binding_call *call)
 {
     const struct gradients out = { call->dQ, call->dK, call->dV };
     struct backward_input in = {
@@ -58,14 +59,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     kept_free(&kept);
 }
 
-const struct door door_07 = {
+const struct binding binding_07 = {
     .steps = STEPS,
     .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct door_call),
+    .call_bytes = sizeof(struct binding_call),
     .step = step,
-    .lacks = lacks,
+    .unsupported = unsupported,
     .room = room,
     .run = run,
-    .call = door_call,
-    .prepare = door_prepare,
+    .call = binding_call,
+    .prepare = binding_prepare,
 };

@@ -5,7 +5,7 @@
  * there is no way back out of a step, least of all from its threads. So there is an upper bound for what each
  * step takes, and it is asked for as one piece first. tests.py holds the bounds against what steps took.
  */
-#include "common/python/door.h"
+#include "common/python/binding.h"
 
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"
@@ -22,26 +22,26 @@ static bool is_there(double bytes)
     return room != NULL;
 }
 
-const char *door_call(const struct door *door, size_t n, const struct attention *p,
-                      const struct door_call *call, size_t *extra)
+const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
+                         const struct binding_call *call, size_t *extra)
 {
     const size_t usual = threads_in_use(), threads = call->threads ? call->threads : usual;
-    if (!is_there(door->room(n, p, call, threads)))
+    if (!is_there(binding->room(n, p, call, threads)))
         return "out of memory";
     traffic_reset();
     threads_use(threads);
-    door->run(n, p, call);
+    binding->run(n, p, call);
     threads_use(usual);
     *extra = extra_slow_peak() + extra_fast_peak();
     return NULL;
 }
 
-void door_prepare(struct attention *p)
+void binding_prepare(struct attention *p)
 {
     attention_set_dropout(p, p->dropout, p->dropout_seed);
 }
 
-double door_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
+double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
 {
     const double group = 64.0;  // queries or keys are rounded up to groups, of fewer than these
     const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;

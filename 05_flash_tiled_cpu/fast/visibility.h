@@ -7,16 +7,17 @@
 #include "05_flash_tiled_cpu/fast/group.h"
 
 /* Row r is all ones in the lanes of the queries that see key j0 + r. */
-typedef ivec seen_row[COLUMNS];
+typedef ivec visibility_row[COLUMNS];
 
 /* Room for n rows, to be released with extra_free((float *)rows). */
-seen_row *seen_new(size_t n);
+visibility_row *visibility_new(size_t n);
 
 /* The keys j0 … j0 + n - 1, for all lanes of the group; those behind its last query see what that does. */
-void seen_fill(seen_row *seen, const struct group *g, const struct head *a, size_t j0, size_t n);
+void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
+                     size_t n);
 
 /* Does any query of the group see the key of this row? */
-INLINE int seen_by_any(const seen_row row)
+INLINE int visible_to_any(const visibility_row row)
 {
     ivec all = row[0];
     for (int v = 1; v < COLUMNS; v++)

@@ -1,12 +1,12 @@
-#include "05_flash_tiled_cpu/fast/seen.h"
+#include "05_flash_tiled_cpu/fast/visibility.h"
 
-seen_row *seen_new(size_t n)
+visibility_row *visibility_new(size_t n)
 {
-    return (seen_row *)extra_fast("rows of lanes", n * GROUP);
+    return (visibility_row *)extra_fast("rows of lanes", n * GROUP);
 }
 
 /* The queries' own numbers; lanes behind the last one have its number. */
-static void number_lanes(const struct group *g, seen_row query)
+static void number_lanes(const struct group *g, visibility_row query)
 {
     const int32_t last = (int32_t)(g->i0 + g->rows - 1);
     for (int v = 0; v < COLUMNS; v++) {
@@ -16,8 +16,8 @@ static void number_lanes(const struct group *g, seen_row query)
 }
 
 /* Column `column` of the block mask, for the queries of each lane. */
-static void column_of_blocks(const struct attention *p, const seen_row query, size_t column,
-                             seen_row blocks)
+static void column_of_blocks(const struct attention *p, const visibility_row query, size_t column,
+                             visibility_row blocks)
 {
     const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
     for (int v = 0; v < COLUMNS; v++)
@@ -27,11 +27,12 @@ static void column_of_blocks(const struct attention *p, const seen_row query, si
         }
 }
 
-void seen_fill(seen_row *seen, const struct group *g, const struct head *a, size_t j0, size_t n)
+void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
+                     size_t n)
 {
     const struct attention *p = a->p;
     const struct band band = attention_band(p);
-    seen_row query, blocks = { { 0 } };
+    visibility_row query, blocks = { { 0 } };
     number_lanes(g, query);
     for (size_t r = 0; r < n; r++) {
         const size_t j = j0 + r;

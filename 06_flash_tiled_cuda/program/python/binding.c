@@ -1,18 +1,18 @@
 /* Chapter 06 as libflash.so shows it: its kernels on the CPU, standing in for a GPU. */
-#include "common/python/door.h"
+#include "common/python/binding.h"
 
 #include "06_flash_tiled_cuda/program/stages.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct door_step step(size_t n)
+static struct binding_step step(size_t n)
 {
-    return (struct door_step){ .name = kernels[n].name, .idea = kernels[n].idea, .lse = true };
+    return (struct binding_step){ .name = kernels[n].name, .idea = kernels[n].idea, .lse = true };
 }
 
 /* A kernel is compiled with its tiles; most have one, which is not asked for. */
-static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     static char text[60];
     const char *const option = step_unsupported(&kernels[n], p);
@@ -23,7 +23,7 @@ static const char *lacks(size_t n, const struct attention *p, const struct door_
 }
 
 /* All arrays once more in the device's memory and once on their way; naive's S and P; the masks. */
-static double room(size_t n, const struct attention *p, const struct door_call *call,
+static double room(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads)
 {
     (void)call, (void)threads;
@@ -34,7 +34,7 @@ static double room(size_t n, const struct attention *p, const struct door_call *
     return sizeof(float) * (2.0 * arrays + scores) + masks + 1e8;
 }
 
-static void run(size_t n, const struct attention *p, const struct door_call *call)
+static void run(size_t n, const struct attention *p, const struct binding_call *call)
 {
     struct attention_input input = { .p = *p, .Br = call->br, .Bc = call->bc };
     memcpy(&input.Q, &call->Q, sizeof input.Q);  // it is only read, though its type does not say so
@@ -47,14 +47,14 @@ static void run(size_t n, const struct attention *p, const struct door_call *cal
     result_free(&r);
 }
 
-const struct door door_06 = {
+const struct binding binding_06 = {
     .steps = KERNELS,
     .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct door_call),
+    .call_bytes = sizeof(struct binding_call),
     .step = step,
-    .lacks = lacks,
+    .unsupported = unsupported,
     .room = room,
     .run = run,
-    .call = door_call,
-    .prepare = door_prepare,
+    .call = binding_call,
+    .prepare = binding_prepare,
 };

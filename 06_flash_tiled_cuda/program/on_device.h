@@ -7,25 +7,25 @@
 #include "06_flash_tiled_cuda/program/chapter.h"
 
 /* A problem in a device's memory, with all that the kernel needs there, O and lse poisoned. kernel_launch starts it. */
-struct loaded {
+struct on_device {
     const struct device *device;
     const struct step *kernel;
     struct attention p;
     struct device_arrays arrays;
 };
-struct loaded kernel_load(const struct step *kernel, const struct device *device,
-                          const struct attention_input *input);
+struct on_device kernel_load(const struct step *kernel, const struct device *device,
+                             const struct attention_input *input);
 
 /* The same for several kernels, one of which kernel_take makes the one that is started. */
-struct loaded kernel_load_for(const struct step *const *some, size_t count,
-                              const struct device *device, const struct attention_input *input);
-void kernel_take(struct loaded *loaded, const struct step *kernel,
+struct on_device kernel_load_for(const struct step *const *some, size_t count,
+                                 const struct device *device, const struct attention_input *input);
+void kernel_take(struct on_device *loaded, const struct step *kernel,
                  const struct attention_input *input);
-void kernel_launch(const struct loaded *loaded);
-void kernel_unload(struct loaded *loaded);
+void kernel_launch(const struct on_device *loaded);
+void kernel_unload(struct on_device *loaded);
 
 /* O as it is now, as float32 whatever the kernel writes; what it has not written is poison. */
-void kernel_output(const struct loaded *loaded, float *O);
+void kernel_output(const struct on_device *loaded, float *O);
 
 /* How many of its blocks start: of a kernel whose blocks stay, no more than the device has multiprocessors. */
 size_t kernel_blocks(const struct step *kernel, struct kernel_shape shape,

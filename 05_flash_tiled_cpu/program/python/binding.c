@@ -1,54 +1,55 @@
 /* Chapter 05 as libflash.so shows it. */
-#include "common/python/door.h"
+#include "common/python/binding.h"
 
 #include "05_flash_tiled_cpu/program/stages.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-static struct door_step step(size_t n)
+static struct binding_step step(size_t n)
 {
-    return (struct door_step){
+    return (struct binding_step){
         .name = steps[n].name,
         .idea = steps[n].idea,
         .lse = steps[n].supports & SUPPORTS_LSE,
     };
 }
 
-static const char *lacks(size_t n, const struct attention *p, const struct door_call *call)
+static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     (void)call;  // any tile will do
     return step_unsupported(&steps[n], p);
 }
 
-static struct tile_size size_of(size_t n, const struct attention *p, const struct door_call *call)
+static struct tile_size size_of(size_t n, const struct attention *p,
+                                const struct binding_call *call)
 {
     const struct options asked = { .br = call->br, .bc = call->bc };
     return step_size(&steps[n], &asked, p->d);
 }
 
 /* S and P of one head, fa1's m and l, or the parts of the keys; and each thread's tiles. */
-static double room(size_t n, const struct attention *p, const struct door_call *call,
+static double room(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads)
 {
     const struct tile_size size = size_of(n, p, call);
     const double rows = (double)attention_rows(p), parts = (double)split_parts(p);
     const double stored = n == STANDARD ? 2.0 * (double)p->Nq * (double)p->Nk
                                         : rows * (2.0 + parts * (double)(p->d + 2));
-    return stored * sizeof(float) + (double)threads * door_tile_bytes(p, size.Br, size.Bc);
+    return stored * sizeof(float) + (double)threads * binding_tile_bytes(p, size.Br, size.Bc);
 }
 
-static void run(size_t n, const struct attention *p, const struct door_call *call)
+static void run(size_t n, const struct attention *p, const struct binding_call *call)
 {
     steps[n].runs->run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
 }
 
-const struct door door_05 = {
+const struct binding binding_05 = {
     .steps = STEPS,
     .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct door_call),
+    .call_bytes = sizeof(struct binding_call),
     .step = step,
-    .lacks = lacks,
+    .unsupported = unsupported,
     .room = room,
     .run = run,
-    .call = door_call,
-    .prepare = door_prepare,
+    .call = binding_call,
+    .prepare = binding_prepare,
 };

@@ -1,9 +1,9 @@
 /*
  * The whole ladder, timed.
  */
+#include "05_flash_tiled_cpu/program/bench_round.h"
 #include "05_flash_tiled_cpu/program/costs.h"
 #include "05_flash_tiled_cpu/program/ladder.h"
-#include "05_flash_tiled_cpu/program/race.h"
 
 #include <stdio.h>
 
@@ -23,34 +23,34 @@ enum {
  * The rungs on one problem, in about so many seconds; a mark is 0 where one cannot. Returns the peak of one core, in operations
  * per second.
  */
-static double climb(struct attention p, double seconds, const struct options *o,
-                    struct mark marks[STEPS], char *csv)
+static double time_ladder(struct attention p, double seconds, const struct options *o,
+                          struct mark marks[STEPS], char *csv)
 {
     struct attention_input input = attention_input_random(p, 1);
-    struct race race;
+    struct bench_round timed;
     size_t where[STEPS];
-    race_begin(&race, &p);
+    round_begin(&timed, &p);
     for (size_t k = 0; k < STEPS; k++) {
         marks[k] = (struct mark){ 0 };
         if (is_on_the_ladder(&steps[k]) && !step_unsupported(&steps[k], &p)) {
-            where[race.count] = k;
-            race_enter(&race, &steps[k], &input, o);
+            where[timed.count] = k;
+            round_enter(&timed, &steps[k], &input, o);
         }
     }
-    race_run(&race, seconds);
+    round_run(&timed, seconds);
 
-    const double peak = race_peak(&race);
-    for (size_t n = 0; n < race.count; n++) {
-        const struct runner *runner = &race.runners[n];
+    const double peak = round_peak(&timed);
+    for (size_t n = 0; n < timed.count; n++) {
+        const struct runner *runner = &timed.runners[n];
         char line[SPEED_CSV_LINE], ratio[24] = "";
         if (n > 0)
             snprintf(ratio, sizeof ratio, "%.3f", runner[-1].bench->best / runner->bench->best);
-        marks[where[n]] = race_mark(&race, n);
-        speed_csv_line(line, runner, race_threads(runner->job.step), marks[where[n]].flops, peak,
+        marks[where[n]] = round_mark(&timed, n);
+        speed_csv_line(line, runner, round_threads(runner->job.step), marks[where[n]].flops, peak,
                        ratio);
         report_append(csv, line);
     }
-    race_end(&race);
+    round_end(&timed);
     attention_input_free(&input);
     return peak;
 }
@@ -76,7 +76,7 @@ static void tell_ladder(struct mark marks[CASES][STEPS], size_t N)
             else
                 snprintf(cell[n], sizeof cell[n], "-");
         }
-        report_line("%s%7zu %16s %16s %16s %16s", name, race_threads(step), cell[0], cell[1],
+        report_line("%s%7zu %16s %16s %16s %16s", name, round_threads(step), cell[0], cell[1],
                     cell[2], cell[3]);
     }
     if (disturbed)
@@ -93,7 +93,7 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
         bench_progress(n, PARTS);
-        peak = climb(p, seconds, o, marks[n], csv);
+        peak = time_ladder(p, seconds, o, marks[n], csv);
     }
     tell_ladder(marks, N);
     bench_progress(CASES, PARTS);
