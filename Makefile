@@ -92,11 +92,11 @@ $(OBJ)/%.o: %.c
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
-# A chapter's rungs are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
+# A chapter's steps are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
 # makes them for another.
-RUNG_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
+FAST_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
 $(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/witnessed/$c/fast/%.o \
-    $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(RUNG_FLAGS)
+    $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(FAST_FLAGS)
 
 # Threads: OpenMP where the compiler has it, else one.
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
@@ -112,7 +112,7 @@ $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 # ---- CUDA sources (common/cuda/README.md) ------------------------------------------------------
 #
 # A .cu file in a folder called kernels, or in one below it, is made into three objects: for the CPU, for the CPU with every
-# access to memory watched, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
+# access to memory instrumented, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
 
 ifeq ($(origin CXX),default)
 cxx_of = $(if $(findstring clang,$1),$(subst clang,clang++,$1),$(subst gcc,g++,$(patsubst cc,c++,$1)))
@@ -124,9 +124,9 @@ CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARN
             -I. $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
 # a write to the same place follows. Other sanitizers cannot watch as well.
-WATCHED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_WATCHED \
+INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
                  $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
-# Kernels are many templates, and most of their time on a CPU is the engine's: with -Og they are compiled three
+# Kernels are many templates, and most of their time on a CPU is the emulator's: with -Og they are compiled three
 # times as fast as with -O2. They tell nvcc which loops to unroll; other compilers know better, or do not know the
 # word. Of DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
 KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
@@ -154,10 +154,10 @@ $(OBJ)/cpu/%.o: $(OBJ)/cuda/%.cpp
 	$(call SAY,c++  $*.cu)
 	@mkdir -p $(@D)
 	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) -MMD -MP -c $< -o $@
-$(OBJ)/watched/%.o: $(OBJ)/cuda/%.cpp
-	$(call SAY,c++  $*.cu (watched))
+$(OBJ)/instrumented/%.o: $(OBJ)/cuda/%.cpp
+	$(call SAY,c++  $*.cu (instrumented))
 	@mkdir -p $(@D)
-	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) $(WATCHED_FLAGS) -MMD -MP -c $< -o $@
+	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) $(INSTRUMENTED_FLAGS) -MMD -MP -c $< -o $@
 
 # make 3.81 starts a command without a shell if nothing in it needs one, and finds no program called command: 2> does.
 NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
@@ -197,12 +197,12 @@ $(OBJ)/gpu/%.o: %.cu
 
 # The objects of a folder of kernels, which need the folder's .cuh files as C++ too, and those of an earlier chapter's that
 # they include. All have to be there first; which of them an object is made from its .d file says.
-KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/watched/$k.o \
+KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/instrumented/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(wildcard 0*/kernels common/cuda/tests/kernels)
 define kernels
 $(patsubst %.cu,$(OBJ)/cpu/%.o,$(wildcard $1/*.cu $1/*/*.cu)) \
-$(patsubst %.cu,$(OBJ)/watched/%.o,$(wildcard $1/*.cu $1/*/*.cu)): \
+$(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard $1/*.cu $1/*/*.cu)): \
     | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*/*.cuh)))
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
@@ -229,7 +229,7 @@ ONLY   ?= common cuda python $(CHAPTERS)
 
 TEST_FLAGS = $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
-TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems climbed \
+TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems ladder_output \
                command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
 # ALONE=yes: without Criterion. common/tests/alone has as much of it as the tests of kernels use.
 ifneq ($(ALONE),)
@@ -249,7 +249,7 @@ WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=w
                  -Dmemmove=witness_memmove -Dmemset=witness_memset \
                  $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1,-fno-tree-sink)
 $(OBJ)/witnessed/%.o: %.c
-	$(call SAY,cc   $< (watched))
+	$(call SAY,cc   $< (instrumented))
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -262,7 +262,7 @@ $(BUILD)/tests/%:
 
 $(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
-# The engine's own tests, and the program that makes the mistakes which it has to report.
+# The emulator's own tests, and the program that makes the mistakes which it has to report.
 CUDA_TESTS := common/cuda/tests
 PLANTED_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/planted.c $(CUDA_TESTS)/planted/*.c))
 $(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
@@ -285,7 +285,7 @@ $(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/
     $(filter-out $(OBJ)/gpu/%,$(call KERNEL_OBJ,$(CUDA_TESTS)/kernels)) \
     $(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o $(GPU_TESTS)/tensor.o $(CUDA) $(TEST_TOOLS)
 
-# The engine on a processor of another kind, which qemu stands in for, without Criterion.
+# The emulator on a processor of another kind, which qemu stands in for, without Criterion.
 $(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone
 $(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
@@ -318,7 +318,7 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
-# All tests once more, watched by the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
+# All tests once more, under the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
 # for one file of vectors.
 .PHONY: sanitize
 sanitize: setup-test
@@ -377,9 +377,9 @@ $$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharm
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
-	    WATCHED_FLAGS='$$(WATCHED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
+	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
-	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' RUNG_FLAGS='$(RUNG_FLAGS)' \
+	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
 	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
 	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
@@ -411,7 +411,7 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 # are built for this machine, and need no library to be built.
 PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
 PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
-$(OBJ)/common/peers/composed.o: FLAGS += $(RUNG_FLAGS)
+$(OBJ)/common/peers/composed.o: FLAGS += $(FAST_FLAGS)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
@@ -429,7 +429,7 @@ racecheck-05: setup-run
 	    05_flash_tiled_cpu/tests/mutants/threads_share_a_tile.patch \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(LIBRARY)
 
-# Chapter 05 and the CUDA engine as another kind of processor runs them.
+# Chapter 05 and the CUDA emulator as another kind of processor runs them.
 .PHONY: test-aarch64
 test-aarch64:
 	@sh common/setup.sh aarch64

@@ -91,7 +91,7 @@ static float *standard_rows(const struct attention_input *input,
     for (size_t n = 0; n < p->B * p->H; n++) {
         const size_t b = n / p->H, h = n % p->H, kv = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
         poison_fill(O + n * head, head);
-        if (tile_kind(p, b, h, 0, p->Nq, 0, p->Nk) == TILE_WHOLE)
+        if (tile_kind(p, b, h, 0, p->Nq, 0, p->Nk) == TILE_FULL)
             standard_attention(input->Q + n * head, input->K + kv, input->V + kv, O + n * head,
                                p->Nq, p->Nk, p->d, p->scale);
     }

@@ -1,5 +1,5 @@
 /*
- * Rung: the block that keeps the processor busy.
+ * Step: the block that keeps the processor busy.
  *
  * A multiply-add has its result after four clocks, and a processor begins one or two at each: so four
  * sums must be on their way, or eight. Here it is sixteen, of 8 keys by 2 vectors of queries, and more is made of what

@@ -1,6 +1,6 @@
 /*
  * The two products of a group of queries with a tile of keys, block by block in registers: for `block`
- * and the rungs after it.
+ * and the steps after it.
  */
 #ifndef FLASH_TILED_BLOCK_H
 #define FLASH_TILED_BLOCK_H

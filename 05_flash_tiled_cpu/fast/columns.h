@@ -1,6 +1,6 @@
 /*
  * A tile of queries, transposed: element k of all of them lies side by side. A loop over queries is
- * then one that a compiler can make vector instructions of. For the rungs that leave it to do so.
+ * then one that a compiler can make vector instructions of. For the steps that leave it to do so.
  */
 #ifndef FLASH_TILED_COLUMNS_H
 #define FLASH_TILED_COLUMNS_H
@@ -35,7 +35,7 @@ void columns_end(const struct columns *t, const struct head *a);
 
 /*
  * The rows of S, n scores of each query, become weights; m, l and O take note of them. Inlined into
- * every rung that uses it, so that the call of its 2^x is inlined too.
+ * every step that uses it, so that the call of its 2^x is inlined too.
  */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))

@@ -1,7 +1,7 @@
 /*
- * All of it, on all cores: every option of attention at the speed of the last rung.
+ * All of it, on all cores: every option of attention at the speed of the last step.
  *
- * A tile that is WHOLE goes the rung's way. In a PARTIAL one the scores that do not count become -inf,
+ * A tile that is FULL goes the step's way. In a PARTIAL one the scores that do not count become -inf,
  * by lanes (visibility.h). Dropout goes over the weights of a tile when their sums have been taken. Few
  * queries and many keys are cut in parts, which are joined as in split_kv.
  *
@@ -93,7 +93,7 @@ static enum tile_kind kind_of_piece(const struct group *g, const struct head *a,
 }
 
 /*
- * From j0 on the longest stretch of one kind, piece by piece: what is WHOLE in a tile that is not goes
+ * From j0 on the longest stretch of one kind, piece by piece: what is FULL in a tile that is not goes
  * the fast way too. Returns its kind.
  */
 static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
@@ -138,7 +138,7 @@ static const float *values(struct workspace *w, struct key_span s, const float *
 }
 
 /*
- * The stretch's scores become weights in P, and m and l take note of them. One loop for whole tiles, as
+ * The stretch's scores become weights in P, and m and l take note of them. One loop for full tiles, as
  * short as overlap's, and one that hides: in a common one the compiler runs out of registers.
  */
 static void weigh(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)

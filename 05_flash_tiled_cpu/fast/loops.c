@@ -1,5 +1,5 @@
 /*
- * Rung: loops over queries.
+ * Step: loops over queries.
  *
  * fa2 computes one score after the other, and each addition of a dot product waits for the one
  * before it: four clocks or so for two operations. Queries do not wait for one another. So the inner loop

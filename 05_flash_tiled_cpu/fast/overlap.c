@@ -1,5 +1,5 @@
 /*
- * Rung: softmax among the products.
+ * Step: softmax among the products.
  *
  * `block` does one thing after the other: all scores of a tile, then all exponentials, then the
  * outputs. While it computes exponentials the multiply-add units have little to do. A modern processor

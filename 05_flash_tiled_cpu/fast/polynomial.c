@@ -1,5 +1,5 @@
 /*
- * Rung: 2^x by a polynomial.
+ * Step: 2^x by a polynomial.
  *
  * exp2f of the C library is right nearly to the last bit and looks at every special case. There is one
  * call for each score, and it takes some 2 ns: in that time vectors could do both products of a pair with

@@ -1,5 +1,5 @@
 /*
- * Rung: sums in registers.
+ * Step: sums in registers.
  *
  * The compiler's loop has two vectors of sums on their way, and every multiply-add loads a vector of its
  * own. Here four sums stay in vector registers until a dot product is done: four keys, one vector of

@@ -1,5 +1,5 @@
 /*
- * Rung: causal order, and what it hides is not even looked at.
+ * Step: causal order, and what it hides is not even looked at.
  *
  * A group of queries sees no key behind its last query's place: its loop over the keys ends there.
  * Only the last few blocks before that end have some scores that do not count; they become -inf. So causal

@@ -1,5 +1,5 @@
 /*
- * Rung: all cores.
+ * Step: all cores.
  *
  * Every group of queries is work of its own. One head after the other, because the groups
  * of a head read the same keys, and find them in the cache. In causal order the groups at the end of the

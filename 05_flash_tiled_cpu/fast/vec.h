@@ -21,7 +21,7 @@ enum { LANES = 4 };
 #endif
 
 /*
- * The scale c of attention, in the parts that the rungs use. A score q.k is not multiplied by it; the
+ * The scale c of attention, in the parts that the steps use. A score q.k is not multiplied by it; the
  * difference of two scores is, for there rounding costs less. Only c's sign belongs to the scores, or their
  * maximum would be the wrong end. So the queries are multiplied by the sign (0 if c is 0), and with
  * x = sign q.k

@@ -20,7 +20,7 @@ enum {
 };
 
 /*
- * The rungs on one problem, in about so many seconds; a mark is 0 where one cannot. Returns the peak of one core, in operations
+ * The steps on one problem, in about so many seconds; a mark is 0 where one cannot. Returns the peak of one core, in operations
  * per second.
  */
 static double time_ladder(struct attention p, double seconds, const struct options *o,

@@ -1,5 +1,5 @@
 /*
- * What the last rungs' time depends on: options, shapes, and what they are made of. Each part is
+ * What the last steps' time depends on: options, shapes, and what they are made of. Each part is
  * measured in about so many seconds.
  */
 #ifndef FLASH_TILED_COSTS_H

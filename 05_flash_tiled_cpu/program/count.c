@@ -163,7 +163,7 @@ struct count count_step(const struct step *step, const struct attention_input *i
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
     c.work = work_done();
-    traffic_reset();  // what was watched goes
+    traffic_reset();  // its arrays are forgotten
     free(lse);
     free(O);
     return c;

@@ -37,8 +37,8 @@ static struct count tell_counts(const struct step *step, const struct attention_
     char held[32], M[32], skipped[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
-    report_line("%s tiles whole, %s partial, %s skipped",
-                report_number(tiles.of_kind[TILE_WHOLE], held),
+    report_line("%s tiles full, %s partial, %s skipped",
+                report_number(tiles.of_kind[TILE_FULL], held),
                 report_number(tiles.of_kind[TILE_PARTIAL], M),
                 report_number(tiles.of_kind[TILE_SKIPPED], skipped));
     if (parts > 1)
@@ -52,7 +52,7 @@ static struct count tell_counts(const struct step *step, const struct attention_
     if (c.work.others > 0)
         report_line("operations: %s of matrix products, %s others",
                     report_number(c.work.products, held), report_number(c.work.others, M));
-    else  // a rung of vectors does not count them
+    else  // a step of fast/ does not count them
         report_line("operations: %s of matrix products", report_number(c.work.products, held));
     return c;
 }
@@ -84,7 +84,7 @@ static void tell_step(const struct step *step, const struct attention_input *inp
         report_part("Counted");
         report_line(step->runs->counted
                         ? "left out: a counted run of a problem of this size takes long"
-                        : "not for a rung: it goes through its tiles as fa2 does");
+                        : "not done: the step goes through its tiles as fa2 does");
     }
     struct result r = step_run(step, input, size);
     // Where no step was chosen it is the chapter that is compared, and what comes before it is chapter 04, if it can.
@@ -105,7 +105,7 @@ static void tell_step(const struct step *step, const struct attention_input *inp
 /* The step called `name`, which must be able to do the problem. */
 static const struct step *find_step(const struct options *o, const struct attention *p)
 {
-    const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be watched
+    const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be traced
     const char *const name = o->kernel ? o->kernel : usual;
     const struct step *step = step_named(&table, name);
     if (!step)

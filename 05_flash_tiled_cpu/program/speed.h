@@ -17,7 +17,7 @@ void bench_steps(const struct step *only, const struct attention_input *input,
                  const struct options *options);
 
 /*
- * The part "Ladder": from S and P in memory to the last rung, one head of N queries and keys, d = 64 and
+ * The part "Ladder": from S and P in memory to the last step, one head of N queries and keys, d = 64 and
  * 128, without a mask and causal, timed in turn with the machine's peak, in about so many seconds each.
  * Written to --csv too. Then the parts "Options", "Shapes" and "Pieces" (costs.h). The last line is the
  * machine.

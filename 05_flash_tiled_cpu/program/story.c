@@ -171,7 +171,7 @@ static void tell_mask(const char *what, struct attention_input *input, size_t wh
     const double most = (double)attention_rows(&input->p) * (double)input->p.Nk;
     char text[32];
     report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
-                tiles.of_kind[TILE_WHOLE], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
+                tiles.of_kind[TILE_FULL], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
                 report_number(accesses, text), whole ? (double)accesses / (double)whole : 1.0);
 }
 

@@ -2,11 +2,11 @@
  * Masks.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
  * Whatever hides a key from a query (causal order, a window, padding, a block mask) is one question:
- * visible(b, h, i, j)? For a whole tile of them there are three answers, by tile_kind:
+ * visible(b, h, i, j)? For a full tile of them there are three answers, by tile_kind:
  *
  *     SKIPPED   nobody sees anything: K_j and V_j are not even loaded
  *     PARTIAL   the scores that do not count become -inf, so their weights are exactly 0
- *     WHOLE     nothing to ask: fa2's inner step, unchanged
+ *     FULL     nothing to ask: fa2's inner step, unchanged
  *
  * Skipping tiles is FlashAttention's Algorithm 5 (arXiv 2205.14135), block-sparse attention, where
  * the mask's blocks are the kernel's tiles. Here they have sizes of their own.

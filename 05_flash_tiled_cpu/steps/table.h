@@ -116,7 +116,7 @@ STEP(THREADS, threads,
      .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL | SUPPORTS_THREADS)
 
 STEP(COMPLETE, complete,
-     .idea = "every option, at the speed of the last rung",
+     .idea = "every option, at the speed of the last step",
      .formula = "2 d a key + …",
      .runs = RUNS(complete, complete_counted),
      .predict = predict_complete,

@@ -1,5 +1,5 @@
 /*
- * Tests of the steps and rungs, to begin with: write more. Each should fail for some way of being wrong.
+ * Tests of the steps, to begin with: write more. Each should fail for some way of being wrong.
  */
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/tests/problems.h"

@@ -217,13 +217,13 @@ static void assert_tiles(const char *what, const struct attention *p, struct til
 {
     const struct tile_counts found = count_tiles(p, size);
     cr_assert(memcmp(&found, &right, sizeof found) == 0,
-              "%s: %zu whole, %zu partial, %zu skipped, %zu keys", what, found.of_kind[TILE_WHOLE],
+              "%s: %zu whole, %zu partial, %zu skipped, %zu keys", what, found.of_kind[TILE_FULL],
               found.of_kind[TILE_PARTIAL], found.of_kind[TILE_SKIPPED], found.keys);
 }
 
-#define TILES(whole, partial, skipped)                                                 \
-    {                                                                                  \
-        [TILE_WHOLE] = (whole), [TILE_PARTIAL] = (partial), [TILE_SKIPPED] = (skipped) \
+#define TILES(whole, partial, skipped)                                                \
+    {                                                                                 \
+        [TILE_FULL] = (whole), [TILE_PARTIAL] = (partial), [TILE_SKIPPED] = (skipped) \
     }
 
 TEST(count_tiles, tells_whole_partial_and_skipped_ones)

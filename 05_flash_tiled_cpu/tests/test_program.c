@@ -122,7 +122,7 @@ TEST(program, runs_every_step_by_its_name)
         const bool fast = !steps[k].formula;  // it is not counted
         snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", steps[k].name);
         verifies_and_tells(arguments,
-                           (const char *const[]){ with, fast ? "not for a rung" : "Counted",
+                           (const char *const[]){ with, fast ? "not done: the step" : "Counted",
                                                   "Compared with", "double reference",
                                                   steps[k].is_product ? "\n" : before, NULL });
         if (steps[k].supports & SUPPORTS_LSE)
@@ -191,14 +191,14 @@ TEST(program, tells_tiles_from_any_sizes)
     const struct {
         const char *arguments, *sizes, *tiles;
     } runs[] = {
-        { "--br 1", "Br = 1 queries and Bc = 128 keys\n", "10 tiles whole, 0 partial, 0 skipped" },
-        { "--bc 1", "and Bc = 1 keys\n", " 7 tiles whole, 0 partial, 0 skipped" },
-        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles whole" },
-        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles whole" },
-        { "--br 4 --bc 4 --causal=top-left", "", " 3 tiles whole, 2 partial, 1 skipped" },
-        { "--sram 24", "complete, with Br = 2 queries and Bc = 2 keys\n", "20 tiles whole" },
-        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles whole" },
-        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles whole" },
+        { "--br 1", "Br = 1 queries and Bc = 128 keys\n", "10 tiles full, 0 partial, 0 skipped" },
+        { "--bc 1", "and Bc = 1 keys\n", " 7 tiles full, 0 partial, 0 skipped" },
+        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles full" },
+        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles full" },
+        { "--br 4 --bc 4 --causal=top-left", "", " 3 tiles full, 2 partial, 1 skipped" },
+        { "--sram 24", "complete, with Br = 2 queries and Bc = 2 keys\n", "20 tiles full" },
+        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
+        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
         { "--sram 1", "Br = 1 queries and Bc = 1 keys\n", "where M is 1\n" },
     };
     for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {

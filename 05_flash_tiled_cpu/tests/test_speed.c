@@ -2,17 +2,17 @@
  * The ladder of --bench, small.
  */
 #include "05_flash_tiled_cpu/program/speed.h"
-#include "common/tests/climbed.h"
+#include "common/tests/ladder_output.h"
 #include "common/tests/test.h"
 
-static void climb(const struct options *o)
+static void run_ladder(const struct options *o)
 {
     bench_ladder(16, 0.0, o);
 }
 
-TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
+TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)
 {
-    const struct command c = climbed(climb);
+    const struct command c = ladder_output(run_ladder);
     const char *const parts[] = {
         "Ladder",
         "one head, N = 16;",
@@ -48,5 +48,5 @@ TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
         "05,complete,f32,1,1,16,128,1,forward,",
         NULL,
     };
-    assert_climbed(&c, parts);
+    assert_ladder_output(&c, parts);
 }

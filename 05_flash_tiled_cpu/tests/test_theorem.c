@@ -176,7 +176,7 @@ TEST(observer, sees_every_tile_that_is_not_skipped_twice)
             const struct attention_input input = input_of(&t);
             const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
             const struct tile_counts tiles = count_tiles(&t.p, size);
-            const size_t right = tiles.of_kind[TILE_WHOLE] + tiles.of_kind[TILE_PARTIAL];
+            const size_t right = tiles.of_kind[TILE_FULL] + tiles.of_kind[TILE_PARTIAL];
             struct seen seen = { 0 };
             observe_with(look, &seen);
             count_step(&steps[name], &input, size);

@@ -1,5 +1,5 @@
 /*
- * The pieces that the rungs are made of, for as many lanes as they have here. (The Makefile compiles
+ * The pieces that the steps are made of, for as many lanes as they have here. (The Makefile compiles
  * this file as it does them.)
  */
 #include "05_flash_tiled_cpu/fast/exp2.h"

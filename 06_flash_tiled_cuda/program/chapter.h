@@ -46,10 +46,10 @@ struct count {
     bool as_predicted;
 };
 
-/* Is the problem small enough for a run on the CPU with every access watched? */
+/* Is the problem small enough for a run on the CPU with every access instrumented? */
 bool can_be_counted(const struct attention *p);
 
-/* Runs the kernel, every access watched, with its output thrown away. */
+/* Runs the kernel, every access instrumented, with its output thrown away. */
 struct count count_kernel(const struct step *kernel, const struct attention_input *input);
 
 void predict_naive(const struct attention *p, struct tile_size size, struct accesses *a);

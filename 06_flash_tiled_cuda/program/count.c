@@ -101,7 +101,7 @@ void predict_tensor(const struct attention *p, struct tile_size s, struct access
     with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
 }
 
-/* A box is of a whole tile, and what no query sees of it comes along. */
+/* A box is of a full tile, and what no query sees of it comes along. */
 void predict_boxes(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     with_keys(p, keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
@@ -132,8 +132,8 @@ struct count count_kernel(const struct step *kernel, const struct attention_inpu
     struct count c = { .pairs = attention_pairs(&input->p) };
     const struct kernel_shape shape = kernel_shape_of(kernel, input);
     traffic_reset();
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
-    struct on_device l = kernel_load(kernel, &device_watched, input);
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are instrumented
+    struct on_device l = kernel_load(kernel, &device_instrumented, input);
     kernel_launch(&l);
     cuda_cpu_watch(0);
     kernel->predict(&input->p, (struct tile_size){ shape.Br, shape.Bc }, &c.accesses);
@@ -146,6 +146,6 @@ struct count count_kernel(const struct step *kernel, const struct attention_inpu
     c.extra = sizeof(float) * rows *
               ((kernel->stores & STORES_SCORES ? 2 * input->p.Nk : 0) +
                (kernel->stores & STORES_STATISTICS ? 2 : 0));
-    traffic_reset();  // what was watched goes
+    traffic_reset();  // its arrays are forgotten
     return c;
 }

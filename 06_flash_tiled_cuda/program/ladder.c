@@ -116,7 +116,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the stage before", error);
     if (!can_be_counted(p))
-        report_line("accesses are left out: a watched run of a problem of this size takes long");
+        report_line(
+            "accesses are left out: an instrumented run of a problem of this size takes long");
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     report_line("run %s", device_text(device));

@@ -36,7 +36,7 @@ static struct count tell_counts(const struct step *kernel, const struct device *
         report_line("tiles of %zu queries by %zu keys", s.Br, s.Bc);
     if (!can_be_counted(&input->p)) {
         report_part("Counted");
-        report_line("left out: a watched run of a problem of this size takes long");
+        report_line("left out: an instrumented run of a problem of this size takes long");
         return c;
     }
     c = count_kernel(kernel, input);
@@ -82,13 +82,13 @@ static void tell_kernel(const struct step *kernel, const struct device *device,
 /* Where the kernel's time goes to: its accesses, line by line of its source. */
 static void tell_profile(const struct step *kernel, const struct attention_input *input)
 {
-    struct on_device l = kernel_load(kernel, &device_watched, input);
+    struct on_device l = kernel_load(kernel, &device_instrumented, input);
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
     kernel_launch(&l);
     cuda_cpu_watch(0);
     kernel_unload(&l);
     report_part("Profile");
-    report_line("%s, by the lines of its source, on the CPU with every access watched",
+    report_line("%s, by the lines of its source, on the CPU with every access instrumented",
                 kernel->name);
     fflush(stdout);
     cuda_cpu_print_profile();
@@ -98,7 +98,7 @@ static void tell_profile(const struct step *kernel, const struct attention_input
 static void tell_timeline(const struct step *kernel, const struct attention_input *input,
                           const char *path)
 {
-    struct on_device l = kernel_load(kernel, &device_watched, input);
+    struct on_device l = kernel_load(kernel, &device_instrumented, input);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
     kernel_launch(&l);
     cuda_cpu_watch(0);
@@ -182,7 +182,7 @@ static void check_wishes(const struct step *kernel, const struct attention *p,
     if ((o->profile || o->timeline) && !can_be_counted(p))
         options_fail(o->profile ? "--profile" : "--timeline",
                      "expected a smaller problem, of at most 10 million rows x keys x d: all "
-                     "accesses are watched");
+                     "accesses are instrumented");
 }
 
 /* Nothing asked for that makes the chapter's story not the thing to tell. */

@@ -37,7 +37,7 @@ static size_t copies_of(const struct device *device, const struct attention *p)
 }
 
 /* A kernel that is timed. */
-struct rung {
+struct timing {
     const struct step *kernel;
     double error, seconds;
 };
@@ -49,11 +49,11 @@ static double median(double *times, size_t n)
 }
 
 /*
- * Times all rungs, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
+ * Times all timings, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
  * them. A GPU rests before each run. Each copy has been worked on once before by each; and that tells how many runs there is time for.
  */
-static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
-                       const struct attention_input *input)
+static void time_kernels(struct timing *timings, size_t n, const struct device *device,
+                         const struct attention_input *input)
 {
     const size_t copies = copies_of(device, &input->p);
     size_t runs = device == &device_cpu ? 1 : RUNS;
@@ -62,7 +62,7 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     struct on_device loaded[MOST_COPIES];
     double times[KERNELS][RUNS];
     for (size_t k = 0; k < n; k++)
-        some[k] = rungs[k].kernel;
+        some[k] = timings[k].kernel;
     for (size_t c = 0; c < copies; c++) {
         loaded[c] = kernel_load_for(some, n, device, input);
         for (size_t k = 0; k < n; k++) {
@@ -83,23 +83,23 @@ static void time_rungs(struct rung *rungs, size_t n, const struct device *device
     for (size_t c = 0; c < copies; c++)
         kernel_unload(&loaded[c]);
     for (size_t k = 0; k < n; k++)
-        rungs[k].seconds = median(times[k], runs);
+        timings[k].seconds = median(times[k], runs);
 }
 
 double speed_of(const struct step *kernel, const struct device *device,
                 const struct attention_input *input)
 {
-    struct rung rung = { .kernel = kernel };
-    time_rungs(&rung, 1, device, input);
-    return rung.seconds;
+    struct timing timing = { .kernel = kernel };
+    time_kernels(&timing, 1, device, input);
+    return timing.seconds;
 }
 
 /* A kernel is checked before it is timed, and if it is wrong it is not timed. */
-static bool is_right(struct rung *rung, const struct device *device,
+static bool is_right(struct timing *timing, const struct device *device,
                      const struct attention_input *input, const struct attention_check *check,
                      struct previous *previous)
 {
-    const struct step *kernel = rung->kernel;
+    const struct step *kernel = timing->kernel;
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(input, check, previous, &r, false);
     previous_free(previous);
@@ -107,7 +107,7 @@ static bool is_right(struct rung *rung, const struct device *device,
     if (!v.errors.right)
         report_wrong("%s: it is not timed; --kernel %s shows where", kernel->name, kernel->name);
     result_free(&r);
-    rung->error = v.errors.reference;
+    timing->error = v.errors.reference;
     return v.errors.right;
 }
 
@@ -146,7 +146,7 @@ static void bench_problem(const struct step *only, const struct device *device,
     const double peak = gpu ? device->fma_peak() : 0.0;
     struct attention_check check = check_begin(checked, o->verify_all);
     struct previous previous = { NULL, NULL };
-    struct rung rungs[KERNELS];
+    struct timing timings[KERNELS];
     size_t n = 0;
     report_part("Speed");
     report_line(" # %-10s%4s %13s %20s %11s %9s", "kernel", "on", "time",
@@ -155,14 +155,14 @@ static void bench_problem(const struct step *only, const struct device *device,
         if (step_unsupported_on(kernel, p, device) ||
             (only && kernel != only && kernel + 1 != only))
             continue;
-        rungs[n] = (struct rung){ .kernel = kernel };
-        n += is_right(&rungs[n], device, checked, &check, &previous) ? 1 : 0;
+        timings[n] = (struct timing){ .kernel = kernel };
+        n += is_right(&timings[n], device, checked, &check, &previous) ? 1 : 0;
     }
     if (n > 0)
-        time_rungs(rungs, n, device, input);
+        time_kernels(timings, n, device, input);
     for (size_t k = 0; k < n; k++)
-        tell_speed(rungs[k].kernel, device, p, rungs[k].seconds, k ? rungs[k - 1].seconds : 0.0,
-                   peak, rungs[k].error, csv);
+        tell_speed(timings[k].kernel, device, p, timings[k].seconds,
+                   k ? timings[k - 1].seconds : 0.0, peak, timings[k].error, csv);
     if (gpu)
         report_line(
             "4 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",

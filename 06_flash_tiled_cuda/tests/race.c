@@ -35,7 +35,7 @@ static void run(const struct step *kernel, const struct device *device, enum dty
 static void check(const struct step *kernel, enum dtype type)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);
-    run(kernel, &device_watched, type);
+    run(kernel, &device_instrumented, type);
     cuda_cpu_watch(0);
     cuda_cpu_all_schedules(true);
     run(kernel, &device_cpu, type);

@@ -81,7 +81,7 @@ static void run(const struct attention *p, const float *Q, const float *K, const
 }
 
 /*
- * On the CPU the largest problems take seconds: of the rungs on tensor cores the first does them for all. Short
+ * On the CPU the largest problems take seconds: of the steps on tensor cores the first does them for all. Short
  * tests have what two tiles each way need, and a ragged end.
  */
 static bool is_spared(const struct attention *p)

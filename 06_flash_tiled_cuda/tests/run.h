@@ -29,7 +29,7 @@ forward *on_device(enum kernel_name name);
 forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc);
 
 /*
- * The kernel after this one that the device can run, up to KERNELS: the rungs on tensor cores are left out, and named,
+ * The kernel after this one that the device can run, up to KERNELS: the steps on tensor cores are left out, and named,
  * where a GPU is too old for them. A test that runs 16 bits there all the same says so and ends.
  */
 enum kernel_name kernel_after(enum kernel_name name);

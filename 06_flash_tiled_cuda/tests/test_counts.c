@@ -1,5 +1,5 @@
 /*
- * Accesses to global memory: those that the machine makes, seen by the watched build, against the
+ * Accesses to global memory: those that the machine makes, seen by the instrumented build, against the
  * formulas. And what the formulas have in common with chapter 05's.
  */
 #include "06_flash_tiled_cuda/program/stages.h"

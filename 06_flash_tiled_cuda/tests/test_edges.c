@@ -29,7 +29,7 @@ TEST(complete, does_not_read_keys_that_no_query_sees)
     assert_forward_ignores_unseen_keys(on_device(COMPLETE), WITH_EVERYTHING);
 }
 
-TEST(rungs, do_not_read_keys_that_no_query_sees)
+TEST(steps, do_not_read_keys_that_no_query_sees)
 {
     size_t hidden = 0;
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
@@ -64,7 +64,7 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
         struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, 20, 150), 0, 1);
         const size_t d = t.p.d;
         for (size_t j = 0; j < 150; j++)
-            t.K[j * d] = j < 130 ? -INFINITY : 0.0f;  // whole tiles of them, and first
+            t.K[j * d] = j < 130 ? -INFINITY : 0.0f;  // full tiles of them, and first
         for (size_t i = 0; i < 20; i++)
             t.Q[i * d] = 1.0f;
         struct test_problem last = problem_of(kernel_shape(name, 1, 1, 1, 20, 20), 0, 1);
@@ -125,7 +125,7 @@ TEST(kernels, let_nan_be_seen)
 
 /*
  * A NaN in V of a key that some queries of a tile see and others do not: in the two kernels that go key by
- * key it is in the results of the former alone. The others multiply whole tiles, and 0 times NaN is NaN.
+ * key it is in the results of the former alone. The others multiply full tiles, and 0 times NaN is NaN.
  */
 TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
 {

@@ -57,7 +57,7 @@ TEST(schedules, leave_no_race)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
-        run_some(&device_watched, name);
+        run_some(&device_instrumented, name);
     cuda_cpu_watch(0);
 }
 
@@ -74,7 +74,7 @@ TEST(banks, are_not_waited_for)
         const struct cuda_line *lines;
         size_t seen = 0;
         cuda_cpu_watch(CUDA_WATCH_PROFILE);
-        run_on(&device_watched, name, &t, O, NULL);
+        run_on(&device_instrumented, name, &t, O, NULL);
         cuda_cpu_watch(0);
         const size_t n = cuda_cpu_profile(&lines);
         for (size_t k = 0; k < n; k++) {
@@ -100,7 +100,7 @@ static void matrix_cycles(enum kernel_name name, size_t d, size_t *price, size_t
     const struct cuda_line *lines;
     *price = *least = 0;
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
-    run_on(&device_watched, name, &t, O, NULL);
+    run_on(&device_instrumented, name, &t, O, NULL);
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++)

@@ -8,7 +8,7 @@
  * turn, adds, and passes the turn on to the next tile of keys that these queries see.
  *
  * All tasks go from the last queries to the first. In causal order the last see all keys: so tasks begin at the
- * same queries and go on side by side, and one waits for another's addition, not for its whole tile. From the
+ * same queries and go on side by side, and one waits for another's addition, not for its full tile. From the
  * first queries on, each would begin at its own place on the diagonal, where the one before has yet to come.
  *
  * Nobody waits for ever. A task waits only for tasks that were taken before it: those of its head are taken in

@@ -222,7 +222,7 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
         return;
     struct key_span s = { 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
-    if (kind == TILE_WHOLE && full && !dropout) {
+    if (kind == TILE_FULL && full && !dropout) {
         weigh(w, k, q, p->d, factor, dS);
         k->seen = (const group_row *)k->rows;
         k->first = 0;

@@ -43,7 +43,7 @@ static inline size_t turns_of(const struct attention *p)
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
 
 /* D = the sum of dO O over a row, which all kernels but standard start first. */
-backward_launcher backward_D_cpu, backward_D_watched, backward_D_gpu;
+backward_launcher backward_D_cpu, backward_D_instrumented, backward_D_gpu;
 
 #ifdef __cplusplus
 }

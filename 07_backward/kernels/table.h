@@ -1,7 +1,7 @@
 /*
  * The table of the chapter's kernels, in order: STEP(constant, function, what a struct step says of it). Each is a .cu file with
  * one idea more than the one before. The command line names them cuda_standard and so on, because steps in C have the same
- * names; their launchers are backward_standard_cpu, …_watched and …_gpu. The table is included where STEP has a meaning.
+ * names; their launchers are backward_standard_cpu, …_instrumented and …_gpu. The table is included where STEP has a meaning.
  */
 // clang-format off
 

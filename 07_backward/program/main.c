@@ -37,8 +37,8 @@ static struct count tell_counts(const struct step *step, const struct layer *lay
     char held[32], stored[32], number[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
-    report_line("%s tiles whole, %s partial, %s skipped",
-                report_number(tiles.of_kind[TILE_WHOLE], held),
+    report_line("%s tiles full, %s partial, %s skipped",
+                report_number(tiles.of_kind[TILE_FULL], held),
                 report_number(tiles.of_kind[TILE_PARTIAL], stored),
                 report_number(tiles.of_kind[TILE_SKIPPED], number));
     report_line("%s elements of fast memory held; extra slow memory: %s",
@@ -48,7 +48,7 @@ static struct count tell_counts(const struct step *step, const struct layer *lay
     if (c.work.others > 0)
         report_line("operations: %s of matrix products, %s others",
                     report_number(c.work.products, held), report_number(c.work.others, number));
-    else  // a rung of vectors does not count them
+    else  // a step of fast/ does not count them
         report_line("operations: %s of matrix products", report_number(c.work.products, held));
     return c;
 }

@@ -133,20 +133,22 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
 
 enum { LADDER = 4, CASES = 4 };
 
-/* Which rungs there are: complete on one thread, and then on all. */
+/* Which steps there are: complete on one thread, and then on all. */
 static const struct {
     enum step_name name;
     bool one_thread;
-} rungs[LADDER] = { { STANDARD, true }, { FA2, true }, { COMPLETE, true }, { COMPLETE, false } };
+} on_ladder[LADDER] = {
+    { STANDARD, true }, { FA2, true }, { COMPLETE, true }, { COMPLETE, false }
+};
 
-/* What one rung did in one case: operations per second, and of the peak of so many threads. */
+/* What one step did in one case: operations per second, and of the peak of so many threads. */
 struct mark {
     double flops, of_peak;
 };
 
-/* The rungs on one problem, in about so many seconds. Returns the peak of one core, in operations per second. */
-static double climb(struct attention p, double seconds, const struct options *o,
-                    struct mark marks[LADDER], char *csv)
+/* The steps on one problem, in about so many seconds. Returns the peak of one core, in operations per second. */
+static double time_ladder(struct attention p, double seconds, const struct options *o,
+                          struct mark marks[LADDER], char *csv)
 {
     struct layer layer = layer_random(p, 1);
     struct gradient_check check = gradient_check_begin(&layer.input, layer.dO, false);
@@ -154,8 +156,8 @@ static double climb(struct attention p, double seconds, const struct options *o,
     struct job jobs[LADDER];
     struct bench times[LADDER + 1] = { { .name = "peak", .work = bench_fma_work } };
     for (size_t k = 0; k < LADDER; k++) {
-        jobs[k] =
-            line_up(&steps[rungs[k].name], &layer, rungs[k].one_thread ? 1 : threads, &check, o);
+        jobs[k] = line_up(&steps[on_ladder[k].name], &layer, on_ladder[k].one_thread ? 1 : threads,
+                          &check, o);
         times[k + 1] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     }
     bench_run(times, LADDER + 1, seconds);
@@ -180,12 +182,13 @@ static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
                 "causal");
     for (size_t k = 0; k < LADDER; k++) {
         char name[32], cell[CASES][24];
-        step_label(&table, &steps[rungs[k].name], name);
+        step_label(&table, &steps[on_ladder[k].name], name);
         for (size_t n = 0; n < CASES; n++)
             snprintf(cell[n], sizeof cell[n], "%.1f %5.1f %%", 1e-9 * marks[n][k].flops,
                      100.0 * marks[n][k].of_peak);
-        report_line("%s%7zu %16s %16s %16s %16s", name, rungs[k].one_thread ? 1 : threads_in_use(),
-                    cell[0], cell[1], cell[2], cell[3]);
+        report_line("%s%7zu %16s %16s %16s %16s", name,
+                    on_ladder[k].one_thread ? 1 : threads_in_use(), cell[0], cell[1], cell[2],
+                    cell[3]);
     }
 }
 
@@ -198,7 +201,7 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
         bench_progress(n, CASES + 1);
-        peak = climb(p, seconds, o, marks[n], csv);
+        peak = time_ladder(p, seconds, o, marks[n], csv);
     }
     tell_ladder(marks, N);
     bench_progress(CASES, CASES + 1);

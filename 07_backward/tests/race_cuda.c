@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Problems that need several tiles each way, with ragged ends; in 16 bits complete knows other d than the rungs. */
+/* Problems that need several tiles each way, with ragged ends; in 16 bits complete knows other d than the steps. */
 static const struct {
     size_t Nq, Nk, d, d_in_16_bits, d_of_complete_in_16_bits;
 } sizes[] = { { 130, 70, 16, 64, 32 }, { 70, 200, 64, 64, 64 }, { 140, 140, 128, 128, 256 } };
@@ -60,7 +60,7 @@ int main(int count, char **names)
             continue;
         checked++;
         cuda_cpu_watch(CUDA_WATCH_RACES);
-        run(k, &device_watched);
+        run(k, &device_instrumented);
         cuda_cpu_watch(0);
         cuda_cpu_all_schedules(true);
         run(k, &device_cpu);

@@ -60,7 +60,7 @@ TEST(cuda_complete, reads_no_query_that_sees_nothing)
     assert_backward_ignores_queries_that_see_nothing(on_cuda(CUDA_COMPLETE), WITH_EVERYTHING);
 }
 
-TEST(cuda_rungs, read_no_key_that_no_query_sees_and_give_it_zeros)
+TEST(cuda_steps, read_no_key_that_no_query_sees_and_give_it_zeros)
 {
     const unsigned options = WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT;
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_COMPLETE; name++)

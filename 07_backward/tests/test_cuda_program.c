@@ -50,7 +50,7 @@ TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
     cr_assert(command_made("t.csv"), "no file");
 }
 
-/* The rungs on tensor cores, and the one before each. */
+/* The steps on tensor cores, and the one before each. */
 TEST(cuda_program, runs_kernels_in_16_bits)
 {
     static const char *const split[] = { "Q, K and V are rounded to bf16",

@@ -71,7 +71,7 @@ TEST(cuda_schedules, do_not_change_the_answer)
 TEST(cuda_schedules, leave_no_race)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);  // so does a race
-    run_all(&device_watched);
+    run_all(&device_instrumented);
     cuda_cpu_watch(0);
 }
 
@@ -82,7 +82,7 @@ static void assert_no_waiting(enum cuda_kernel_name name, struct attention p)
     const struct cuda_line *lines;
     size_t seen = 0;
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
-    struct result r = cuda_gradients(name, &device_watched, &t);
+    struct result r = cuda_gradients(name, &device_instrumented, &t);
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++) {

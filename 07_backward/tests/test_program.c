@@ -219,11 +219,11 @@ TEST(program, tells_tiles_from_any_sizes)
     const struct {
         const char *arguments, *sizes, *tiles;
     } runs[] = {
-        { "--br 1", "Br = 1 queries and Bc = 128 keys\n", "10 tiles whole, 0 partial, 0 skipped" },
-        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles whole" },
-        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles whole" },
-        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles whole" },
-        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles whole" },
+        { "--br 1", "Br = 1 queries and Bc = 128 keys\n", "10 tiles full, 0 partial, 0 skipped" },
+        { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles full" },
+        { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles full" },
+        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
+        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
     };
     for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {
         char arguments[200];

@@ -3,20 +3,20 @@
  */
 #include "07_backward/fast/pieces.h"
 #include "07_backward/program/speed.h"
-#include "common/tests/climbed.h"
+#include "common/tests/ladder_output.h"
 #include "common/tests/test.h"
 
 #include <math.h>
 #include <string.h>
 
-static void climb(const struct options *o)
+static void run_ladder(const struct options *o)
 {
     bench_ladder(16, 0.0, o);
 }
 
-TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
+TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)
 {
-    const struct command c = climbed(climb);
+    const struct command c = ladder_output(run_ladder);
     const char *const parts[] = {
         "Ladder",
         "one head, N = 16;",
@@ -38,7 +38,7 @@ TEST(ladder, has_every_rung_in_every_case_and_ends_with_the_machine)
         "07,complete,f32,1,1,16,128,1,backward,1\n07,complete,f32,1,1,16,128,1,backward,",
         NULL,
     };
-    assert_climbed(&c, parts);
+    assert_ladder_output(&c, parts);
 }
 
 TEST(pieces, take_time_and_leave_gradients_as_complete_has_them)
@@ -72,7 +72,7 @@ static double number_behind(const char *text, const char *words)
 
 TEST(pieces, add_up)
 {
-    const struct command c = climbed(climb);
+    const struct command c = ladder_output(run_ladder);
     const char *const pieces = strstr(c.out, "Pieces"), *const whole =
                                                             strstr(c.out, "with N = 128");
     cr_assert(pieces && whole, "%s", c.out);

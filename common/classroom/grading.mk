@@ -31,7 +31,7 @@ STUDENT_ARCHIVES += $(ARCHIVES)/$1.a
 STUDENT_MODELS   += $(ARCHIVES)/$1-course
 endef
 
-# Chapter 06's: $1 is the kernel. They are linked with the engine that runs kernels on the CPU.
+# Chapter 06's: $1 is the kernel. They are linked with the emulator that runs kernels on the CPU.
 define student_kernel
 $(OBJ)/student/06-$1.o: $(CLASSROOM_DIR)/student/kernel.c
 	@mkdir -p $$(@D)
@@ -41,7 +41,7 @@ $(ARCHIVES)/06-$1.a: $(OBJ)/student/06-$1.o $(OBJ)/$(CLASSROOM_DIR)/student/devi
 	@rm -f $$@
 	@mkdir -p $$(@D)
 	$(AT)$$(AR) rcs $$@ $$^
-$(ARCHIVES)/06-$1-course: $(patsubst %.cu,$(OBJ)/watched/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(ARCHIVES)/06-$1.a
+$(ARCHIVES)/06-$1-course: $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(ARCHIVES)/06-$1.a
 	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
 endef
 STUDENT_KERNELS := fa1 fa2 mma swizzle
@@ -77,7 +77,7 @@ $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRAD
 BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
               $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/grader/programs)))
 
-# The grader, and all that students' files are linked with. For chapter 06 that is the engine too, and made apart.
+# The grader, and all that students' files are linked with. For chapter 06 that is the emulator too, and made apart.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/plain
 IN_SANITIZED = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
 IN_COUNTED   = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/counted BUILD=$(GRADER)/counted CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
@@ -94,7 +94,7 @@ grader-06:
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
-    WATCHED_FLAGS='$(WATCHED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
+    INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
 # Anybody's outputs against a stage.
 $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 	@mkdir -p $(@D)

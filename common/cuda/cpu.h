@@ -1,5 +1,5 @@
 /*
- * What a C program may ask of the engine that runs CUDA kernels on a CPU. None of it is needed to
+ * What a C program may ask of the emulator that runs CUDA kernels on a CPU. None of it is needed to
  * run a kernel.
  */
 #ifndef COMMON_CUDA_CPU_H
@@ -45,7 +45,7 @@ void cuda_cpu_patience(unsigned seconds);
 void cuda_cpu_shared(size_t bytes);
 
 /*
- * What is done with the accesses of a watched kernel (launchers that end in _watched), one or more:
+ * What is done with the accesses of an instrumented kernel (launchers that end in _instrumented), one or more:
  * data races are reported; global accesses are counted in common/measure/traffic.h, which must watch the
  * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which
  * unit would work on the first block when. Always checked are bounds, alignment, and reads of shared memory that was never written.

@@ -7,9 +7,9 @@
  *
  * A launcher is the C function that the program calls. One source gives it several times, under
  * names that end differently: compiled for the CPU, for the CPU with every access to memory
- * watched, and for the GPU.
+ * instrumented, and for the GPU.
  *
- *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_watched, fa2_gpu
+ *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_instrumented, fa2_gpu
  */
 #ifndef COMMON_CUDA_DEVICE_H
 #define COMMON_CUDA_DEVICE_H
@@ -27,8 +27,8 @@ static inline void cuda_name(const void *array, const char *name, size_t element
     (void)array, (void)name, (void)element;
 }
 #else
-#ifdef CUDA_WATCHED
-#define LAUNCHER(name) name##_watched
+#ifdef CUDA_INSTRUMENTED
+#define LAUNCHER(name) name##_instrumented
 #else
 #define LAUNCHER(name) name##_cpu
 #endif

@@ -15,11 +15,11 @@
 #include <cstdio>
 
 /*
- * A program holds each kernel twice, once watched (watch.h). The linker takes functions of the same
+ * A program holds each kernel twice, once instrumented (watch.h). The linker takes functions of the same
  * name for the same function, so each build has a namespace of its own.
  */
-#ifdef CUDA_WATCHED
-#define CUDA_BUILD cuda_watched
+#ifdef CUDA_INSTRUMENTED
+#define CUDA_BUILD cuda_instrumented
 #else
 #define CUDA_BUILD cuda_plain
 #endif

@@ -28,7 +28,7 @@ struct accesses {
 void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula);
 
 /*
- * The last line: all accesses, of every array that is watched, which the lines before should add up to.
+ * The last line: all accesses, of every array that is instrumented, which the lines before should add up to.
  * Returns whether every line is as it should be.
  */
 bool accesses_sum(struct accesses *a, const char *formula, size_t *total);

@@ -47,11 +47,11 @@ void traffic_watch(const char *name, const float *array, size_t count)
 {
     for (size_t a = 0; a < array_count; a++)
         if (holds(&arrays[a], array) || holds(&arrays[a], array + count - 1))
-            fail("two watched arrays overlap, the second is", name);
+            fail("two instrumented arrays overlap, the second is", name);
     struct traffic *t = find(name);
     if (!t) {
         if (array_count == TRAFFIC_MAX_ARRAYS)
-            fail("too many watched arrays to take", name);
+            fail("too many instrumented arrays to take", name);
         t = &arrays[array_count++];
         *t = (struct traffic){ .name = name };
     }
@@ -93,12 +93,12 @@ static struct traffic *array_at(const float *element)
     return NULL;
 }
 
-/* The watched array that holds all n elements from `first` on. */
+/* The instrumented array that holds all n elements from `first` on. */
 static struct traffic *array_of(const float *first, size_t n, const char *what)
 {
     struct traffic *t = array_at(first);
     if (!t || !holds(t, first + n - 1))
-        fail(what, "in no watched array");
+        fail(what, "in no instrumented array");
     return t;
 }
 

@@ -2,7 +2,7 @@
  * Counting accesses to slow memory, one element at a time.
  *
  * Slow memory is every array that the caller owns or that an algorithm stores whole: x and y; Q, K,
- * V, O and lse; S and P where they exist; the gradients. Those are watched by name. Fast memory is
+ * V, O and lse; S and P where they exist; the gradients. Those are instrumented by name. Fast memory is
  * what an algorithm keeps for the moment: tiles, a running maximum, a row of output. Its accesses
  * are free and are not counted; its size is.
  *
@@ -36,16 +36,16 @@ void traffic_reset(void);
 /* Watches the `count` elements of `array` under `name`; it must not overlap another. */
 void traffic_watch(const char *name, const float *array, size_t count);
 
-/* What has been counted: the array called `name` (it must be watched), or all of them together. */
+/* What has been counted: the array called `name` (it must be instrumented), or all of them together. */
 struct traffic traffic_of(const char *name);
 struct traffic traffic_total(void);
 
-/* The watched arrays, in the order in which they were first watched. */
+/* The instrumented arrays, in the order in which they were first instrumented. */
 size_t traffic_arrays(const struct traffic **list);
 
 /*
  * Memory that an algorithm needs besides its inputs and outputs, released with extra_free. An array
- * that is stored whole, like S or P, is slow memory and watched under its name; a tile is fast
+ * that is stored whole, like S or P, is slow memory and instrumented under its name; a tile is fast
  * memory. Where there is not enough: one line on standard error, and exit 2.
  */
 float *extra_slow(const char *name, size_t count);
@@ -56,7 +56,7 @@ void extra_free(float *array);
 size_t extra_slow_peak(void);
 size_t extra_fast_peak(void);
 
-/* Counts one load or store at `element`; one that lies in no watched array ends the program. */
+/* Counts one load or store at `element`; one that lies in no instrumented array ends the program. */
 void traffic_count_load(const float *element);
 void traffic_count_store(const float *element);
 
@@ -77,7 +77,7 @@ static inline void store(float *element, float value)
     *element = value;
 }
 
-/* Where a whole tile is read or written by vectors, and not element by element. */
+/* Where a full tile is read or written by vectors, and not element by element. */
 static inline void count_loads(const float *first, size_t n)
 {
     traffic_count_loads(first, n);

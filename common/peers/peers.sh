@@ -68,7 +68,7 @@ results=${INTO:-common/results/$slug.csv} part=${chapter%%_*}
     echo "# machine: $machine"
     echo "# command: ${SIZES:+SIZES=\"$SIZES\" }make ${TARGET:-peers-$part}, $(date +%Y-%m-%d), at commit $commit"
     echo "# ${last#*; }"
-    echo "# rows of 1 head are the ladder, ratio_previous against the rung before; of 8 heads, peers in turn,"
+    echo "# rows of 1 head are the ladder, ratio_previous against the step before; of 8 heads, peers in turn,"
     echo "# ratio_previous how many times as fast as that peer complete is. Peak: of the FMA peak of so many cores."
     sed '1d; s/$/,/' "$folder/ladder.csv"
     cat "$folder/peers.csv"

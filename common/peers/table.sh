@@ -12,12 +12,12 @@ printf '%s\n' "$part" | awk -F, -v table="$1" -v file="$3, part $2" '
     /^#/ { sub(/^# /, ""); said[++lines] = $0; next }
     NF < 15 { wrong = 1; next }
     table == "ladder" && $5 == 1 {
-        rung = $2 " " $10
-        if (!(rung in threads)) kernels[++count] = rung
-        threads[rung] = $10
+        step = $2 " " $10
+        if (!(step in threads)) kernels[++count] = step
+        threads[step] = $10
         N = $6
-        speed[rung, $7, $8] = $12
-        peak[rung, $7, $8] = $13
+        speed[step, $7, $8] = $12
+        peak[step, $7, $8] = $13
     }
     table == "peers" && $5 > 1 {
         name = $2; sub(/ .*/, "", name)

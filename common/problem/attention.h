@@ -6,7 +6,7 @@
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
  * All options of attention live in the functions below, and not in the kernels: `visible` says which
- * scores count, `tile_kind` says it for a whole tile, `attention_band` where causal order and the window
+ * scores count, `tile_kind` says it for a full tile, `attention_band` where causal order and the window
  * end, `kv_head` which keys a head reads, and `dropout_keeps` which weights survive: one text for CPU and CUDA.
  */
 #ifndef COMMON_ATTENTION_H
@@ -109,12 +109,12 @@ HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size
 enum tile_kind {
     TILE_SKIPPED,  // no query of the tile sees any of its keys: nothing to read, nothing to do
     TILE_PARTIAL,  // ask `visible` for each score
-    TILE_WHOLE,    // every query sees every key: no score needs asking
+    TILE_FULL,     // every query sees every key: no score needs asking
 };
 
 /*
  * What the tile of queries i0 … i1-1 and keys j0 … j1-1 is; neither range is empty. SKIPPED and
- * WHOLE are promises. PARTIAL is not: where two masks meet, such a tile may turn out to be either.
+ * FULL are promises. PARTIAL is not: where two masks meet, such a tile may turn out to be either.
  * O(keys + mask blocks of the tile).
  */
 HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, size_t b, size_t h,
@@ -146,7 +146,7 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
             return TILE_SKIPPED;
         all = all && seen == blocks;
     }
-    return all ? TILE_WHOLE : TILE_PARTIAL;
+    return all ? TILE_FULL : TILE_PARTIAL;
 }
 
 /*

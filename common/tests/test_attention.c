@@ -161,7 +161,7 @@ static enum tile_kind kind_by_pairs(const struct attention *p, size_t b, const s
     for (size_t i = tile[0]; i < tile[1]; i++)
         for (size_t j = tile[2]; j < tile[3]; j++, all++)
             seen += sees(p, b, i, j) ? 1 : 0;
-    return seen == 0 ? TILE_SKIPPED : seen == all ? TILE_WHOLE : TILE_PARTIAL;
+    return seen == 0 ? TILE_SKIPPED : seen == all ? TILE_FULL : TILE_PARTIAL;
 }
 
 /*
@@ -181,9 +181,9 @@ static enum tile_kind kind_by_options(const struct attention *p, size_t b, const
         const enum tile_kind kind = kind_by_pairs(&alone[n], b, tile);
         if (kind == TILE_SKIPPED)
             return TILE_SKIPPED;
-        whole += kind == TILE_WHOLE ? 1 : 0;
+        whole += kind == TILE_FULL ? 1 : 0;
     }
-    return whole == 3 ? TILE_WHOLE : TILE_PARTIAL;
+    return whole == 3 ? TILE_FULL : TILE_PARTIAL;
 }
 
 /* All tiles that a problem has, at all places and of all sizes. */
@@ -253,8 +253,8 @@ TEST(tiles, are_told_by_masks_that_show_with_any_number_but_zero)
         tile_kind(&by_keys, 0, 0, 0, 6, 1, 3),   tile_kind(&by_blocks, 0, 0, 4, 6, 0, 5),
         tile_kind(&by_blocks, 0, 0, 0, 4, 0, 3), tile_kind(&by_blocks, 0, 0, 3, 5, 2, 4),
     };
-    const enum tile_kind expected[] = { TILE_WHOLE, TILE_SKIPPED, TILE_PARTIAL,
-                                        TILE_WHOLE, TILE_SKIPPED, TILE_PARTIAL };
+    const enum tile_kind expected[] = { TILE_FULL, TILE_SKIPPED, TILE_PARTIAL,
+                                        TILE_FULL, TILE_SKIPPED, TILE_PARTIAL };
     for (int n = 0; n < 6; n++)
         cr_assert(found[n] == expected[n], "tile %d: expected kind %d, got %d", n, (int)expected[n],
                   (int)found[n]);

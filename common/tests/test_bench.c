@@ -226,7 +226,8 @@ TEST(bench, the_clock_goes_forward_in_seconds)
 }
 
 /* Runs a benchmark whose stderr is `end`, closes it, and reads what arrived at the other end. */
-static void run_watched(int end, int other, double call, double seconds, char *text, size_t size)
+static void run_instrumented(int end, int other, double call, double seconds, char *text,
+                             size_t size)
 {
     const int saved = dup(STDERR_FILENO);
     dup2(end, STDERR_FILENO);
@@ -248,7 +249,7 @@ static void run_on_terminal(double call, double seconds, char *text, size_t size
     cr_assert(other >= 0 && grantpt(other) == 0 && unlockpt(other) == 0, "no terminal to be had");
     const int end = open(ptsname(other), O_RDWR | O_NOCTTY | O_NONBLOCK);
     cr_assert(end >= 0, "no terminal to be had");
-    run_watched(end, other, call, seconds, text, size);
+    run_instrumented(end, other, call, seconds, text, size);
 }
 
 TEST(bench, a_file_sees_no_progress)
@@ -256,7 +257,7 @@ TEST(bench, a_file_sees_no_progress)
     char text[1000];
     int ends[2];
     cr_assert(pipe(ends) == 0, "no pipe");
-    run_watched(ends[1], ends[0], 1.0, 10.0, text, sizeof text);
+    run_instrumented(ends[1], ends[0], 1.0, 10.0, text, sizeof text);
     cr_assert(text[0] == '\0', "it sees \"%s\"", text);
 }
 

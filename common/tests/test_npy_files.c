@@ -15,10 +15,10 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define WATCHED_MEMORY
+#define INSTRUMENTED_MEMORY
 #endif
 #elif defined(__SANITIZE_ADDRESS__)
-#define WATCHED_MEMORY
+#define INSTRUMENTED_MEMORY
 #endif
 
 static const char small[] = "\x93NUMPY\1\0"
@@ -115,7 +115,7 @@ TEST(npy, refuses_what_is_no_file_that_can_be_read)
 TEST(npy, says_so_when_there_is_not_enough_memory)
 {
 // The sanitizer needs more than any limit leaves it, and on macOS every program has more from its beginning.
-#if !defined(WATCHED_MEMORY) && !defined(__APPLE__)
+#if !defined(INSTRUMENTED_MEMORY) && !defined(__APPLE__)
     enum { COUNT = 1 << 28 };
     static const char image[] = "\x93NUMPY\1\0"
                                 "\x41\0"

@@ -78,7 +78,7 @@ TEST(extra, memory_is_counted_at_its_peak)
     cr_assert(extra_slow_peak() == 0 && extra_fast_peak() == 0, "the peaks outlive a reset");
 }
 
-TEST(extra, slow_memory_is_watched_and_keeps_its_counts_when_it_goes)
+TEST(extra, slow_memory_is_instrumented_and_keeps_its_counts_when_it_goes)
 {
     watch_both();
     for (int head = 0; head < 3; head++) {

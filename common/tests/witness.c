@@ -20,10 +20,11 @@ struct witnessed witness_of(const char *name)
     for (size_t a = 0; a < count; a++)
         if (strcmp(arrays[a].name, name) == 0)
             return seen[a];
-    return (struct witnessed){ SIZE_MAX, SIZE_MAX };  // watched by nobody: agrees with no count
+    return (struct witnessed){ SIZE_MAX,
+                               SIZE_MAX };  // instrumented by nobody: agrees with no count
 }
 
-/* An access of `bytes` at `at`: as many elements as of those bytes lie in a watched array. */
+/* An access of `bytes` at `at`: as many elements as of those bytes lie in an instrumented array. */
 static void saw(const void *at, size_t bytes, bool writes)
 {
     const struct traffic *arrays;

@@ -1,9 +1,9 @@
 #!/bin/sh
-# aarch64.sh BUILD - chapter 05 and the CUDA engine as a processor of another kind runs them: built by a
+# aarch64.sh BUILD - chapter 05 and the CUDA emulator as a processor of another kind runs them: built by a
 # cross compiler, run by qemu.
 #
 # Every kernel of the chapter checks itself against the reference, at sizes that fill no vector and under
-# every option; the engine makes its own tests. Where a tool is missing: 77, and which package has it.
+# every option; the emulator makes its own tests. Where a tool is missing: 77, and which package has it.
 build=$1
 for tool in aarch64-linux-gnu-g++ qemu-aarch64-static; do
     command -v $tool >/dev/null || {

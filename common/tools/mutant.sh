@@ -6,7 +6,7 @@
 # one: its files, compiled as a mutant's are, give the chapter's own objects byte for byte, whose tests make has
 # run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
 # LIBS and what the tests (TESTS) and the witness (WITNESS) are linked from come from the Makefile, and for CUDA
-# sources CXX, CXX_FLAGS and WATCHED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
+# sources CXX, CXX_FLAGS and INSTRUMENTED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
 # from what the patch changes, as the compiler has noted in the .d file beside each. Leaves "passed failed
 # skipped" in RESULT. With STUDENT set, a patch that does not fit a changed lesson is skipped.
 chapter=$1 patch=$2 result=$3 folder=$4
@@ -82,14 +82,14 @@ tried=$(sed -n 's/^Tried in: *//p' "$patch" 2>/dev/null | tr ',' ' ')
 
 # ---- which objects are made anew ----------------------------------------------------------------
 
-# What an object of the chapter is made from, and as which variant: c, witnessed, cpu or watched. Of other objects the
+# What an object of the chapter is made from, and as which variant: c, witnessed, cpu or instrumented. Of other objects the
 # source is nothing. (No command is run for it, as there are some hundred objects, and as many mutants.)
 source_of() {  # object
     source='' variant=c object=${1#"$OBJ"/}
-    case $object in witnessed/* | cpu/* | watched/*) variant=${object%%/*} object=${object#*/} ;; esac
+    case $object in witnessed/* | cpu/* | instrumented/*) variant=${object%%/*} object=${object#*/} ;; esac
     case $object,$variant in
     "$chapter"/tests/*) ;;
-    "$chapter"/*,cpu | "$chapter"/*,watched) source=${object%.o}.cu ;;
+    "$chapter"/*,cpu | "$chapter"/*,instrumented) source=${object%.o}.cu ;;
     "$chapter"/*) source=${object%.o}.c ;;
     esac
 }
@@ -113,7 +113,7 @@ is_looked_at() {  # variant
         case ${test#cuda_},$1 in
         schedules::leave_no_race,cpu | banks::*,cpu) ;;
         schedules::leave_no_race,* | banks::*,* | count::*,*) return 0 ;;
-        *,watched) ;;
+        *,instrumented) ;;
         *) return 0 ;;
         esac
     done
@@ -158,16 +158,16 @@ to_cpp() {  # source...
 
 # Compiles a file of the copy. In the object it has the name that it has in the course.
 compile() {  # source, variant, object
-    rung='' watch=''
-    case $1 in */fast/* | */lanes.c) rung=$RUNG_FLAGS ;; esac
+    step='' watch=''
+    case $1 in */fast/* | */lanes.c) step=$FAST_FLAGS ;; esac
     case $2 in
     witnessed) watch=$WITNESS_FLAGS ;;
-    watched) watch=$WATCHED_FLAGS ;;
+    instrumented) watch=$INSTRUMENTED_FLAGS ;;
     esac
     names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
     # shellcheck disable=SC2046,SC2086  # lists of words; what the copy has not is the course's
     case $1 in
-    *.c) $CC -I"$folder" $FLAGS $rung $watch $names -c "$folder/$1" -o "$3" ;;
+    *.c) $CC -I"$folder" $FLAGS $step $watch $names -c "$folder/$1" -o "$3" ;;
     *.cu)
         to_cpp "$1" $(find "$chapter/kernels" -name '*.cuh')
         $CXX -I"$folder/cuda" -I"$folder" -I"$OBJ/cuda" $CXX_FLAGS $watch $names -c "$folder/cuda/${1%.cu}.cpp" -o "$3"

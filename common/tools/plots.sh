@@ -74,7 +74,7 @@ draw 07_products.gp "$data/products" 07_backward/pages/pictures/products.svg
 draw 07_dS.gp "$data/dS" 07_backward/pages/pictures/dS.svg
 draw 07_percent_of_peak.gp "$data/backward_percent_of_peak" 07_backward/pages/pictures/percent_of_peak.svg
 
-# Of a chapter whose ladder no GPU has climbed there is no such picture.
+# Of a chapter whose ladder no GPU has ladder_output there is no such picture.
 for chapter in 06_flash_tiled_cuda 07_backward; do
     # shellcheck disable=SC2046  # names
     sh common/tools/plots_gpu.sh $chapter/results/nvidia_h200.csv $(sh common/tools/kernels_of.sh "$build/$chapter" bf16) \

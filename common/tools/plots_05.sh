@@ -44,7 +44,7 @@ for density in 0 0.1 0.2 0.3 0.5 0.7 0.9 1; do
     for seed in 1 2 3; do
         run --kernel masks --block-mask random:$density:$seed --mask-block 32,32 --br 32 --bc 32 \
             --n-q 512 --d 32 --traffic --csv "$data/csv"
-        tiles='s|^ *\([0-9]*\) tiles whole, 0 partial, \([0-9]*\) skipped$|\1 \2|p'
+        tiles='s|^ *\([0-9]*\) tiles full, 0 partial, \([0-9]*\) skipped$|\1 \2|p'
         sed -n "$tiles" "$data/printed" |
             awk -v accesses="$(values | cut -d, -f3)" '{ print $1, $1 + $2, accesses }'
     done
@@ -88,18 +88,18 @@ echo "$ladder" | awk -F, '
 ' >"$data/percent_of_peak"
 
 # operations a byte, GFLOP/s on one core, and a name, or "" where it would be written over the one
-# before. The rungs make the accesses of complete, with tiles of 32 queries.
+# before. The steps make the accesses of complete, with tiles of 32 queries.
 intensity() {  # step and tiles -> 4 d pairs / (4 bytes x accesses)
     # shellcheck disable=SC2086
     run --kernel $1 --n-q 2048 --d 64 --traffic --csv "$data/csv"
     values | awk -F, '{ print 64 * 2048 * 2048 / $3 }'
 }
-standard=$(intensity standard) fa2=$(intensity fa2) rungs=$(intensity 'complete --br 32')
+standard=$(intensity standard) fa2=$(intensity fa2) steps=$(intensity 'complete --br 32')
 {
     sed -n 's/^# one core: \(.*\) GFLOP.s of FMA, \(.*\) GB.s copied$/roof \2 \1/p' "$results"
-    echo "$ladder" | awk -F, -v standard="$standard" -v fa2="$fa2" -v rungs="$rungs" '
+    echo "$ladder" | awk -F, -v standard="$standard" -v fa2="$fa2" -v steps="$steps" '
         $7 == 64 && $8 == 0 && $10 == 1 {
-            x[++n] = $2 == "standard" ? standard : $2 == "fa2" ? fa2 : rungs
+            x[++n] = $2 == "standard" ? standard : $2 == "fa2" ? fa2 : steps
             y[n] = $12
             name[n] = $2
             shown = n > 1 && x[n] == x[n - 1] && y[n] < 1.25 * y[first] ? first : n

@@ -50,9 +50,9 @@ awk 'BEGIN {
 # place, step and threads, per cent of the peak for d 64, causal, d 128, causal, and N: from the results that
 # are kept
 sh common/peers/results.sh get 07 common/results/intel_xeon_2_cores.csv | grep '^07,.*,f32,1,1,' | awk -F, '
-    { rung = $2 ", " $10 ($10 == 1 ? " thread" : " threads") }
-    !(rung in place) { place[rung] = ++count; name[count] = rung }
-    { percent[rung, $7, $8] = 100 * $13; N = $6 }
+    { step = $2 ", " $10 ($10 == 1 ? " thread" : " threads") }
+    !(step in place) { place[step] = ++count; name[count] = step }
+    { percent[step, $7, $8] = 100 * $13; N = $6 }
     function of(k, d, causal) { return (name[k], d, causal) in percent ? percent[name[k], d, causal] : "NaN" }
     END {
         for (k = 1; k <= count; k++)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # sass_07.sh make|check|page ARCH - chapter 07's kernels on tensor cores in the machine's own instructions.
 #
-# make writes 07_backward/results/sass.txt: for each kernel the instructions of its loop over tiles, per warp and whole tile. It
+# make writes 07_backward/results/sass.txt: for each kernel the instructions of its loop over tiles, per warp and full tile. It
 # fails unless they are as many as the products need: HMMA (mma), LDSM (ldmatrix), MUFU.EX2, and atomic additions (RED) in
 # mma_tile and only there; unless copies are LDGSTS (cp.async); and if a kernel touches local memory. check holds the
 # file against nvcc's word now, and skips where there is no nvcc or another one; page prints it for one compute
@@ -24,7 +24,7 @@ find_nvdisasm
 # "kernel d columns bands warps HMMA LDSM EX2 RED LDGSTS local" of each bfloat16 kernel in nvdisasm's text. The loop over
 # tiles is the one with the most HMMA. A loop within it with HMMA is over the elements of two factors' rows, half of them a
 # round; or, where ldmatrix transposes, it is over the block's keys, 64 a round, and what follows up to the additions is for
-# a number of keys that 64 does not divide, which a whole tile does not have.
+# a number of keys that 64 does not divide, which a full tile does not have.
 count_all() {
     awk "$read_shape"'
         function close_function(    k, i, best, most, loop, n, rows, transposes, behind, added, w) {

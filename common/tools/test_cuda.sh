@@ -9,12 +9,12 @@ run=$build/$chapter
 case $chapter in
 06_*)
     there='--kernel device' prefix='' types='f32 bf16'
-    suites='device naive fa1 fa2 complete rungs kernels every_kernel dropout'
+    suites='device naive fa1 fa2 complete steps kernels every_kernel dropout'
     of_16_bits='mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent tensor_cores'
     ;;
 07_*)
     there='--n-q 9 --quiet' prefix=cuda_ types='f32 bf16'
-    suites='standard recompute deterministic complete rungs kernels program'
+    suites='standard recompute deterministic complete steps kernels program'
     of_16_bits='mma_split mma tensor_cores wgmma bulk ordered hopper'
     ;;
 esac

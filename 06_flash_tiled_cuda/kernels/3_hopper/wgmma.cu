@@ -1,5 +1,5 @@
 /*
- * Hopper's units copy and multiply.                                      whole tiles of K and V, else as mma
+ * Hopper's units copy and multiply.                                      full tiles of K and V, else as mma
  *
  * rescale, and no thread copies, no warp multiplies: one thread asks the TMA for tiles, and two warpgroups of four
  * warps ask the tensor cores for products of what lies in shared memory (warpgroup.cuh). For compute capability 9.0.

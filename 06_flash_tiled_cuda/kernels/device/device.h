@@ -2,7 +2,7 @@
  * The machine that kernels run on, as a C program sees it: its memory, and what it can do.
  *
  * All of it comes from CUDA sources, and so from each of their builds: for the CPU, for the CPU with
- * every access watched, and by nvcc for a GPU.
+ * every access instrumented, and by nvcc for a GPU.
  */
 #ifndef FLASH_TILED_CUDA_DEVICE_H
 #define FLASH_TILED_CUDA_DEVICE_H
@@ -13,22 +13,22 @@
 extern "C" {
 #endif
 
-/* A .cu file is compiled three times, and a launcher in it has three names: fa2_cpu, fa2_watched and fa2_gpu. */
-enum build { BUILD_CPU, BUILD_WATCHED, BUILD_GPU, BUILDS };
+/* A .cu file is compiled three times, and a launcher in it has three names: fa2_cpu, fa2_instrumented and fa2_gpu. */
+enum build { BUILD_CPU, BUILD_INSTRUMENTED, BUILD_GPU, BUILDS };
 
 /* The three as an array's values, and their declaration. */
 #ifdef WITH_GPU
-#define LAUNCHERS(name)                        \
-    {                                          \
-        name##_cpu, name##_watched, name##_gpu \
+#define LAUNCHERS(name)                             \
+    {                                               \
+        name##_cpu, name##_instrumented, name##_gpu \
     }
 #else
-#define LAUNCHERS(name)            \
-    {                              \
-        name##_cpu, name##_watched \
+#define LAUNCHERS(name)                 \
+    {                                   \
+        name##_cpu, name##_instrumented \
     }
 #endif
-#define DECLARE_LAUNCHERS(type, name) type name##_cpu, name##_watched, name##_gpu;
+#define DECLARE_LAUNCHERS(type, name) type name##_cpu, name##_instrumented, name##_gpu;
 
 /* What the runtime says of a device. */
 struct device_facts {
@@ -66,7 +66,7 @@ struct device {
     void (*row_max)(const float *x, float after[3][8]);
 };
 
-extern const struct device device_cpu, device_watched, device_gpu;
+extern const struct device device_cpu, device_instrumented, device_gpu;
 
 #ifdef __cplusplus
 }

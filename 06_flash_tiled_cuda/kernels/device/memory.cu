@@ -100,9 +100,9 @@ extern "C" const struct device LAUNCHER(device) = {
 #ifdef __CUDACC__
     "gpu",
     BUILD_GPU,
-#elif defined CUDA_WATCHED
+#elif defined CUDA_INSTRUMENTED
     "cpu",
-    BUILD_WATCHED,
+    BUILD_INSTRUMENTED,
 #else
     "cpu",
     BUILD_CPU,

@@ -12,7 +12,7 @@
  * So a row is spread over the 4 lanes with the same g, and m and l of its rows are in all of them.
  *
  * Rows lie in shared memory in pieces of 16 bytes, 8 elements. ROWS says where piece c of row r is, and
- * is what rung `swizzle` changes.
+ * is what step `swizzle` changes.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH

@@ -193,7 +193,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
             __syncthreads();                   // nobody reads the old slice any more
             load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();  // the slice is there, and dS
-            if (kind == TILE_WHOLE)
+            if (kind == TILE_FULL)
                 add_to_queries(&dQ[n], &smem);
             else
                 add_what_counts(&dQ[n], &smem);

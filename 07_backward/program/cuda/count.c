@@ -184,7 +184,7 @@ void predict_cuda_mma(const struct attention *p, struct tile_size size, struct a
 }
 
 /*
- * A box brings whole tiles: of the 128 keys of a block all that there are, if one of them is seen, and once for all query
+ * A box brings full tiles: of the 128 keys of a block all that there are, if one of them is seen, and once for all query
  * heads that share them.
  */
 static size_t keys_in_boxes(const struct attention *p)
@@ -233,8 +233,8 @@ struct count cuda_count(const struct step *kernel, const struct layer *layer)
     const size_t rows = attention_rows(p);
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are watched
-    struct on_device l = cuda_load(kernel, &device_watched, layer);
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are instrumented
+    struct on_device l = cuda_load(kernel, &device_instrumented, layer);
     cuda_launch(&l);
     cuda_cpu_watch(0);
     kernel->predict(p, (struct tile_size){ 0, 0 }, &c.accesses);
@@ -242,6 +242,6 @@ struct count cuda_count(const struct step *kernel, const struct layer *layer)
     c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
     c.slow_bytes += kernel->stores & STORES_COUNTERS ? turns_of(p) * sizeof(unsigned) : 0;
-    traffic_reset();  // what was watched goes
+    traffic_reset();  // its arrays are forgotten
     return c;
 }

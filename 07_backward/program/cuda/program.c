@@ -18,7 +18,7 @@ static struct count tell_counts(const struct step *kernel, const struct layer *l
     char stored[32];
     if (!cuda_can_be_counted(&layer->input.p)) {
         report_part("Counted");
-        report_line("left out: a watched run of a problem of this size takes long");
+        report_line("left out: an instrumented run of a problem of this size takes long");
         return c;
     }
     c = cuda_count(kernel, layer);
@@ -69,7 +69,7 @@ static void write_csv(const char *csv, const char *formula, const struct count *
 /* Who works when, and who waits for whom, in the first block of each launch. */
 static void tell_timeline(const struct step *kernel, const struct layer *layer, const char *path)
 {
-    struct on_device l = cuda_load(kernel, &device_watched, layer);
+    struct on_device l = cuda_load(kernel, &device_instrumented, layer);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
     cuda_launch(&l);
     cuda_cpu_watch(0);

@@ -27,10 +27,10 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
 /* Chapter 06's complete on the device: layer->kept.O and .lse, for which there is room. It must know the layer's d and type. */
 void cuda_forward(const struct device *device, const struct layer *layer);
 
-/* Is the problem small enough for a run on the CPU with every access watched? */
+/* Is the problem small enough for a run on the CPU with every access instrumented? */
 bool cuda_can_be_counted(const struct attention *p);
 
-/* Runs the kernel, every access watched, with its output thrown away. */
+/* Runs the kernel, every access instrumented, with its output thrown away. */
 struct count cuda_count(const struct step *kernel, const struct layer *layer);
 
 /* The nearest earlier kernel that supports the problem on the device; NULL: there is none. */

@@ -82,23 +82,23 @@ static double operations(const struct attention *p)
 // ---- times --------------------------------------------------------------------------------------
 
 /* A kernel that is timed. */
-struct rung {
+struct timing {
     const struct step *kernel;
     double error, seconds;
 };
 
 /* A kernel is checked before it is timed, and if it is wrong it is not timed. */
-static bool is_right(struct rung *rung, const struct device *device, const struct layer *one,
+static bool is_right(struct timing *timing, const struct device *device, const struct layer *one,
                      const struct gradient_check *check, struct previous *previous,
                      const struct result *on_cpu)
 {
-    struct result r = cuda_run(rung->kernel, device, one);
+    struct result r = cuda_run(timing->kernel, device, one);
     const struct cuda_verdict v = cuda_check(check, previous, on_cpu, &r, false);
     if (!v.right)
-        report_wrong("%s: it is not timed; --kernel %s shows where", rung->kernel->name,
-                     rung->kernel->name);
-    previous_keep(previous, rung->kernel->name, &r);
-    rung->error = v.errors.reference;
+        report_wrong("%s: it is not timed; --kernel %s shows where", timing->kernel->name,
+                     timing->kernel->name);
+    previous_keep(previous, timing->kernel->name, &r);
+    timing->error = v.errors.reference;
     return v.right;
 }
 
@@ -114,54 +114,54 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Times all rungs in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
+ * Times all steps in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
  * arrays are many times as large as an L2 cache: no run finds there what it needs first.
  */
-static void time_rungs(struct rung *rungs, size_t n, const struct device *device,
-                       const struct layer *all)
+static void time_kernels(struct timing *timings, size_t n, const struct device *device,
+                         const struct layer *all)
 {
     struct step all_of_them = { .name = "all" };  // it stores what any of them stores
     double times[CUDA_KERNELS][RUNS], once = 0.0, before = 0.0;
     size_t runs = RUNS;
     for (size_t k = 0; k < n; k++) {
-        all_of_them.stores |= rungs[k].kernel->stores;
+        all_of_them.stores |= timings[k].kernel->stores;
     }
     struct on_device l = cuda_load(&all_of_them, device, all);
     for (size_t k = 0; k < n; k++) {
-        l.kernel = rungs[k].kernel;
+        l.kernel = timings[k].kernel;
         once += device->seconds(launch, &l);
     }
     while (runs > LEAST_RUNS && (double)runs * once > SECONDS)
         runs--;
     for (size_t run = 0; run < runs; run++)
         for (size_t k = 0; k < n; k++) {
-            l.kernel = rungs[k].kernel;
+            l.kernel = timings[k].kernel;
             bench_rest(before);
             times[k][run] = before = device->seconds(launch, &l);
         }
     cuda_unload(&l);
     for (size_t k = 0; k < n; k++) {
         qsort(times[k], runs, sizeof times[k][0], by_size);
-        rungs[k].seconds = times[k][runs / 2];
+        timings[k].seconds = times[k][runs / 2];
     }
 }
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-static void tell(const struct rung *rung, double before, const struct attention *p, double peak,
+static void tell(const struct timing *timing, double before, const struct attention *p, double peak,
                  char *csv)
 {
-    const double flops = operations(p) / rung->seconds;
+    const double flops = operations(p) / timing->seconds;
     char ratio[24] = "-", ratio_csv[24] = "", line[300];
     if (before > 0.0) {
-        snprintf(ratio, sizeof ratio, "%.2f", before / rung->seconds);
-        snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before / rung->seconds);
+        snprintf(ratio, sizeof ratio, "%.2f", before / timing->seconds);
+        snprintf(ratio_csv, sizeof ratio_csv, "%.3f", before / timing->seconds);
     }
-    report_line("%-18s %10.3g ms %10.1f %7.1f %% %11s %9.2e", rung->kernel->name,
-                1e3 * rung->seconds, 1e-9 * flops, 100.0 * flops / peak, ratio, rung->error);
+    report_line("%-18s %10.3g ms %10.1f %7.1f %% %11s %9.2e", timing->kernel->name,
+                1e3 * timing->seconds, 1e-9 * flops, 100.0 * flops / peak, ratio, timing->error);
     snprintf(line, sizeof line, "07,%s,%s,%zu,%zu,%zu,%zu,%d,backward,gpu,%.5f,%.3f,%.4f,%s,%.3e\n",
-             rung->kernel->name, dtype_name(p->dtype), p->B, p->H, p->Nk, p->d, p->causal,
-             1e3 * rung->seconds, 1e-9 * flops, flops / peak, ratio_csv, rung->error);
+             timing->kernel->name, dtype_name(p->dtype), p->B, p->H, p->Nk, p->d, p->causal,
+             1e3 * timing->seconds, 1e-9 * flops, flops / peak, ratio_csv, timing->error);
     report_append(csv, line);
 }
 
@@ -173,21 +173,21 @@ static void bench_problem(const struct device *device, const struct layer *one,
     struct gradient_check check = gradient_check_begin(&one->input, one->dO, false);
     struct previous previous = { .name = NULL };
     struct result on_cpu = complete_on_the_cpu(one);
-    struct rung rungs[CUDA_KERNELS];
+    struct timing timings[CUDA_KERNELS];
     size_t n = 0;
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         if (step_unsupported_on(k, p, device))
             continue;
-        rungs[n] = (struct rung){ .kernel = k };
-        n += is_right(&rungs[n], device, one, &check, &previous, &on_cpu) ? 1 : 0;
+        timings[n] = (struct timing){ .kernel = k };
+        n += is_right(&timings[n], device, one, &check, &previous, &on_cpu) ? 1 : 0;
     }
     if (n > 0)
-        time_rungs(rungs, n, device, all);
+        time_kernels(timings, n, device, all);
     report_part("Speed");
     report_line("%-18s %13s %20s %11s %9s", "kernel", "time", "GFLOP/s   of peak", "x previous",
                 "error");
     for (size_t k = 0; k < n; k++)
-        tell(&rungs[k], k ? rungs[k - 1].seconds : 0.0, p, peak, csv);
+        tell(&timings[k], k ? timings[k - 1].seconds : 0.0, p, peak, csv);
     report_line("10 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
                 1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
     report_line("%s", device_text(device));

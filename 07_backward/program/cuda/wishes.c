@@ -59,7 +59,7 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
     if (o->timeline && (all || !cuda_can_be_counted(p)))
         options_fail("--timeline", all ? "expected one --kernel with it, not all"
                                        : "expected a smaller problem, of at most 10 million rows x "
-                                         "keys x d: all accesses are watched");
+                                         "keys x d: all accesses are instrumented");
     options_check_left_out(kernel_name_of, CUDA_KERNELS);
     if (!cuda_is_wanted(o) && !all)
         return;

@@ -7,7 +7,7 @@
 # build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
 # printed.
 #
-# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, WATCHED_FLAGS and CUDA_LIBS; in JOBS what make
+# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS; in JOBS what make
 # is to be told, as -j2; and with QUIET nothing is printed. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 here=common/classroom/grader
@@ -224,7 +224,7 @@ build_one() {  # program, file; of $part
         case $variant,$make in
         plain,*) flags='-O2 -g' ;;
         sanitized,*) flags=$SANITIZED ;;
-        counted,make_kernel) flags="-O2 -g $WATCHED_FLAGS" ;;
+        counted,make_kernel) flags="-O2 -g $INSTRUMENTED_FLAGS" ;;
         counted,*) flags='-O2 -g -DCOUNT_TRAFFIC' ;;
         esac
         $make "$program" "$variant" "$flags" || return

@@ -4,7 +4,7 @@
 # grade_tests.sh wrong CHAPTER                   - the names of these wrong versions
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c, perhaps in another folder, or a folder with
-# such an archive in it. Wrong versions that only the watched build can tell from the right one are left out; and where
+# such an archive in it. Wrong versions that only the instrumented build can tell from the right one are left out; and where
 # a chapter has steps, which its exercise is about, those of its kernels and of its program.
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file

@@ -15,7 +15,7 @@
 
 static const struct program program = { .chapter = 7, .name = "student" };
 
-static const float *watched(const char *file, const char *name)
+static const float *counted(const char *file, const char *name)
 {
     struct npy array = student_read(file);
     const float *x = npy_floats(&array);
@@ -49,10 +49,10 @@ int main(int argc, char **argv)
         .K = in.K,
         .V = in.V,
         .dO = dO,
-        .O = watched("o.npy", "O"),
-        .lse = watched("lse.npy", "lse"),
-        .m = watched("m.npy", "m"),
-        .l = watched("l.npy", "l"),
+        .O = counted("o.npy", "O"),
+        .lse = counted("lse.npy", "lse"),
+        .m = counted("m.npy", "m"),
+        .l = counted("l.npy", "l"),
     };
     const struct gradients out = { result("dQ", n), result("dK", keys), result("dV", keys) };
     LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, given, out);

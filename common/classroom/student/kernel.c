@@ -7,7 +7,7 @@
 #define LESSON fa2
 #endif
 #ifdef COUNT_TRAFFIC
-#define BUILT_AS(name) name##_watched
+#define BUILT_AS(name) name##_instrumented
 #else
 #define BUILT_AS(name) name##_cpu
 #endif

@@ -66,7 +66,7 @@ for seed in 0 1 2 3; do
     same "05, question 1, standard, seed $seed" "$(key 1 standard)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
         --kernel standard --br 1 --traffic | all)"
     tiles=$("$build/05_flash_tiled_cpu" --n-q "$(fig 4 N)" --causal --kernel masks --br "$(fig 4 Br)" --bc "$(fig 4 Bc)" --traffic |
-        sed -n 's/^ *\([0-9 ]*\) tiles whole, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
+        sed -n 's/^ *\([0-9 ]*\) tiles full, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
     same "05, question 4, seed $seed" "$(key 4 whole),$(key 4 partial),$(key 4 skipped)" "$tiles"
     if [ $seed -lt 2 ]; then
         sh $here/starter/numbers.sh 06_flash_tiled_cuda/exercise/numbers $seed >"$work/numbers"
@@ -79,7 +79,7 @@ for seed in 0 1 2 3; do
     fi
 done
 
-# The wrong versions that students' tests can reject: of a step and of a rung, but of no kernel, no trace, no count.
+# The wrong versions that students' tests can reject: of a step and of a step, but of no kernel, no trace, no count.
 same 'grade_tests.sh wrong' "$(sh $here/grader/grade_tests.sh wrong 07_backward | grep -x -e d_of_one_tile -e padding_sees_keys \
     -e cuda_dq_not_cleared -e traced_dp_without_dropout -e load_not_counted | tr '\n' ' ')" 'd_of_one_tile padding_sees_keys '
 printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 7.5\n' >"$work/answers.txt"
@@ -201,7 +201,7 @@ same 'Criterion, unpacked' "$(
     graded "$work/unpacked.c"
 )" "The tests pass with the right version and reject 2 of 4 wrong ones: $(of_all 0.5)"
 
-# Where the tests are confined there are threads too, and the engine for kernels: only the last fails.
+# Where the tests are confined there are threads too, and the emulator for kernels: only the last fails.
 for chapter in 05_flash_tiled_cpu 06_flash_tiled_cuda; do
     rm -rf "$work/tests"
     mkdir -p "$work/tests/$chapter/tests"

@@ -2,7 +2,7 @@
 # kernels.sh COMPILER ARGUMENT… - the C++ compiler, for a starter that begins with the course's objects.
 #
 # KERNELS names the kernels that its tests run; they are compiled. Of the others the compiler only says whether it takes
-# them without a warning, once and not for the watched build too, and their objects stay the course's.
+# them without a warning, once and not for the instrumented build too, and their objects stay the course's.
 for argument; do
     [ "$last" != -o ] || object=$argument
     last=$argument
@@ -12,6 +12,6 @@ case " $KERNELS " in *" ${name%.o} "*) exec "$@" ;; esac
 [ -f "$object" ] || exec "$@"
 case $object in
 */cpu/*/kernels/*.o) "$@" -fsyntax-only && exec touch "$object" ;;
-*/watched/*/kernels/*.o) exec touch "$object" ;;
+*/instrumented/*/kernels/*.o) exec touch "$object" ;;
 *) exec "$@" ;;
 esac

@@ -25,7 +25,7 @@ seed() {
         objects=${there##*/}
         case $objects in
         0[1-7]_*) [ "${objects%%_*}" -le "${chapter%%_*}" ] || continue ;;
-        cpu | watched | cuda) [ -d "$chapter/kernels" ] || continue ;;
+        cpu | instrumented | cuda) [ -d "$chapter/kernels" ] || continue ;;
         common | witnessed) ;;
         *) continue ;;
         esac

@@ -2,8 +2,8 @@
  * The runtime's device, which is the CPU; its streams, which are always empty; its events, which are
  * clocks.
  */
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/errors.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"
 
 #include <chrono>
@@ -39,11 +39,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     cudaMemGetInfo(&free, &p->totalGlobalMem);
     snprintf(p->name, sizeof p->name, "CPU in place of a GPU");
     p->sharedMemPerBlock = SHARED_USUAL;
-    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = engine.shared;
+    p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = settings.shared;
     p->warpSize = WARP;
     p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
     p->multiProcessorCount =
-        int(engine.threads ? engine.threads : std::thread::hardware_concurrency());
+        int(settings.threads ? settings.threads : std::thread::hardware_concurrency());
     return cudaSuccess;
 }
 

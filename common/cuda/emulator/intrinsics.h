@@ -33,8 +33,8 @@ static inline float cuda_rsqrtf(float x)
     return float(1.0 / sqrt(double(x)));
 }
 
-/* A watched kernel's exponentials are written down. */
-#ifdef CUDA_WATCHED
+/* An instrumented kernel's exponentials are written down. */
+#ifdef CUDA_INSTRUMENTED
 static inline float cuda_expf(float x)
 {
     cpu::timeline_exponential();

@@ -1,12 +1,12 @@
 #include "common/cuda/emulator/launch.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
-#include "common/cuda/emulator/diagnostics/patience.h"
 #include "common/cuda/emulator/diagnostics/schedules.h"
 #include "common/cuda/emulator/diagnostics/watch.h"
-#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/diagnostics/watchdog.h"
 #include "common/cuda/emulator/errors.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <algorithm>
 #include <numeric>
@@ -49,10 +49,10 @@ static std::vector<size_t> order_of_blocks(size_t blocks)
 {
     std::vector<size_t> order(blocks);
     std::iota(order.begin(), order.end(), size_t{ 0 });
-    if (engine.schedule == CUDA_DESCENDING)
+    if (settings.schedule == CUDA_DESCENDING)
         std::reverse(order.begin(), order.end());
-    std::minstd_rand random(unsigned(engine.seed) + 1);
-    for (size_t k = engine.schedule == CUDA_RANDOM ? blocks - 1 : 0; k > 0; k--)
+    std::minstd_rand random(unsigned(settings.seed) + 1);
+    for (size_t k = settings.schedule == CUDA_RANDOM ? blocks - 1 : 0; k > 0; k--)
         std::swap(order[k], order[random() % (k + 1)]);
     return order;
 }
@@ -82,8 +82,8 @@ void run_grid(launch *l)
     std::atomic<size_t> next{ 0 };
     const size_t blocks = size_t{ l->grid.x } * l->grid.y * l->grid.z;
     const std::vector<size_t> order = order_of_blocks(blocks);
-    size_t workers = engine.threads ? engine.threads : std::thread::hardware_concurrency();
-    if (l->watched)
+    size_t workers = settings.threads ? settings.threads : std::thread::hardware_concurrency();
+    if (l->instrumented)
         workers = 1;  // what has been seen is kept in one place
     std::vector<std::thread> others;
     for (size_t k = 1; k < std::min(workers, blocks); k++)
@@ -105,12 +105,12 @@ void run(launch *l)
         return;
     }
     memory_expose();
-    patience_begin();
-    if (engine.all_schedules)
+    watchdog_begin();
+    if (settings.all_schedules)
         run_all_schedules(l);
     else
         run_grid(l);
-    patience_end();
+    watchdog_end();
     memory_hide();
     memory_check(l);
 }

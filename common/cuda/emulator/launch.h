@@ -32,7 +32,7 @@ struct launch {
     void (*call)(const void *);  // calls it …
     const void *arguments;       // … with these
     size_t argument_bytes;
-    bool watched;
+    bool instrumented;
     unsigned number;  // of this launch
     size_t shared_limit;
     shared_packing *packed;
@@ -50,7 +50,7 @@ void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
 /* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */
 void check_parameter(const void *p, unsigned number, const launch *l);
 
-// What follows stands twice in a program, for kernels that are watched and for those that are not.
+// What follows stands twice in a program, for kernels that are instrumented and for those that are not.
 inline namespace CUDA_BUILD
 {
 
@@ -112,8 +112,8 @@ static inline configuration configure(dim3 grid, dim3 block, size_t shared = 0,
     c.l.block = block;
     c.l.shared = shared;
     c.l.at = { file, line };
-#ifdef CUDA_WATCHED
-    c.l.watched = true;
+#ifdef CUDA_INSTRUMENTED
+    c.l.instrumented = true;
 #endif
     return c;
 }

@@ -96,7 +96,7 @@ void fragments_read(const product *p, float (*A)[PRODUCT_K])
                     number(p->call.type, uint16_t(p->a_then[t][r] >> 16 * which));
 }
 
-void matrices_watched(const product *p)
+void matrices_instrumented(const product *p)
 {
     thread *const running = self, *const first = own->threads.data();
     for (unsigned warp = 0; warp < GROUP / WARP; warp++) {

@@ -146,7 +146,7 @@ void memory_check(const struct launch *l)
         if (low < before || high < gap)
             refuse_at(l->at,
                       "kernel %s wrote %zu bytes %s of %s, which has %zu bytes\n"
-                      "    (the watched kernel tells which thread, and where)",
+                      "    (the instrumented kernel tells which thread, and where)",
                       l->name, high < gap ? high : before - low,
                       high < gap ? "past the end" : "before the beginning", a.name, a.bytes);
     }

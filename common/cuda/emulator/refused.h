@@ -1,5 +1,5 @@
 /*
- * What a program may know from CUDA and the course's engine does not support. It is refused by its
+ * What a program may know from CUDA and the course's emulator does not support. It is refused by its
  * name when it is compiled, and not given another meaning.
  */
 #ifndef COMMON_CUDA_REFUSED_H

@@ -1,9 +1,9 @@
 #include "common/cuda/emulator/runtime.h"
 
 #include "common/cuda/emulator/diagnostics/watch.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/errors.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ static std::map<const void *, int> &shared_limits()
 
 cudaError_t function_attribute(const void *kernel, cudaFuncAttribute, int value)
 {
-    if (value < 0 || size_t(value) > engine.shared)
+    if (value < 0 || size_t(value) > settings.shared)
         return result(cudaErrorInvalidValue);
     shared_limits()[kernel] = value;
     return cudaSuccess;

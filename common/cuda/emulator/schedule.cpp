@@ -3,7 +3,7 @@
  * kernel is the same in all of them; a kernel that forgets a barrier is often right in one.
  */
 #include "common/cuda/emulator/block.h"
-#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <numeric>
 #include <utility>
@@ -24,11 +24,11 @@ void schedule_start(block *b)
     const size_t count = b->threads.size();
     b->turn = 0;
     std::iota(b->order.begin(), b->order.end(), 0u);
-    if (engine.schedule == CUDA_DESCENDING)
+    if (settings.schedule == CUDA_DESCENDING)
         for (size_t k = 0; k < count; k++)
             b->order[k] = unsigned(count - 1 - k);
-    b->random = (unsigned(engine.seed) + b->index.x + 1) * 2654435761u;
-    if (engine.schedule == CUDA_RANDOM)
+    b->random = (unsigned(settings.seed) + b->index.x + 1) * 2654435761u;
+    if (settings.schedule == CUDA_RANDOM)
         shuffle(b);
 }
 
@@ -47,7 +47,7 @@ static thread *next_between(block *b, size_t from, size_t to)
 thread *next_thread(block *b)
 {
     const size_t count = b->order.size();
-    if (engine.schedule == CUDA_AHEAD) {
+    if (settings.schedule == CUDA_AHEAD) {
         const size_t warp = b->turn > 0 ? (b->turn - 1) / WARP * WARP : 0;
         thread *t = next_between(b, warp, warp + WARP < count ? warp + WARP : count);
         return t ? t : next_between(b, 0, count);
@@ -55,7 +55,7 @@ thread *next_thread(block *b)
     thread *t = next_between(b, b->turn, count);
     if (t)
         return t;
-    if (engine.schedule == CUDA_RANDOM)
+    if (settings.schedule == CUDA_RANDOM)
         shuffle(b);
     return next_between(b, 0, count);
 }

@@ -3,8 +3,8 @@
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/sanitizer.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <cstring>
 #include <mutex>
@@ -82,7 +82,7 @@ static void pack(shared_site *declared, size_t bytes, size_t alignment)
         return;  // another block has just been here
     p->bytes = up(p->bytes, alignment) + bytes;
     // What cudaFuncSetAttribute allows is for the dynamic part alone; together they have what there is.
-    const size_t most = l->shared_limit > SHARED_USUAL ? engine.shared : l->shared_limit;
+    const size_t most = l->shared_limit > SHARED_USUAL ? settings.shared : l->shared_limit;
     if (p->bytes + l->shared > most || p->bytes > SHARED_USUAL)
         refuse_at(declared->at,
                   "too much shared memory: with %s the kernel's variables take %zu bytes, and the\n"
@@ -178,14 +178,14 @@ void shared_check(const shared_memory *s, const struct launch *l)
             refuse_at(
                 v->at,
                 "a thread wrote %zu bytes past the end of __shared__ %s, which has %zu bytes\n"
-                "    (the watched kernel tells which thread, and where)",
+                "    (the instrumented kernel tells which thread, and where)",
                 written, v->name, v->bytes);
     }
     const size_t written = first_written(s->dynamic + l->shared, s->used_dynamic - l->shared);
     if (written < s->used_dynamic - l->shared)
         refuse(
             "a thread wrote %zu bytes past the end of dynamic shared memory, which has %zu bytes\n"
-            "    (the watched kernel tells which thread, and where)",
+            "    (the instrumented kernel tells which thread, and where)",
             written, l->shared);
 }
 

@@ -79,7 +79,7 @@ template <int N> __forceinline__ void cp_async_wait(CUDA_SITE)
 /* The true value, rounded; like a GPU it takes what is smaller than 2^-126 for 0, and gives 0 for it. */
 static inline float ex2(float x)
 {
-#ifdef CUDA_WATCHED
+#ifdef CUDA_INSTRUMENTED
     cpu::timeline_exponential();
 #endif
     const float y = exp2f(fabsf(x) < 0x1p-126f ? 0.0f : x);

@@ -2,9 +2,9 @@
 
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/diagnose.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <chrono>
 #include <thread>
@@ -31,20 +31,21 @@ void turn_await(const unsigned *turn, unsigned number, site at)
 {
     check(turn, "turn_wait()", at);
     const dim3 grid = own->launch->grid;
-    const bool alone = own->launch->watched || engine.threads == 1 || grid.x * grid.y * grid.z == 1;
+    const bool alone =
+        own->launch->instrumented || settings.threads == 1 || grid.x * grid.y * grid.z == 1;
     for (unsigned looks = 0;; looks++) {
         const unsigned now = __atomic_load_n(turn, __ATOMIC_ACQUIRE);
         if (now == number)
             return;
         if (now > number)
             refuse_at(at, "turn_wait(): waits for turn %u, and it is %u's already", number, now);
-        if (alone || looks > LOOKS * engine.patience)
+        if (alone || looks > LOOKS * settings.patience)
             refuse_at(
                 at,
                 "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
                 "    (has a block begun that waits for one behind it?)",
                 number, now);
-        own->turns++;  // it does not run in a loop (patience.h)
+        own->turns++;  // it does not run in a loop (watchdog.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));
     }
 }

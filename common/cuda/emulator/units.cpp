@@ -1,8 +1,8 @@
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/warpgroup.h"
 
 namespace cpu
@@ -50,7 +50,7 @@ bool units_land()
 {
     if (!own->units)
         return false;
-    if (engine.schedule == CUDA_DESCENDING)
+    if (settings.schedule == CUDA_DESCENDING)
         return boxes_land() || products_land();
     return products_land() || boxes_land();
 }

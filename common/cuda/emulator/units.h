@@ -96,7 +96,7 @@ phase_barrier *phase_find(const void *bar, const char *name, site at);
 /* If nothing is missing any more the phase is over, and who waits for that goes on. */
 void phase_settle(phase_barrier *b);
 
-/* Boxes, sums and products (boxes.cpp, bulk.cpp, products.cpp): what the above does for them. */
+/* Boxes, sums and products (tma.cpp, bulk.cpp, wgmma.cpp): what the above does for them. */
 bool boxes_land();
 void bulk_leave();
 bool products_land();

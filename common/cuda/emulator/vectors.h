@@ -2,7 +2,7 @@
  * CUDA's small vectors: float4 and its kin, and dim3. A vector of 16 bytes must lie at a multiple
  * of 16, as on a GPU, where one instruction loads it whole.
  *
- * In a watched kernel it is one access as well: there, copying is written out, because compilers
+ * In an instrumented kernel it is one access as well: there, copying is written out, because compilers
  * like to copy element by element.
  */
 #ifndef COMMON_CUDA_VECTORS_H
@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-#ifdef CUDA_WATCHED
+#ifdef CUDA_INSTRUMENTED
 template <std::size_t bytes> struct cuda_whole {
     typedef char type __attribute__((vector_size(bytes), may_alias));
 };

@@ -56,8 +56,8 @@ void matrix_read(const product *p, uint64_t matrix, bool columns, size_t rows,
                  float (*x)[PRODUCT_K]);
 void fragments_read(const product *p, float (*A)[PRODUCT_K]);
 
-/* In a watched kernel: each warp reads its rows of A, and B. */
-void matrices_watched(const product *p);
+/* In an instrumented kernel: each warp reads its rows of A, and B. */
+void matrices_instrumented(const product *p);
 
 }  // namespace cpu
 

@@ -15,29 +15,35 @@
 typedef bool bug_runner(const char *name);
 bug_runner barrier_bug_cpu, memory_bug_cpu, launch_bug_cpu, race_bug_cpu, tensor_bug_cpu;
 bug_runner mbarrier_bug_cpu, tma_bug_cpu, wgmma_bug_cpu, register_bug_cpu;
-bug_runner barrier_bug_watched, memory_bug_watched, launch_bug_watched, race_bug_watched;
-bug_runner tensor_bug_watched, mbarrier_bug_watched, tma_bug_watched, wgmma_bug_watched;
-bug_runner register_bug_watched;
+bug_runner barrier_bug_instrumented, memory_bug_instrumented, launch_bug_instrumented,
+    race_bug_instrumented;
+bug_runner tensor_bug_instrumented, mbarrier_bug_instrumented, tma_bug_instrumented,
+    wgmma_bug_instrumented;
+bug_runner register_bug_instrumented;
 
-/* Each knows the mistakes of a file, plain and watched. */
+/* Each knows the mistakes of a file, plain and instrumented. */
 static bug_runner *const runners[][2] = {
-    { barrier_bug_cpu, barrier_bug_watched },   { memory_bug_cpu, memory_bug_watched },
-    { launch_bug_cpu, launch_bug_watched },     { race_bug_cpu, race_bug_watched },
-    { tensor_bug_cpu, tensor_bug_watched },     { mbarrier_bug_cpu, mbarrier_bug_watched },
-    { tma_bug_cpu, tma_bug_watched },           { wgmma_bug_cpu, wgmma_bug_watched },
-    { register_bug_cpu, register_bug_watched },
+    { barrier_bug_cpu, barrier_bug_instrumented },
+    { memory_bug_cpu, memory_bug_instrumented },
+    { launch_bug_cpu, launch_bug_instrumented },
+    { race_bug_cpu, race_bug_instrumented },
+    { tensor_bug_cpu, tensor_bug_instrumented },
+    { mbarrier_bug_cpu, mbarrier_bug_instrumented },
+    { tma_bug_cpu, tma_bug_instrumented },
+    { wgmma_bug_cpu, wgmma_bug_instrumented },
+    { register_bug_cpu, register_bug_instrumented },
 };
 
-static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
+static const char *const eyes[BUG_EYES] = { "plain", "instrumented", "races", "orders" };
 
 static bool run(const char *name, enum bug_eye eye)
 {
     cuda_cpu_watch(eye == RACES ? CUDA_WATCH_RACES : 0);
     cuda_cpu_all_schedules(eye == ORDERS);
     cuda_cpu_patience(1);
-    const bool watched = eye == WATCHED || eye == RACES;
+    const bool instrumented = eye == INSTRUMENTED || eye == RACES;
     for (size_t k = 0; k < sizeof runners / sizeof runners[0]; k++)
-        if (runners[k][watched](name))
+        if (runners[k][instrumented](name))
             return true;
     return false;
 }
@@ -70,6 +76,6 @@ int main(int argc, char **argv)
         if (strcmp(argv[2], eyes[eye]) == 0 && run(argv[1], (enum bug_eye)eye))
             return 0;
     fprintf(stderr,
-            "bugs: expected table, or a mistake's name and plain, watched, races or orders\n");
+            "bugs: expected table, or a mistake's name and plain, instrumented, races or orders\n");
     return 2;
 }

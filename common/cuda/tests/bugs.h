@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* What sees it: the kernel as it is, the watched one, its race detector, or many orders. */
-enum bug_eye { PLAIN, WATCHED, RACES, ORDERS, BUG_EYES };
+/* What sees it: the kernel as it is, the instrumented one, its race detector, or many orders. */
+enum bug_eye { PLAIN, INSTRUMENTED, RACES, ORDERS, BUG_EYES };
 
 struct planted {
     const char *name;

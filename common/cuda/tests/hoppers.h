@@ -20,7 +20,7 @@ struct product_test {
 /* d[thread n / 2 + e], of 128 threads; a_registers[4 thread + r]. */
 typedef void wgmma_runner(const struct product_test *t, const unsigned char *image,
                           const unsigned *a_registers, float *d);
-wgmma_runner wgmma_cpu, wgmma_watched;
+wgmma_runner wgmma_cpu, wgmma_instrumented;
 
 /* A box of an array of 16-bit elements, or of floats: what is then in shared memory. */
 struct box_test {
@@ -30,22 +30,22 @@ struct box_test {
     int from[4];
 };
 typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
-box_runner box_cpu, box_watched;
+box_runner box_cpu, box_instrumented;
 
 /* A ring of `stages` places, which one warp fills with `rounds` boxes and four empty: sums of the boxes' rows. */
 typedef void ring_runner(unsigned rounds, const float *in, float *out);
-ring_runner ring_cpu, ring_watched;
+ring_runner ring_cpu, ring_instrumented;
 
 /* What is to be seen of a box and of a product before the wait, and after: out[4]. */
 void too_early_cpu(const float in[256], float out[4]);
 
 /* Sums of 64 blocks in one array. */
 typedef void bulk_runner(float out[256]);
-bulk_runner bulk_cpu, bulk_watched;
+bulk_runner bulk_cpu, bulk_instrumented;
 
 /* Two warpgroups take turns; `elected` counts lanes. */
 typedef void turns_runner(unsigned order[8], unsigned *elected);
-turns_runner turns_cpu, turns_watched;
+turns_runner turns_cpu, turns_instrumented;
 
 /* The same on a GPU, for gpu.c, and what test_hopper.c and test_wgmma.c hold them against. */
 wgmma_runner wgmma_gpu;

@@ -37,7 +37,7 @@ extern "C" {
 /* out[k] of thread k of a block of n; threads that the mask leaves out write nothing. */
 typedef void primitive_runner(enum primitive which, const unsigned *in, unsigned *out, unsigned n,
                               int by, int width, unsigned mask);
-primitive_runner primitive_cpu, primitive_watched;
+primitive_runner primitive_cpu, primitive_instrumented;
 
 void coordinates_cpu(unsigned *out);
 void atomics_cpu(double out[12]);

@@ -11,16 +11,16 @@ extern "C" {
 /* `count` products of one warp: d[128] += a[128] b[64] each, of bfloat16 or of half. */
 typedef void products_runner(int bfloat, const unsigned *a, const unsigned *b, float *d,
                              unsigned count);
-products_runner products_cpu, products_watched;
+products_runner products_cpu, products_instrumented;
 
 /* `count` matrices out of 64 rows of 8, of which lane l names row order[l]: out[count lane + r]. */
 typedef void matrices_runner(int count, int trans, const unsigned short x[512],
                              const unsigned order[32], unsigned *out);
-matrices_runner matrices_cpu, matrices_watched;
+matrices_runner matrices_cpu, matrices_instrumented;
 
 /* 64 threads copy `given` of `bytes` bytes each. */
 typedef void async_copies_runner(int bytes, const char *in, char *out, int given);
-async_copies_runner async_copies_cpu, async_copies_watched;
+async_copies_runner async_copies_cpu, async_copies_instrumented;
 
 /* Copies in five groups: what is there after a wait for all but `pending`, and then for all. */
 void groups_cpu(int pending, const float in[20], float out[10]);

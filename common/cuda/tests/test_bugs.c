@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const eyes[BUG_EYES] = { "plain", "watched", "races", "orders" };
+static const char *const eyes[BUG_EYES] = { "plain", "instrumented", "races", "orders" };
 
 /* Is `line` of `file` in the body of the kernel called `kernel`? */
 static bool is_in_kernel(const char *file, long line, const char *kernel)
@@ -88,7 +88,7 @@ TEST(bugs, that_any_run_shows_are_reported)
 
 TEST(bugs, that_watching_shows_are_reported)
 {
-    assert_all_reported(WATCHED);
+    assert_all_reported(INSTRUMENTED);
 }
 
 TEST(bugs, that_are_races_are_reported)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-void costs_watched(const char *name);
+void costs_instrumented(const char *name);
 
 /* The accesses of `name` of one kind, all lines together. */
 static struct cuda_line profile_of(const char *name, bool shared, bool store)
@@ -16,7 +16,7 @@ static struct cuda_line profile_of(const char *name, bool shared, bool store)
     const struct cuda_line *lines;
     struct cuda_line sum = { .line = 0 };
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
-    costs_watched(name);
+    costs_instrumented(name);
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++) {
         cr_assert(strstr(lines[k].file, "kernels/costs.cu") && lines[k].line > 0,
@@ -101,7 +101,7 @@ static void assert_counted(const char *kernel, const char *array, size_t loads, 
 {
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);
-    costs_watched(kernel);
+    costs_instrumented(kernel);
     const struct traffic t = traffic_of(array);
     cr_assert(t.loads == loads && t.stores == stores, "%s: %zu loads and %zu stores of %s", kernel,
               t.loads, t.stores, array);

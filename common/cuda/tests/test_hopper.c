@@ -85,7 +85,7 @@ void assert_boxes(box_runner *run, box_runner *sometimes)
 
 TEST(tma, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
 {
-    assert_boxes(box_cpu, box_watched);
+    assert_boxes(box_cpu, box_instrumented);
 }
 
 // ---- mbarriers ----------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ TEST(mbarrier, a_ring_of_stages_brings_every_box_once)
     assert_ring(ring_cpu, 11);
     cuda_cpu_all_schedules(false);
     cuda_cpu_watch(CUDA_WATCH_RACES);
-    assert_ring(ring_watched, 11);
+    assert_ring(ring_instrumented, 11);
     cuda_cpu_watch(0);
 }
 
@@ -145,7 +145,7 @@ TEST(bulk, every_sum_is_added_once)
 {
     assert_bulk(bulk_cpu);
     cuda_cpu_watch(CUDA_WATCH_RACES);
-    assert_bulk(bulk_watched);
+    assert_bulk(bulk_instrumented);
     cuda_cpu_watch(0);
 }
 
@@ -166,6 +166,6 @@ TEST(named_barriers, let_two_warpgroups_take_turns)
     assert_turns(turns_cpu);
     cuda_cpu_all_schedules(false);
     cuda_cpu_watch(CUDA_WATCH_RACES);
-    assert_turns(turns_watched);
+    assert_turns(turns_instrumented);
     cuda_cpu_watch(0);
 }

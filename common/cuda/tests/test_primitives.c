@@ -56,9 +56,9 @@ TEST(primitives, shuffles_read_the_lane_that_they_name)
     assert_shuffles(primitive_cpu);
 }
 
-TEST(primitives, shuffles_do_so_when_watched)
+TEST(primitives, shuffles_do_so_when_instrumented)
 {
-    assert_shuffles(primitive_watched);
+    assert_shuffles(primitive_instrumented);
 }
 
 /* What the lanes of `mask` in a warp that starts at in[0] make together; for lane `me`. */

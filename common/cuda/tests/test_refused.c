@@ -1,5 +1,5 @@
 /*
- * What the engine does not support does not compile, and the compiler names it.
+ * What the emulator does not support does not compile, and the compiler names it.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

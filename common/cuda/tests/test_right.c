@@ -10,7 +10,7 @@
 enum { THREADS = 128, N = 384 };
 
 typedef void right_runner(const char *name, const float *in, float *out);
-right_runner right_cpu, right_watched;
+right_runner right_cpu, right_instrumented;
 
 static const char *const names[] = {
     "by_barriers",       "by_two_buffers", "by_warps",    "by_half_warps", "by_vectors",
@@ -60,12 +60,12 @@ TEST(right, on_any_number_of_cores)
         }
 }
 
-TEST(right, with_every_access_watched)
+TEST(right, with_every_access_instrumented)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES | CUDA_WATCH_PROFILE | CUDA_WATCH_TRAFFIC);
     for (int order = CUDA_ASCENDING; order <= CUDA_AHEAD; order++)
         for (int k = 0; k < KERNELS; k++) {
             cuda_cpu_schedule((enum cuda_schedule)order, 1);
-            assert_right(right_watched, names[k]);
+            assert_right(right_instrumented, names[k]);
         }
 }

@@ -2,7 +2,7 @@
  * Tensor cores and asynchronous copies against PTX's own tables.
  *
  * The tables are written here as PTX has them, by the number i of a lane's element, and not as the
- * engine has them, by register and half: so that a slip in one is no slip in the other.
+ * emulator has them, by register and half: so that a slip in one is no slip in the other.
  */
 #include "common/cuda/tests/tensors.h"
 
@@ -148,7 +148,7 @@ void assert_products_of_mma(products_runner *run, products_runner *sometimes)
 
 TEST(tensor, products_of_whole_numbers_are_exact)
 {
-    assert_products_of_mma(products_cpu, products_watched);
+    assert_products_of_mma(products_cpu, products_instrumented);
 }
 
 TEST(tensor, sums_are_rounded_once)
@@ -214,7 +214,7 @@ void assert_loads(matrices_runner *run)
 TEST(tensor, ldmatrix_deals_rows_and_columns_as_ptx_says)
 {
     assert_loads(matrices_cpu);
-    assert_loads(matrices_watched);
+    assert_loads(matrices_instrumented);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ void assert_copies(async_copies_runner *run)
 TEST(tensor, copies_bring_what_is_given_and_zeros)
 {
     assert_copies(async_copies_cpu);
-    assert_copies(async_copies_watched);
+    assert_copies(async_copies_instrumented);
 }
 
 TEST(tensor, copies_land_when_they_are_waited_for_and_not_before)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-void timeline_watched(const char *name);
+void timeline_instrumented(const char *name);
 void timeline_cpu(const char *name);
 
 /* 64 x 64 x 16 products of a warpgroup, a box of 64 x 64 halves, the exponentials of n in each lane of a warp. */
@@ -21,7 +21,7 @@ static struct cuda_work work_of(const char *name, const char *unit, unsigned war
 {
     const struct cuda_work *works;
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
-    timeline_watched(name);
+    timeline_instrumented(name);
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_timeline(&works);
     for (size_t k = 0; k < n; k++)
@@ -124,7 +124,7 @@ TEST(timeline, only_the_first_block_is_written_down)
 {
     const struct cuda_work *works;
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
-    timeline_watched("lanes_wait");  // three blocks of a warp
+    timeline_instrumented("lanes_wait");  // three blocks of a warp
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_timeline(&works);
     cr_assert(n == 1 && works[0].launch == 1, "%zu works", n);
@@ -174,10 +174,10 @@ TEST(timeline, launches_come_one_after_the_other)
 {
     const struct cuda_work *works;
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
-    timeline_watched("without_barriers");
-    timeline_watched("sums");
+    timeline_instrumented("without_barriers");
+    timeline_instrumented("sums");
     cuda_cpu_watch(0);
-    timeline_watched("sums");  // not wanted any more
+    timeline_instrumented("sums");  // not wanted any more
     timeline_cpu("sums");
     const size_t n = cuda_cpu_timeline(&works);
     cr_assert(n == 6 && works[3].launch == 1 && works[4].launch == 2 &&

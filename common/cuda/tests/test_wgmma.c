@@ -1,7 +1,7 @@
 /*
  * The products of warpgroups against PTX's own tables.
  *
- * The tables are written here as PTX has them, and not as the engine has them: elements go to their place in an image of shared
+ * The tables are written here as PTX has them, and not as the emulator has them: elements go to their place in an image of shared
  * memory by its definition of the canonical layouts, and fragments by the number i of a lane's element.
  */
 #include "common/cuda/tests/hoppers.h"
@@ -184,13 +184,13 @@ TEST(wgmma, every_element_of_a_and_b_is_where_ptx_has_it)
     assert_places_of_elements(wgmma_cpu);
 }
 
-TEST(wgmma, watched_products_are_the_same)
+TEST(wgmma, instrumented_products_are_the_same)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);
     for (unsigned which = 5; which < 144; which += 31) {
         const struct product_test t = way(which);
         draw(which);
-        assert_product(wgmma_watched, &t, which);
+        assert_product(wgmma_instrumented, &t, which);
     }
     cuda_cpu_watch(0);
 }

@@ -1,4 +1,4 @@
-# How near each rung comes to the machine's peak, a dot each. Columns: place, kernel, per cent for d = 64, d = 64
+# How near each step comes to the machine's peak, a dot each. Columns: place, kernel, per cent for d = 64, d = 64
 # causal, d = 128, d = 128 causal (NaN: it cannot).
 load 'common/tools/plots/style.gp'
 set margins 13, 4, 3.4, 2.6

@@ -1,4 +1,4 @@
-# The roofline of one core with the rungs under it. Columns: operations a byte of slow memory, GFLOP/s, name; the
+# The roofline of one core with the steps under it. Columns: operations a byte of slow memory, GFLOP/s, name; the
 # first line is "roof", GB/s, GFLOP/s.
 load 'common/tools/plots/style.gp'
 bandwidth = system(sprintf("awk '$1 == \"roof\" { print $2 }' %s", data)) + 0

@@ -1,6 +1,6 @@
 /*
- * What the compiler calls before each access of a watched kernel. The names are the compiler's, gcc's
- * and clang's alike. Host code in the same file makes the calls as well, and is not watched.
+ * What the compiler calls before each access of an instrumented kernel. The names are the compiler's, gcc's
+ * and clang's alike. Host code in the same file makes the calls as well, and is not instrumented.
  */
 #include "common/cuda/emulator/diagnostics/watch.h"
 

@@ -86,7 +86,7 @@ void race_join(race_clock *into, const race_clock &more)
 
 void race_release(race_clock *into)
 {
-    if (!own->launch->watched)
+    if (!own->launch->instrumented)
         return;
     const uint32_t *mine = clock_of(self->number, 0);
     race_join(into, race_clock(mine, mine + own->threads.size()));
@@ -95,7 +95,7 @@ void race_release(race_clock *into)
 
 void race_acquire(const race_clock *from)
 {
-    if (!own->launch->watched)
+    if (!own->launch->instrumented)
         return;
     for (unsigned t = 0; t < from->size(); t++)
         *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);

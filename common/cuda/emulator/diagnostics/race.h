@@ -26,7 +26,7 @@ void race_warp(unsigned mask);
 
 /*
  * What somebody knew of the threads' clocks. A thread that arrives somewhere leaves there what it knows, and who has waited
- * for that takes it; empty where nothing is watched.
+ * for that takes it; empty where nothing is instrumented.
  */
 using race_clock = std::vector<uint32_t>;
 void race_release(race_clock *into);

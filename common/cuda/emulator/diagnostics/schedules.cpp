@@ -1,9 +1,9 @@
 #include "common/cuda/emulator/diagnostics/schedules.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <cstring>
 #include <vector>
@@ -65,11 +65,11 @@ void run_all_schedules(launch *l)
     static const char *const names[] = { "ascending", "descending", "random", "one-warp-ahead" };
     static const enum cuda_schedule orders[] = { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM,
                                                  CUDA_AHEAD };
-    const enum cuda_schedule usual = engine.schedule;
+    const enum cuda_schedule usual = settings.schedule;
     const image before = save();
     image first;
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-        engine.schedule = orders[k];
+        settings.schedule = orders[k];
         if (k > 0)
             load(&before);
         run_grid(l);
@@ -79,7 +79,7 @@ void run_all_schedules(launch *l)
         else
             memory_each(compare, &w);
     }
-    engine.schedule = usual;
+    settings.schedule = usual;
 }
 
 }  // namespace cpu

@@ -9,7 +9,7 @@ namespace cpu
 
 struct launch;
 
-/* Runs the grid, in the order that the engine has been told (launch.cpp). */
+/* Runs the grid, in the order that the emulator has been told (launch.cpp). */
 void run_grid(launch *l);
 
 /* Runs it in all orders, from the same memory; ends the program if their results differ. */

@@ -2,9 +2,9 @@
 
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/timeline_clock.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <map>
 #include <set>
@@ -31,7 +31,8 @@ static std::vector<last_asked> copies, others;
 void timeline_begin()
 {
     const uint3 i = own->index;
-    if (!own->launch->watched || !(engine.watch & CUDA_WATCH_TIMELINE) || i.x + i.y + i.z > 0)
+    if (!own->launch->instrumented || !(settings.watch & CUDA_WATCH_TIMELINE) ||
+        i.x + i.y + i.z > 0)
         return;
     timeline_runs = true;
     book = {};

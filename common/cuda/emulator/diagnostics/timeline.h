@@ -1,7 +1,7 @@
 /*
  * The log of one block: who works, and who waits for whom. Then a clock can be put to it (timeline_clock.cpp).
  *
- * Only of the first block of a watched launch, and only if the program wants it (CUDA_WATCH_TIMELINE). The engine says what
+ * Only of the first block of an instrumented launch, and only if the program wants it (CUDA_WATCH_TIMELINE). The emulator says what
  * happens in the order in which it happens here. That order means nothing: threads of a block take turns on a CPU. So
  * each thread has a list of its own, and where one thing waits for others there is a *gate*: it opens when all have come
  * that came to it here.

@@ -4,9 +4,9 @@
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/profile.h"
 #include "common/cuda/emulator/diagnostics/race.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/units.h"
 #include "common/measure/traffic.h"
 
@@ -32,7 +32,7 @@ static uint16_t fences[MOST_THREADS];
 
 static bool watching()
 {
-    return self && own->launch->watched;
+    return self && own->launch->instrumented;
 }
 
 /* Does the range hold all of the access; or some of it, which is an error that the caller names? */
@@ -160,7 +160,7 @@ size_t elements_of(const memory_access *a)
     return (a->bytes + element - 1) / element;
 }
 
-/* Counts it in common/measure/traffic.h, element by element, if its array is watched there. */
+/* Counts it in common/measure/traffic.h, element by element, if its array is instrumented there. */
 static void count(const memory_access *a)
 {
     const struct traffic *arrays;
@@ -222,24 +222,24 @@ void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
     }
     if (shared)
         check_written(&a);
-    if (engine.watch & CUDA_WATCH_RACES)
+    if (settings.watch & CUDA_WATCH_RACES)
         race_access(&a);
-    if (engine.watch & CUDA_WATCH_PROFILE)
+    if (settings.watch & CUDA_WATCH_PROFILE)
         profile_access(&a);
-    if ((engine.watch & CUDA_WATCH_TRAFFIC) && a.global)
+    if ((settings.watch & CUDA_WATCH_TRAFFIC) && a.global)
         count(&a);
 }
 
 void watch_launch(const launch *l)
 {
     last = nullptr;
-    if (l->watched)
+    if (l->instrumented)
         race_launch();
 }
 
 void watch_block()
 {
-    if (!own->launch->watched)
+    if (!own->launch->instrumented)
         return;
     memset(written, 0, sizeof written);
     accesses_alone = 0;
@@ -249,7 +249,7 @@ void watch_block()
 
 void watch_barrier()
 {
-    if (!own->launch->watched)
+    if (!own->launch->instrumented)
         return;
     accesses_alone = 0;
     race_barrier();
@@ -258,7 +258,7 @@ void watch_barrier()
 
 void watch_warp(unsigned mask)
 {
-    if (own->launch->watched)
+    if (own->launch->instrumented)
         race_warp(mask);
 }
 
@@ -282,13 +282,13 @@ void watch_copy(const void *to, size_t bytes, bool lands, const void *instructio
     if (!in_shared(&a))
         return;  // which copy_async refuses
     memset(written + a.offset, lands ? A_VALUE : UNDER_WAY, bytes);
-    if (lands && (engine.watch & CUDA_WATCH_RACES))
+    if (lands && (settings.watch & CUDA_WATCH_RACES))
         race_access(&a);
 }
 
 void watch_fence()
 {
-    if (own->launch->watched)
+    if (own->launch->instrumented)
         fences[self->number]++;
 }
 
@@ -320,16 +320,16 @@ void watch_unit(const void *p, size_t bytes, bool writes, const void *instructio
         if (!writes)
             check_fenced(&a);
     }
-    if (engine.watch & CUDA_WATCH_RACES)
+    if (settings.watch & CUDA_WATCH_RACES)
         race_access(&a);
-    if ((engine.watch & CUDA_WATCH_TRAFFIC) && a.global)
+    if ((settings.watch & CUDA_WATCH_TRAFFIC) && a.global)
         count(&a);
 }
 
 /* Nobody may touch the place until it has landed, and then who has waited; so nothing is said of the landing. */
 void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instruction)
 {
-    if (!own->launch->watched)
+    if (!own->launch->instrumented)
         return;
     memory_access a = {
         static_cast<const char *>(to), bytes, true, false, instruction, nullptr, 0
@@ -345,7 +345,7 @@ void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instr
 void watch_named(const void *array, const char *name)
 {
     const allocation *a = allocation_of(array);
-    if (a && (engine.watch & CUDA_WATCH_TRAFFIC))
+    if (a && (settings.watch & CUDA_WATCH_TRAFFIC))
         traffic_watch(name, reinterpret_cast<const float *>(a->begin),
                       (a->bytes + sizeof(float) - 1) / sizeof(float));
 }

@@ -36,12 +36,12 @@ size_t elements_of(const memory_access *a);
 
 /*
  * The running thread is about to touch this memory; an `aligned` access must be at a multiple of its
- * size. Nothing is done if the thread is the host, or its kernel is not watched.
+ * size. Nothing is done if the thread is the host, or its kernel is not instrumented.
  */
 void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
          const void *instruction);
 
-/* What the engine tells: a launch or a block begins, a barrier opens, lanes have met. */
+/* What the emulator tells: a launch or a block begins, a barrier opens, lanes have met. */
 void watch_launch(const launch *l);
 void watch_block();
 void watch_barrier();

@@ -1,5 +1,5 @@
 /*
- * As much of Criterion as the engine's tests use, for machines that have none: those of another
+ * As much of Criterion as the emulator's tests use, for machines that have none: those of another
  * kind, which an emulator stands in for. Each test is a process of its own, as there.
  */
 #ifndef COMMON_TESTS_ALONE_CRITERION_H

@@ -134,8 +134,8 @@ static void multiply(const product *p, accumulators *h)
 {
     static thread_local float A[PRODUCT_M][PRODUCT_K], B[PRODUCT_N][PRODUCT_K];
     const unsigned N = 2 * p->call.count;
-    if (own->launch->watched)
-        matrices_watched(p);
+    if (own->launch->instrumented)
+        matrices_instrumented(p);
     if (p->call.a)
         fragments_read(p, A);
     else

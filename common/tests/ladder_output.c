@@ -1,4 +1,4 @@
-#include "common/tests/climbed.h"
+#include "common/tests/ladder_output.h"
 
 #include "common/cpu/threads.h"
 #include "common/tests/test.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct command climbed(void (*climb)(const struct options *options))
+struct command ladder_output(void (*climb)(const struct options *options))
 {
     char printed[300], csv[300];
     snprintf(printed, sizeof printed, "%s/printed", command_folder());
@@ -37,7 +37,7 @@ static void assert_ends_with_the_machine(const char *printed)
               "its last line is: %s", last);
 }
 
-void assert_climbed(const struct command *c, const char *const parts[])
+void assert_ladder_output(const struct command *c, const char *const parts[])
 {
     const char *const missing = missing_part(c->out, parts);
     cr_assert(!missing && !strstr(c->out, "WRONG"), "no '%s' where it belongs: %s", missing,

@@ -1,8 +1,8 @@
-#include "common/cuda/emulator/diagnostics/patience.h"
+#include "common/cuda/emulator/diagnostics/watchdog.h"
 
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/diagnose.h"
-#include "common/cuda/emulator/engine.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <csignal>
 #include <sys/time.h>
@@ -25,7 +25,7 @@ static void look(int, siginfo_t *, void *context)
         looks = 0;
         return;
     }
-    if (++looks < LOOKS * engine.patience)
+    if (++looks < LOOKS * settings.patience)
         return;
     const char *const instruction = static_cast<const char *>(instruction_of(context));
     site at = { nullptr, 0 };
@@ -36,7 +36,7 @@ static void look(int, siginfo_t *, void *context)
     refuse_at(at,
               "a thread has run for %u s and not come to a barrier; does it wait in a loop for\n"
               "    what another thread does? That is not supported",
-              engine.patience);
+              settings.patience);
 }
 
 static void every(long microseconds)
@@ -45,7 +45,7 @@ static void every(long microseconds)
     setitimer(ITIMER_PROF, &interval, nullptr);
 }
 
-void patience_begin()
+void watchdog_begin()
 {
     static bool installed;
     if (!installed) {
@@ -58,7 +58,7 @@ void patience_begin()
     every(1000000 / LOOKS);
 }
 
-void patience_end()
+void watchdog_end()
 {
     every(0);
 }

@@ -6,8 +6,8 @@
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/timeline.h"
 #include "common/cuda/emulator/diagnostics/watch.h"
-#include "common/cuda/emulator/engine.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 
 #include <cstring>
 
@@ -148,8 +148,8 @@ bool boxes_land()
     std::vector<tensor_copy> *all = &own_units()->copies;
     if (all->empty())
         return false;
-    size_t which = engine.schedule == CUDA_DESCENDING ? all->size() - 1 : 0;
-    if (engine.schedule == CUDA_RANDOM) {
+    size_t which = settings.schedule == CUDA_DESCENDING ? all->size() - 1 : 0;
+    if (settings.schedule == CUDA_RANDOM) {
         own->random = own->random * 1664525u + 1013904223u;
         which = (own->random >> 8) % all->size();
     }

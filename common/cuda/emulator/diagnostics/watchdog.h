@@ -9,8 +9,8 @@ namespace cpu
 {
 
 /* Starts the clock; and stops it, so that host code is not disturbed. */
-void patience_begin();
-void patience_end();
+void watchdog_begin();
+void watchdog_end();
 
 }  // namespace cpu
 

@@ -1,8 +1,8 @@
 /*
- * What the program has asked of the engine (cpu.h), for the engine's own files.
+ * What the program has asked of the emulator (cpu.h), for the emulator's own files.
  */
-#ifndef COMMON_CUDA_ENGINE_H
-#define COMMON_CUDA_ENGINE_H
+#ifndef COMMON_CUDA_SETTINGS_H
+#define COMMON_CUDA_SETTINGS_H
 
 #include "common/cuda/cpu.h"
 
@@ -12,16 +12,16 @@
 namespace cpu
 {
 
-struct engine_settings {
+struct cuda_settings {
     enum cuda_schedule schedule;
     uint64_t seed;
     bool all_schedules;  // run every launch under all of them, and compare
     size_t threads;      // OS threads; 0: as many as there are cores
-    unsigned watch;      // what is done with watched accesses: enum cuda_watch
+    unsigned watch;      // what is done with instrumented accesses: enum cuda_watch
     unsigned patience;   // seconds that a thread may run
     size_t shared;       // bytes of shared memory that a block may ask for
 };
-extern engine_settings engine;
+extern cuda_settings settings;
 
 }  // namespace cpu
 

@@ -11,12 +11,12 @@
  * What `climb`, which calls a chapter's bench_ladder, prints on two threads, and after it the first ten
  * columns of its --csv.
  */
-struct command climbed(void (*climb)(const struct options *options));
+struct command ladder_output(void (*climb)(const struct options *options));
 
 /*
  * All parts are there, in this order, nothing is wrong, and the last line of what is printed is the
  * machine: common/peers/peers.sh takes it from there, and the pictures its peak. They end with NULL.
  */
-void assert_climbed(const struct command *c, const char *const parts[]);
+void assert_ladder_output(const struct command *c, const char *const parts[]);
 
 #endif

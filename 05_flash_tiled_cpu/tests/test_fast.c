@@ -1,5 +1,5 @@
 /*
- * The rungs: fast, and as right as the steps. They know shapes and, from skip on, causal order.
+ * The steps: fast, and as right as the steps. They know shapes and, from skip on, causal order.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/cpu/memory.h"
@@ -53,14 +53,14 @@ TEST(threads, agrees_with_the_reference_at_every_size_and_in_causal_order)
     assert_forward_with_options(in_tiles(THREADS), CAUSAL);
 }
 
-TEST(rungs, do_not_read_keys_that_no_query_sees)
+TEST(steps, do_not_read_keys_that_no_query_sees)
 {
     for (enum step_name name = SKIP; name <= THREADS; name++)
         assert_forward_ignores_unseen_keys(in_tiles(name), WITH_UNEQUAL_LENGTHS | WITH_CAUSAL |
                                                                WITH_TOP_LEFT | WITH_GROUPED_HEADS);
 }
 
-TEST(rungs, give_queries_that_see_no_key_zero_and_minus_infinity)
+TEST(steps, give_queries_that_see_no_key_zero_and_minus_infinity)
 {
     for (enum step_name name = SKIP; name <= THREADS; name++) {
         struct attention p = attention_of(1, 1, 1, 70, 20, 5);
@@ -100,7 +100,7 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
 }
 
 /* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
-TEST(rungs, let_nan_be_seen)
+TEST(steps, let_nan_be_seen)
 {
     for (enum step_name name = LOOPS; name <= COMPLETE; name++) {
         struct test_problem t = problem_of(attention_of(1, 1, 1, 50, 40, 6), 0, 1);
