@@ -66,7 +66,7 @@ int main(int count, char **names)
         run(k, &device_cpu);
         cuda_cpu_all_schedules(false);
         printf("%-18s no race, and the same bits in four orders of its threads%s\n", k->name,
-               k->atomics ? " but for dQ" : "");
+               k->any_order ? " but for dQ" : "");
         fflush(stdout);
     }
     if (checked == 0)

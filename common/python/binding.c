@@ -1,5 +1,5 @@
 /*
- * What every door does before and after a step.
+ * What every binding does before and after a step.
  *
  * A program that finds no memory says so and exits. In somebody else's process that must not happen, and
  * there is no way back out of a step, least of all from its threads. So there is an upper bound for what each

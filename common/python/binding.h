@@ -1,5 +1,5 @@
 /*
- * A chapter's door: what libflash.so shows of it. flash.py has the same structures.
+ * A chapter's binding: what libflash.so shows of it. flash.py has the same structures.
  *
  * The chapters call their tables and helpers by the same names, so each is linked into one object of which
  * only `binding_NN` can be seen, and these objects make up the library.
@@ -40,10 +40,10 @@ struct binding {
     void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
 
     /*
-     * Runs step n of this door, which must lack nothing. NULL, or what went wrong; then nothing has been
+     * Runs step n of this binding, which must lack nothing. NULL, or what went wrong; then nothing has been
      * written. `extra` becomes the bytes of extra memory that were held at most.
      */
-    const char *(*call)(const struct binding *door, size_t n, const struct attention *p,
+    const char *(*call)(const struct binding *binding, size_t n, const struct attention *p,
                         const struct binding_call *call, size_t *extra);
 
     /* p with what attention_set_dropout computes. */
@@ -51,14 +51,14 @@ struct binding {
 };
 
 /* The last two are the same for every chapter. */
-const char *binding_call(const struct binding *door, size_t n, const struct attention *p,
+const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
                          const struct binding_call *call, size_t *extra);
 void binding_prepare(struct attention *p);
 
 /* At most what chapters 05 and 07 keep for a tile of queries and one of keys, in one thread. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
-/* Of all that a chapter consists of, its door alone can be seen from outside. */
+/* Of all that a chapter consists of, its binding alone can be seen from outside. */
 #define DOOR __attribute__((visibility("default")))
 extern DOOR const struct binding binding_04, binding_05, binding_06, binding_07;
 
