@@ -108,7 +108,7 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
         char name[32];
         step_label(&table, step, name);
         if (unsupported)
-            report_line("%s cannot do this: it does not support %s", name, unsupported);
+            report_line("%s does not support %s", name, unsupported);
         else
             keep_worse(&worst, tell_row(step, input, &check, &previous, o, csv));
     }

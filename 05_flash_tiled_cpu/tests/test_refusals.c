@@ -21,8 +21,8 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
             "--kernel: expected a step that supports --causal, and fa1 does not");
     refuses("--kernel standard --n-q 5 --window 1,1",
             "--kernel: expected a step that supports --window");
-    refuses("--kernel fa2 --n-q 5 --block-mask band:1", "a step that knows --block-mask");
-    refuses("--kernel block_matmul --n-q 5 --dropout 0.5", "a step that knows --dropout");
+    refuses("--kernel fa2 --n-q 5 --block-mask band:1", "a step that supports --block-mask");
+    refuses("--kernel block_matmul --n-q 5 --dropout 0.5", "a step that supports --dropout");
     refuses("--kernel masks --dropout 0.5", "and masks does not");
     refuses("--kernel fa1",
             "--kernel: expected a step that supports --key-mask (the course's input has one)");

@@ -103,7 +103,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             continue;
         }
         if (unsupported) {
-            report_line("%s cannot do this: it does not support %s", name, unsupported);
+            report_line("%s does not support %s", name, unsupported);
             continue;
         }
         const struct verdict v = tell_row(kernel, device, input, &check, &previous, csv);

@@ -89,13 +89,13 @@ TEST(program, says_of_every_kernel_what_it_lacks)
     for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
         char arguments[100], part[100];
         snprintf(arguments, sizeof arguments, "--n-q 9 --d 16 --kernel all %s", options[k]);
-        snprintf(part, sizeof part, "cannot do this: it does not support %.*s\n",
-                 (int)strcspn(options[k], " "), options[k]);
+        snprintf(part, sizeof part, "does not support %.*s\n", (int)strcspn(options[k], " "),
+                 options[k]);
         verifies_and_tells(arguments,
                            (const char *const[]){ part, part, part, "complete  ", NULL });
     }
     verifies_and_tells("--n-q 9 --d 40 --kernel all",
-                       (const char *const[]){ "does not know d = 40 (d is 16, 32, 64, 96 or 128)",
+                       (const char *const[]){ "does not support d = 40 (d is 16, 32, 64, 96 or 128)",
                                               "complete  ", NULL });
 }
 

@@ -16,20 +16,22 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
 {
     refuses("--kernel fa1 --n-q 5 --d 16 --window 1,1 --output @/o.npy",
             "--kernel: expected a kernel that supports --window, and fa1 does not");
-    refuses("--kernel naive --n-q 5 --block-mask band:1", "a kernel that knows --block-mask");
-    refuses("--kernel 3 --n-q 5 --dropout 0.5", "a kernel that knows --dropout, and fa2 does not");
+    refuses("--kernel naive --n-q 5 --block-mask band:1", "a kernel that supports --block-mask");
+    refuses("--kernel 3 --n-q 5 --dropout 0.5",
+            "a kernel that supports --dropout, and fa2 does not");
     refuses("--kernel fa1",
             "--kernel: expected a kernel that supports --key-mask (the course's input has one)");
     refuses("--kernel fa2 --n-q 5 --d 40",
-            "knows d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
-    refuses("--n-q 5 --d 129", "knows d = 129 (d is at most 128), and complete does not");
-    refuses("--n-q 1 --batch 70000 --d 1", "knows more than 65 535 heads, and complete does not");
+            "supports d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
+    refuses("--n-q 5 --d 129", "supports d = 129 (d is at most 128), and complete does not");
+    refuses("--n-q 1 --batch 70000 --d 1",
+            "supports more than 65 535 heads, and complete does not");
     refuses("--kernel all --n-q 5 --d 129", "some kernel can do; none supports d = 129");
-    refuses("--kernel mma --n-q 5", "knows --dtype f32, and mma does not");
-    refuses("--kernel fa2 --n-q 5 --dtype f16", "knows --dtype f16, and fa2 does not");
-    refuses("--kernel swizzle --n-q 5 --d 96 --dtype f16", "knows d = 96 (d is 64 or 128)");
+    refuses("--kernel mma --n-q 5", "supports --dtype f32, and mma does not");
+    refuses("--kernel fa2 --n-q 5 --dtype f16", "supports --dtype f16, and fa2 does not");
+    refuses("--kernel swizzle --n-q 5 --d 96 --dtype f16", "supports d = 96 (d is 64 or 128)");
     refuses("--n-q 5 --d 40 --dtype bf16",
-            "knows d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
+            "supports d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
     refuses("--dtype", "--dtype: expected a value after it");
     refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
     refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");

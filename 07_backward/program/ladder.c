@@ -97,7 +97,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
         char name[32];
         step_label(&table, step, name);
         if (unsupported) {
-            report_line("%s cannot do this: it does not support %s", name, unsupported);
+            report_line("%s does not support %s", name, unsupported);
             continue;
         }
         const struct attention_errors e = tell_row(step, layer, &check, &previous, o, csv);

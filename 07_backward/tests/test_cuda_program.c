@@ -65,11 +65,10 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma_split --dtype bf16", split);
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
-          (const char *const[]){
-              "cuda_standard      cannot do this: it does not support --dtype bf16",
-              "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n", "cuda_bulk ",
-              "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n", "cuda_complete ", "cuda_ordered\n",
-              NULL });
+          (const char *const[]){ "cuda_standard      does not support --dtype bf16",
+                                 "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n",
+                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n",
+                                 "cuda_complete ", "cuda_ordered\n", NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
@@ -108,11 +107,10 @@ TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
                                  "cuda_recompute\n", "cuda_complete", "cuda_deterministic\n",
                                  NULL });
     tells(OPTIONS "--kernel all",
-          (const char *const[]){ "cuda_standard      cannot do this: it does not support --dropout",
-                                 "cuda_complete  ", NULL });
-    tells("--kernel all --n-q 5 --d 129",
-          (const char *const[]){ "cuda_complete      cannot do this: it does not support d = 129",
+          (const char *const[]){ "cuda_standard      does not support --dropout", "cuda_complete  ",
                                  NULL });
+    tells("--kernel all --n-q 5 --d 129",
+          (const char *const[]){ "cuda_complete      does not support d = 129", NULL });
 }
 
 TEST(cuda_program, leaves_kernels_out_that_are_named)
@@ -147,34 +145,36 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
 {
     refuses("--kernel cuda_nope", "--kernel: expected list, all or one of the steps");
     refuses("--kernel cuda_recompute",
-            "knows --key-mask (the course's input has one), and cuda_rec");
+            "supports --key-mask (the course's input has one), and cuda_rec");
     refuses("--kernel cuda_standard --n-q 5 --dropout 0.1 --dq @/x.npy",
-            "that knows --dropout, and");
-    refuses("--kernel cuda_deterministic --n-q 5 --heads 2 --kv-heads 1", "knows --kv-heads, and");
-    refuses("--kernel cuda_recompute --n-q 5 --window 3,3", "knows --window, and");
-    refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "knows --block-mask, and");
-    refuses("--kernel cuda_complete --n-q 5 --d 129", "knows d = 129 (d is at most 128), and");
-    refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1", "knows more than 65 535 heads");
+            "that supports --dropout, and");
+    refuses("--kernel cuda_deterministic --n-q 5 --heads 2 --kv-heads 1",
+            "supports --kv-heads, and");
+    refuses("--kernel cuda_recompute --n-q 5 --window 3,3", "supports --window, and");
+    refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "supports --block-mask, and");
+    refuses("--kernel cuda_complete --n-q 5 --d 129", "supports d = 129 (d is at most 128), and");
+    refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1",
+            "supports more than 65 535 heads");
     refuses("--kernel complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
     refuses("--n-q 3000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
-    refuses("--kernel cuda_mma --n-q 5", "knows --dtype f32, and cuda_mma does not");
-    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "knows --dtype bf16, and cuda_rec");
+    refuses("--kernel cuda_mma --n-q 5", "supports --dtype f32, and cuda_mma does not");
+    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "supports --dtype bf16, and cuda_rec");
     refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",
-            "knows d = 32 (d is 64 or 128), and cuda_mma does not");
+            "supports d = 32 (d is 64 or 128), and cuda_mma does not");
     refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
-            "knows --kv-heads, and");
-    refuses("--kernel cuda_wgmma --n-q 5", "knows --dtype f32, and cuda_wgmma does not");
+            "supports --kv-heads, and");
+    refuses("--kernel cuda_wgmma --n-q 5", "supports --dtype f32, and cuda_wgmma does not");
     refuses("--kernel cuda_ordered --n-q 5 --d 96 --dtype f16",
-            "knows d = 96 (d is 64 or 128), and cuda_ordered does not");
-    refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "knows --window, and");
+            "supports d = 96 (d is 64 or 128), and cuda_ordered does not");
+    refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "supports --window, and");
     refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
-    refuses("--dtype bf16 --n-q 5 --d 160", "knows d = 160 (d is 32, 64, 96, 128 or 256 with "
+    refuses("--dtype bf16 --n-q 5 --d 160", "supports d = 160 (d is 32, 64, 96, 128 or 256 with "
                                             "--dtype bf16), and cuda_complete does not");
-    refuses("--dtype f16 --n-q 5 --d 40", "knows d = 40 (d is 32, 64, 96, 128 or 256 with");
-    refuses("--n-q 5 --d 256 --kernel cuda_complete", "knows d = 256 (d is at most 128), and");
-    refuses("--dtype f16 --n-q 5 --d 256 --kernel cuda_mma", "knows d = 256 (d is 64 or 128)");
+    refuses("--dtype f16 --n-q 5 --d 40", "supports d = 40 (d is 32, 64, 96, 128 or 256 with");
+    refuses("--n-q 5 --d 256 --kernel cuda_complete", "supports d = 256 (d is at most 128), and");
+    refuses("--dtype f16 --n-q 5 --d 256 --kernel cuda_mma", "supports d = 256 (d is 64 or 128)");
     refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
     refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
     refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");

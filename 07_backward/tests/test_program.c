@@ -85,11 +85,11 @@ TEST(program, does_the_problem_of_the_forward_pass)
                                 "dK, reference",
                                 "dV, reference",
                                 NULL };
-    const char *const all[] = { "1 standard   cannot do this: it does not support --dropout",
-                                "2 recompute  cannot do this: it does not support --dropout",
-                                "3 fa1        cannot do this: it does not support --kv-heads",
-                                "4 fa2        cannot do this: it does not support --dropout",
-                                "5 split      cannot do this: it does not support --dropout",
+    const char *const all[] = { "1 standard   does not support --dropout",
+                                "2 recompute  does not support --dropout",
+                                "3 fa1        does not support --kv-heads",
+                                "4 fa2        does not support --dropout",
+                                "5 split      does not support --dropout",
                                 "  complete  ",
                                 NULL };
     verifies_and_tells(ISSUE, one);

@@ -18,8 +18,8 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
 {
     refuses("--kernel fa2 --dropout 0.1 --output @/o.npy",
             "--kernel: expected a step that supports --dropout, and fa2 does not");
-    refuses("--kernel standard --n-q 5 --dropout 0.1", "a step that knows --dropout");
-    refuses("--kernel fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that knows --kv-heads");
+    refuses("--kernel standard --n-q 5 --dropout 0.1", "a step that supports --dropout");
+    refuses("--kernel fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that supports --kv-heads");
     refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
     refuses("--kernel ''", "--kernel: expected a name");
     refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");

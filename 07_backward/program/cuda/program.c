@@ -161,7 +161,7 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
             continue;
         }
         if (unsupported) {
-            report_line("%-18s cannot do this: it does not support %s", k->name, unsupported);
+            report_line("%-18s does not support %s", k->name, unsupported);
             continue;
         }
         const struct attention_errors e = tell_row(k, device, layer, &check, &previous, &on_cpu);
