@@ -98,8 +98,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
         step_label(&table, kernel, name);
         if (!step_takes_type(kernel, p->dtype))
             continue;
-        if (options_left_out(kernel->name)) {
-            report_line("%s is left out", name);
+        if (options_excluded(kernel->name)) {
+            report_line("%s is excluded", name);
             continue;
         }
         if (unsupported) {

@@ -120,8 +120,7 @@ static const struct step *find_kernel(const struct options *o, const struct atte
     const struct step *kernel = step_named(&table, name);
     if (!kernel)
         options_fail("--kernel",
-                     "expected list, all, device or one of the kernels that list names, found '%s'",
-                     name);
+                     "expected list, all or one of the kernels that list names, found '%s'", name);
     const char *unsupported = step_unsupported(kernel, p);
     if (unsupported)
         options_fail(
@@ -195,18 +194,21 @@ static bool wants_story(const struct options *o)
 /* What needs no input; returns whether that was all. */
 static bool tell_lists(const struct options *o)
 {
-    if (!o->kernel || (strcmp(o->kernel, "list") != 0 && strcmp(o->kernel, "device") != 0))
+    const bool list = o->kernel && strcmp(o->kernel, "list") == 0;
+    if (!list && !o->device_info)
         return false;
-    const bool list = strcmp(o->kernel, "list") == 0;
-    const char *const more = o->output        ? "--output"
-                             : o->lse         ? "--lse"
-                             : o->profile     ? "--profile"
-                             : o->timeline    ? "--timeline"
-                             : o->bench       ? "--bench"
-                             : list && o->csv ? "--csv"
-                                              : NULL;
+    const char *const more = list && o->device_info ? "--device-info"
+                             : !list && o->kernel   ? "--kernel"
+                             : o->output            ? "--output"
+                             : o->lse               ? "--lse"
+                             : o->profile           ? "--profile"
+                             : o->timeline          ? "--timeline"
+                             : o->bench             ? "--bench"
+                             : list && o->csv       ? "--csv"
+                                                    : NULL;
     if (more)
-        options_fail(more, "expected a kernel with it, and --kernel %s runs none", o->kernel);
+        options_fail(more, "expected a program that runs a kernel, and %s runs none",
+                     list ? "--kernel list" : "--device-info");
     if (list) {
         step_list(&table, o->quiet, o->dtype);
     } else {
@@ -224,7 +226,7 @@ int main(int argc, char **argv)
     const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
     if (tell_lists(&o))
         return EXIT_VERIFIED;
-    options_check_left_out(kernel_name_of, KERNELS);
+    options_check_excluded(kernel_name_of, KERNELS);
     if (o.threads) {
         threads_use(o.threads);
         cuda_cpu_threads(o.threads);

@@ -94,17 +94,18 @@ TEST(program, says_of_every_kernel_what_it_lacks)
         verifies_and_tells(arguments,
                            (const char *const[]){ part, part, part, "complete  ", NULL });
     }
-    verifies_and_tells("--n-q 9 --d 40 --kernel all",
-                       (const char *const[]){ "does not support d = 40 (d is 16, 32, 64, 96 or 128)",
-                                              "complete  ", NULL });
+    verifies_and_tells(
+        "--n-q 9 --d 40 --kernel all",
+        (const char *const[]){ "does not support d = 40 (d is 16, 32, 64, 96 or 128)", "complete  ",
+                               NULL });
 }
 
 /* What is left out is not compared with either: fa2 with chapter 05, and not with fa1. */
 TEST(program, leaves_kernels_out_that_are_named)
 {
-    const struct command c = program_run("--n-q 40 --d 16 --kernel all --leave-out fa1,naive");
-    const char *const parts[] = { "1 naive      is left out",
-                                  "2 fa1        is left out",
+    const struct command c = program_run("--n-q 40 --d 16 --kernel all --exclude fa1,naive");
+    const char *const parts[] = { "1 naive      is excluded",
+                                  "2 fa1        is excluded",
                                   "3 fa2 ",
                                   " 05\n",
                                   "complete",
@@ -139,12 +140,11 @@ TEST(program, lists_its_kernels)
 
 TEST(program, tells_of_its_device)
 {
-    verifies_and_tells("--kernel device --device cpu",
+    verifies_and_tells("--device-info --device cpu",
                        (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
                                               "shared memory a block", "GFLOP/s",
                                               "a GPU's speed it is not", NULL });
-    const struct command c =
-        program_run("--kernel device --device cpu --csv @/d.csv && cat @/d.csv");
+    const struct command c = program_run("--device-info --device cpu --csv @/d.csv && cat @/d.csv");
     const char *const lines[] = { "device,what,value\n",
                                   "cpu,bytes of shared memory a block,49152\n",
                                   "cpu,GB/s of a kernel that copies,", "core,bytes of L1 cache,",
@@ -182,8 +182,7 @@ TEST(program, does_every_option_together)
 
 TEST(program, never_passes_for_a_gpu_that_is_not_there)
 {
-    const char *const wanted[] = { "--device gpu --output @/o.npy",
-                                   "--kernel device --device gpu" };
+    const char *const wanted[] = { "--device gpu --output @/o.npy", "--device-info --device gpu" };
     struct command c;
     for (unsigned k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
         c = program_run(wanted[k]);

@@ -34,7 +34,7 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
             "supports d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
     refuses("--dtype", "--dtype: expected a value after it");
     refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
-    refuses("--kernel nope", "--kernel: expected list, all, device or one of the kernels");
+    refuses("--kernel nope", "--kernel: expected list, all or one of the kernels");
     refuses("--kernel 99", "found '99'");
     refuses("--kernel 0", "found '0'");
     refuses("--kernel ''", "--kernel: expected a name");
@@ -42,10 +42,10 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
 
 TEST(refusals, of_names_to_be_left_out_that_are_none)
 {
-    refuses("--kernel all --n-q 5 --leave-out fa1,fa",
-            "--leave-out: expected names of kernels that --kernel list names, with commas between "
+    refuses("--kernel all --n-q 5 --exclude fa1,fa",
+            "--exclude: expected names of kernels that --kernel list names, with commas between "
             "them, found 'fa1,fa'");
-    refuses("--kernel all --n-q 5 --leave-out ''", "--leave-out: expected a name");
+    refuses("--kernel all --n-q 5 --exclude ''", "--exclude: expected a name");
 }
 
 TEST(refusals, of_tiles_that_are_not_compiled)
@@ -73,13 +73,15 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
-    refuses("--kernel list --timeline @/t.csv", "--timeline: expected a kernel with it");
+    refuses("--kernel list --timeline @/t.csv",
+            "--timeline: expected a program that runs a kernel");
     refuses("--n-q 2000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
     refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
-    refuses("--kernel device --output @/o.npy", "--output: expected a kernel with it");
-    refuses("--kernel list --csv @/l.csv", "--csv: expected a kernel with it");
+    refuses("--device-info --output @/o.npy", "--output: expected a program that runs a kernel");
+    refuses("--kernel list --csv @/l.csv", "--csv: expected a program that runs a kernel");
+    refuses("--device-info --kernel fa2", "--kernel: expected a program that runs a kernel");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
     refuses("--device", "--device: expected a value after it");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");

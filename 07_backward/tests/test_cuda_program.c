@@ -115,11 +115,11 @@ TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
 
 TEST(cuda_program, leaves_kernels_out_that_are_named)
 {
-    tells("--kernel all --n-q 20 --d 16 --leave-out cuda_recompute",
-          (const char *const[]){ "cuda_recompute     is left out", "cuda_deterministic",
+    tells("--kernel all --n-q 20 --d 16 --exclude cuda_recompute",
+          (const char *const[]){ "cuda_recompute     is excluded", "cuda_deterministic",
                                  "cuda_standard\n", NULL });
-    refuses("--kernel all --n-q 5 --leave-out fa2", "--leave-out: expected names of kernels");
-    refuses("--n-q 5 --leave-out nosuch", "--leave-out: expected names of kernels");
+    refuses("--kernel all --n-q 5 --exclude fa2", "--exclude: expected names of kernels");
+    refuses("--n-q 5 --exclude nosuch", "--exclude: expected names of kernels");
 }
 
 /* Every option, and the gradients that a file gets are those that the C step writes. */
@@ -201,15 +201,14 @@ TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
 /* A ladder is for a GPU alone, and so is a file that it would write. */
 TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
 {
-    const struct command c = command_run(
-        "${BUILD:-build}/07_backward --device gpu --bench --leave-out fa --csv @/x.csv");
+    const struct command c =
+        command_run("${BUILD:-build}/07_backward --device gpu --bench --exclude fa --csv @/x.csv");
     cr_assert((c.status == 77 && strstr(c.err, "07_backward: SKIPPED: no GPU (") && !*c.out) ||
-                  (c.status == 2 && strstr(c.err, "--leave-out: expected names")),
+                  (c.status == 2 && strstr(c.err, "--exclude: expected names")),
               "status %d: %s%s", c.status, c.out, c.err);
     cr_assert(command_run("test ! -e @/x.csv").status == 0, "it wrote a file");
     if (c.status == 77)  // else it is a ladder, and takes minutes
-        refuses("--bench --dtype bf16 --leave-out cuda_mma,",
-                "--bench: expected a GPU with a CUDA");
+        refuses("--bench --dtype bf16 --exclude cuda_mma,", "--bench: expected a GPU with a CUDA");
 }
 
 /* Forward and backward both on the device: it comes down as standard does. */

@@ -17,7 +17,7 @@
 
 static const char *program_name = "course";
 static const char *program_path = "";
-static const char *left_out = "";
+static const char *excluded = "";
 
 /* A file's name, or a value that was given, may hold anything. */
 static void say_in_one_line(const char *text)
@@ -226,7 +226,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     check_files(program, &options);
     if (!options.mask_rows)
         options.mask_rows = options.mask_cols = 64;
-    left_out = options.leave_out ? options.leave_out : "";
+    excluded = options.exclude ? options.exclude : "";
     return options;
 }
 
@@ -261,26 +261,26 @@ static const char *next_name(const char *at)
     return *at ? at + 1 : at;
 }
 
-bool options_left_out(const char *name)
+bool options_excluded(const char *name)
 {
-    for (const char *at = left_out; *at; at = next_name(at))
+    for (const char *at = excluded; *at; at = next_name(at))
         if (name_length(at) == strlen(name) && strncmp(at, name, strlen(name)) == 0)
             return true;
     return false;
 }
 
-void options_check_left_out(const char *(*name_of)(size_t k), size_t n)
+void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
 {
-    for (const char *at = left_out; *at; at = next_name(at)) {
+    for (const char *at = excluded; *at; at = next_name(at)) {
         size_t k = 0;
         while (k < n && (strlen(name_of(k)) != name_length(at) ||
                          strncmp(at, name_of(k), name_length(at)) != 0))
             k++;
         if (k == n)
-            options_fail("--leave-out",
+            options_fail("--exclude",
                          "expected names of kernels that --kernel list names, with "
                          "commas between them, found '%s'",
-                         left_out);
+                         excluded);
     }
 }
 

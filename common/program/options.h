@@ -43,11 +43,12 @@ struct options {
     bool dropout_given, dropout_seed_given;
     size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
     bool trace_csv;                // the trace, as comma-separated values
+    bool device_info;              // 06: what the device has and reaches, instead of a kernel
     const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
     enum dtype dtype;              // 06, 07: what Q, K, V and dO are rounded to
     bool profile;                  // 06: accesses by line of a kernel's source
     const char *timeline;          // 06, 07: where it is written which unit would work when
-    const char *leave_out;  // 06, 07: kernels that are neither run nor compared with; or NULL
+    const char *exclude;  // 06, 07: kernels that are neither run nor compared with; or NULL
 
     const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
     bool train;
@@ -86,11 +87,11 @@ void options_flush(void);
 /* Of a chapter with kernels: neither an input nor a kernel was asked for. */
 bool options_usual(const struct options *options);
 
-/* Is `name` among the names of --leave-out? */
-bool options_left_out(const char *name);
+/* Is `name` among the names of --exclude? */
+bool options_excluded(const char *name);
 
 /* Ends the program unless each of them is the name of one of the chapter's n kernels, which name_of(k) gives. */
-void options_check_left_out(const char *(*name_of)(size_t k), size_t n);
+void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
 /* Ends the program if `input`, a file that was not named there, is an output on the command line. */
 void options_spare(const struct options *options, const char *input);

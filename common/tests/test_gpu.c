@@ -55,7 +55,7 @@ TEST(gpu, tries_each_kernel_and_goes_on_after_one_that_is_wrong)
     script_prints("cat @/asked", 0,
                   (const char *const[]){ "--kernel fa2 --dtype f32",
                                          "--kernel complete --dtype f32 --n-q 300 --n-k 330 --d 64 "
-                                         "--heads 2 --causal --leave-out fa2\n",
+                                         "--heads 2 --causal --exclude fa2\n",
                                          NULL });
 }
 
@@ -102,7 +102,7 @@ TEST(gpu, measures_what_is_right_and_keeps_what_there_is)
                                          "\n06,complete,bf16,", NULL });
     script_prints(
         "cat @/asked", 0,
-        (const char *const[]){ "--bench --device gpu --dtype f32 --leave-out fa2 --csv ", NULL });
+        (const char *const[]){ "--bench --device gpu --dtype f32 --exclude fa2 --csv ", NULL });
 }
 
 TEST(gpu, is_not_there_where_the_program_says_so)

@@ -40,7 +40,7 @@ ask_pytorch() {
 }
 ladder() {  # type
     # shellcheck disable=SC2086
-    $limit "$program" --bench --device gpu --dtype "$1" ${LEAVE_OUT:+--leave-out "$LEAVE_OUT"} --csv "$work/$1"
+    $limit "$program" --bench --device gpu --dtype "$1" ${LEAVE_OUT:+--exclude "$LEAVE_OUT"} --csv "$work/$1"
     case $? in
     0) ;;
     77) return ;;  # it has said why

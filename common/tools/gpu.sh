@@ -49,7 +49,7 @@ verdict() {  # chapter type kernel options
     shift 3
     wrong=$(cat "$log/$of.wrong" 2>/dev/null)
     limit "${KERNEL_SECONDS:-60}" "$build/$of" --device gpu --quiet --kernel "$name" --dtype "$dtype" "$@" \
-        ${wrong:+--leave-out "$wrong"} >"$log/$of.$name.$dtype" 2>&1
+        ${wrong:+--exclude "$wrong"} >"$log/$of.$name.$dtype" 2>&1
     case $? in
     0) echo right ;;
     77) echo 'for other GPUs' ;;

@@ -8,7 +8,7 @@ build=$1 chapter=$2 only=$3 status=0
 run=$build/$chapter
 case $chapter in
 06_*)
-    there='--kernel device' prefix='' types='f32 bf16'
+    there='--device-info' prefix='' types='f32 bf16'
     suites='device naive fa1 fa2 complete steps kernels every_kernel dropout'
     of_16_bits='mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent tensor_cores'
     ;;

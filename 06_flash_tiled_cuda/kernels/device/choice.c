@@ -73,7 +73,7 @@ const char *step_wrong_device(const struct step *kernel, const struct device *de
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device)
 {
-    if (options_left_out(kernel->name))
+    if (options_excluded(kernel->name))
         return "that it is left out";
     const char *const unsupported = step_unsupported(kernel, p);
     return unsupported ? unsupported : step_wrong_device(kernel, device);

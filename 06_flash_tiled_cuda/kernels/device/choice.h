@@ -27,7 +27,7 @@ const char *device_text(const struct device *device);
 /* What a GPU of another kind than the kernel is for is called, in static memory; NULL: the kernel runs on the device. */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
-/* As step_unsupported, of the problem and the device; and a kernel that --leave-out names supports nothing. */
+/* As step_unsupported, of the problem and the device; and a kernel that --exclude names supports nothing. */
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device);
 

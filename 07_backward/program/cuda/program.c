@@ -156,8 +156,8 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
                 "the one before");
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         const char *const unsupported = step_unsupported_on(k, &layer->input.p, device);
-        if (options_left_out(k->name)) {
-            report_line("%-18s is left out", k->name);
+        if (options_excluded(k->name)) {
+            report_line("%-18s is excluded", k->name);
             continue;
         }
         if (unsupported) {

@@ -60,7 +60,7 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
         options_fail("--timeline", all ? "expected one --kernel with it, not all"
                                        : "expected a smaller problem, of at most 10 million rows x "
                                          "keys x d: all accesses are instrumented");
-    options_check_left_out(kernel_name_of, CUDA_KERNELS);
+    options_check_excluded(kernel_name_of, CUDA_KERNELS);
     if (!cuda_is_wanted(o) && !all)
         return;
     const struct device *device = device_choose(o);
@@ -79,7 +79,7 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
 
 bool cuda_bench(const struct options *o)
 {
-    options_check_left_out(kernel_name_of, CUDA_KERNELS);
+    options_check_excluded(kernel_name_of, CUDA_KERNELS);
     const struct device *device = device_choose(o);
     if (device == &device_cpu)
         return false;
