@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t ceil_div(size_t n, size_t size)
-{
-    return (n - 1) / size + 1;
-}
-
 /* The keys from `begin` to before `end`, in tiles from `begin` on, are added to the counts. */
 static void count_keys(const struct attention *p, size_t n, size_t i0, size_t rows, size_t begin,
                        size_t end, size_t Bc, struct tile_counts *counts)

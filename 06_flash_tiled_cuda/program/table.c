@@ -2,11 +2,6 @@
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/chapter.h"
 
-static size_t ceil_div(size_t n, size_t size)
-{
-    return (n - 1) / size + 1;
-}
-
 static struct kernel_shape shape_naive(const struct attention *p)
 {
     return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16), 256, 1,

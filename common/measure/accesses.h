@@ -17,6 +17,12 @@ struct counted {
     const char *note;     // more for this line, or ""
 };
 
+/* How many tiles of `size` cover n, which is at least 1: what most formulas are made of. */
+static inline size_t ceil_div(size_t n, size_t size)
+{
+    return (n - 1) / size + 1;
+}
+
 enum { ACCESS_LINES = 20 };
 
 struct accesses {

@@ -1,6 +1,7 @@
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
 
 #include "common/cpu/memory.h"
+#include "common/measure/accesses.h"
 
 #include <stdlib.h>
 
@@ -57,11 +58,6 @@ void device_download_16(const struct device *device, float *host, const uint16_t
         else
             host[k] = dtype_number(type, numbers[k]);
     free(numbers);
-}
-
-static size_t ceil_div(size_t n, size_t size)
-{
-    return (n - 1) / size + 1;
 }
 
 void device_copy_masks(const struct device *device, struct attention *p)
