@@ -1,8 +1,8 @@
 /*
  * Which queries of a group see which keys of a tile: `visible`, for a whole vector of queries at once.
  */
-#ifndef FLASH_TILED_SEEN_H
-#define FLASH_TILED_SEEN_H
+#ifndef FLASH_TILED_VISIBILITY_H
+#define FLASH_TILED_VISIBILITY_H
 
 #include "05_flash_tiled_cpu/fast/group.h"
 

@@ -2,8 +2,8 @@
  * Steps on problems of one shape, timed in turn with the machine's peak: what is measured at another
  * moment is no measure.
  */
-#ifndef FLASH_TILED_RACE_H
-#define FLASH_TILED_RACE_H
+#ifndef FLASH_TILED_BENCH_ROUND_H
+#define FLASH_TILED_BENCH_ROUND_H
 
 #include "05_flash_tiled_cpu/program/speed.h"
 #include "05_flash_tiled_cpu/program/stages.h"
@@ -22,7 +22,7 @@ struct mark {
     double flops, of_peak;
 };
 
-/* A race that nobody has entered, on problems of p's shape; to be ended with round_end. */
+/* An empty round, on problems of p's shape; to be ended with round_end. */
 void round_begin(struct bench_round *timed, const struct attention *p);
 
 /* One more step, on its usual tiles or those of the options, after its results have been checked. */

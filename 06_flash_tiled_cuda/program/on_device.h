@@ -1,8 +1,8 @@
 /*
  * A problem in a device's memory, the kernels that are started on it, and what comes of them.
  */
-#ifndef FLASH_TILED_CUDA_LAUNCHES_H
-#define FLASH_TILED_CUDA_LAUNCHES_H
+#ifndef FLASH_TILED_CUDA_ON_DEVICE_H
+#define FLASH_TILED_CUDA_ON_DEVICE_H
 
 #include "06_flash_tiled_cuda/program/chapter.h"
 

@@ -1,8 +1,8 @@
 /*
  * The fast memory of a thread, and what it does with a tile of queries and a group of keys.
  */
-#ifndef BACKWARD_WORKPLACE_H
-#define BACKWARD_WORKPLACE_H
+#ifndef BACKWARD_WORKSPACE_H
+#define BACKWARD_WORKSPACE_H
 
 #include "07_backward/fast/keys.h"
 

@@ -4,8 +4,8 @@
  * The chapters call their tables and helpers by the same names, so each is linked into one object of which
  * only `binding_NN` can be seen, and these objects make up the library.
  */
-#ifndef COMMON_PYTHON_DOOR_H
-#define COMMON_PYTHON_DOOR_H
+#ifndef COMMON_PYTHON_BINDING_H
+#define COMMON_PYTHON_BINDING_H
 
 #include "common/problem/attention.h"
 
@@ -30,7 +30,7 @@ struct binding {
 
     struct binding_step (*step)(size_t n);
 
-    /* The option that step n lacks for p, or for a tile that the call asks for, as on a command line; or NULL. */
+    /* The option of p, or of a tile that the call asks for, that step n does not support, as on a command line; or NULL. */
     const char *(*unsupported)(size_t n, const struct attention *p,
                                const struct binding_call *call);
 
@@ -40,7 +40,7 @@ struct binding {
     void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
 
     /*
-     * Runs step n of this binding, which must lack nothing. NULL, or what went wrong; then nothing has been
+     * Runs step n of this binding, which must support the call. NULL, or what went wrong; then nothing has been
      * written. `extra` becomes the bytes of extra memory that were held at most.
      */
     const char *(*call)(const struct binding *binding, size_t n, const struct attention *p,
@@ -59,7 +59,7 @@ void binding_prepare(struct attention *p);
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
 /* Of all that a chapter consists of, its binding alone can be seen from outside. */
-#define DOOR __attribute__((visibility("default")))
-extern DOOR const struct binding binding_04, binding_05, binding_06, binding_07;
+#define VISIBLE __attribute__((visibility("default")))
+extern VISIBLE const struct binding binding_04, binding_05, binding_06, binding_07;
 
 #endif

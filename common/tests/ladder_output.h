@@ -1,8 +1,8 @@
 /*
  * The ladder of --bench, of a small problem and without waiting: what it says, not how fast it is.
  */
-#ifndef COMMON_TESTS_CLIMBED_H
-#define COMMON_TESTS_CLIMBED_H
+#ifndef COMMON_LADDER_OUTPUT_H
+#define COMMON_LADDER_OUTPUT_H
 
 #include "common/program/options.h"
 #include "common/tests/command.h"

@@ -15,7 +15,7 @@ hopper_kernels="wgmma roles overlap pingpong persistent"
 # An awk function: what a kernel's mangled name says of its shape, in shape[1 …]: d, keys, bands, warps, blocks.
 read_shape='
     function read_shape(name, shape) {
-        sub(/.*tensor_shapeILi/, "", name)
+        sub(/.*kernel_traitsILi/, "", name)
         sub(/attention.*/, "", name)
         gsub(/[^0-9]+/, " ", name)
         split(name, shape, " ")

@@ -35,11 +35,11 @@ said() {  # kernel, arch
             name = $0
             sub(/.* function ._Z[0-9]*/, "", name)
             split("", n)
-            if (match(name, /12tensor_shape/)) {
+            if (match(name, /13kernel_traits/)) {
                 shape = substr(name, RSTART + RLENGTH)
                 gsub(/[^0-9]+/, " ", shape)
                 split(shape, n, " ")
-                sub(/I13__nv_bfloat1612tensor_shape/, "", name)
+                sub(/I13__nv_bfloat1613kernel_traits/, "", name)
             }
             sub(/IfEv9attention/, "9attention", name)
             d = name ~ /ILi/ ? name : "any"

@@ -2,8 +2,8 @@
  * Nobody interrupts a fiber, so a thread that waits in a loop for what another does would wait for ever,
  * and the program would say nothing. While kernels run a clock looks at them now and then.
  */
-#ifndef COMMON_CUDA_PATIENCE_H
-#define COMMON_CUDA_PATIENCE_H
+#ifndef COMMON_CUDA_WATCHDOG_H
+#define COMMON_CUDA_WATCHDOG_H
 
 namespace cpu
 {
