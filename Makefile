@@ -184,8 +184,7 @@ $(OBJ)/gpu/07_backward/kernels/2_tensor_cores/mma.o $(OBJ)/gpu/07_backward/kerne
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/3_hopper/%.o): ONLY_FOR = 90a
-# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for cuda_table.sh
-# and sass.sh.
+# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for common/tools/figures.py.
 $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
 	@rm -rf $(@:.o=.nvcc)
@@ -459,9 +458,7 @@ GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cu
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
-	@for table in registers sass_07 sass_hopper_07 cuda_table sass tiles_tried; do \
-	    NVCC='$(NVCC)' BUILD='$(BUILD)' sh common/tools/$$table.sh $(if $(filter %-table,$@),make,check) || exit; \
-	done
+	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
@@ -620,6 +617,11 @@ lint:
 	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
 	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
 
+# The Python of common/tools on fixtures.
+.PHONY: test-tools
+test-tools:
+	@python3 -m unittest discover -q -s common/tools/tests
+
 # The .npy reader fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(LIBRARY)
@@ -693,7 +695,7 @@ help-all:
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
 #!
-#! make cuda-table   what nvcc says that the kernels take, and their instructions by nvdisasm, which it
+#! make cuda-table   what the kernels take by cuobjdump, and their instructions by nvdisasm, which it
 #!                   fetches into build/; make cuda-check compares the committed tables with it
 #! make test-cuda    the tests of the kernels on a GPU
 #! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
@@ -713,5 +715,6 @@ help-all:
 #!                   PAGES="README.md": only of these
 #! make check-docs   run every command that a page shows
 #! make plots        draw the pictures again; plots-check: are they as drawn?
+#! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates

@@ -1,0 +1,114 @@
+"""figures.py - the tables of measured and compiled figures: made, checked, and printed for pages.
+
+    course.py figures make|check [TABLE...]   of what nvcc made of the kernels; check skips with another nvcc
+    course.py figures table TABLE [GPU]       one of them as Markdown, for one kind of GPU such as 90
+
+TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results.
+"""
+import difflib
+import re
+import sys
+
+import compiled
+import nvidia
+
+MAKERS = {"07/resources": compiled.resources_07, "07/sass": compiled.sass_07,
+          "07/sass_hopper": compiled.sass_hopper_07, "06/resources": compiled.resources_06,
+          "06/sass": compiled.sass_06, "06/budget": compiled.budget_06}
+
+
+def budget_cells(row):
+    """Warps of as many blocks as registers and shared memory of this kind of GPU leave room for."""
+    gpu, d, queries, keys, bands, warps, registers, spilled, shared, asked, hmma, every = map(int, row[:12])
+    blocks = compiled.occupancy(gpu, 32 * warps, registers, shared)[0]
+    return (d, f"{queries}, {keys}", 16 * bands, asked, registers, spilled or "none", shared, blocks * warps,
+            f"{every / hmma:.1f}", row[12])
+
+
+def code(row):
+    return f"`{row[0]}`", row[1]
+
+
+# Of each table: the headings of its page, and a row's cells.
+PAGES = {
+    "07/resources": ("kernel|d|registers|shared memory", lambda row: (*code(row), *row[3:5])),
+    "07/sass": ("kernel|d|`HMMA`|`LDSM`|`MUFU.EX2`|`RED`", lambda row: (*code(row), *row[3:7])),
+    "07/sass_hopper": ("kernel|d|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU.EX2`|`RED`|`UBLKRED`",
+                       lambda row: (*code(row), *row[2:])),
+    "06/resources": ("kernel|d|Br, Bc|registers|shared memory|blocks|warps|limited by",
+                     lambda row: (*code(row), row[3], *row[5:8], f"{row[8]} of {row[9]}", row[10])),
+    "06/sass": ("kernel|d|Br, Bc|`HMMA`|`LDSM`|`LDGSTS`|`MUFU`|float32|others",
+                lambda row: (*code(row), f"{row[3]}, {row[4]}", *row[5:])),
+    "06/sass 90a": ("kernel|d|Br, Bc|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU`|float32|others|`USETMAXREG`",
+                    lambda row: (*code(row), f"{row[3]}, {row[4]}", *row[5:11], row[11].replace("-", "–"))),
+    "06/budget": ("d|Br, Bc|queries a warp|blocks asked for|registers|spilled|shared memory|warps|"
+                  "instructions an `HMMA`|compiled", budget_cells),
+}
+
+
+def path_of(table):
+    chapter, name = table.split("/")
+    return nvidia.home_of(chapter) / "results" / f"{name}.txt"
+
+
+def print_table(table, gpu=None):
+    headings, cells = PAGES.get(f"{table} {gpu}", PAGES[table])
+    rows = [line.split() for line in path_of(table).read_text().splitlines() if not line.startswith("#")]
+    column = {"07/sass_hopper": None, "06/budget": 0}.get(table, 2)
+    print("| " + headings.replace("|", " | ") + " |")
+    print("|" + "---|" * len(headings.split("|")))
+    for row in rows:
+        if column is None or row[column] == gpu:
+            print("| " + " | ".join(map(str, cells(row))) + " |")
+    return 0
+
+
+def one_table(mode, table, version):
+    """Makes a table or holds the committed one against what nvcc made; the status."""
+    path = path_of(table)
+    was = path.read_text() if path.exists() else ""
+    lines, wrong = MAKERS[table](version)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    now = "\n".join(lines) + "\n"
+    if wrong:
+        return 1
+    if mode == "make":
+        path.write_text(now)
+    elif now != was:
+        print(f"stale: {path} (make cuda-table renews it)")
+        print("\n".join(list(difflib.unified_diff(was.splitlines(), lines, lineterm="", n=0))[2:22]))
+        return 1
+    return 0
+
+
+def tables(mode, names):
+    version, status = nvidia.version(), 0
+    for table in names or MAKERS:
+        path = path_of(table)
+        kept = re.search(r"nvcc ([0-9.]*),", path.read_text()).group(1)
+        if mode == "check" and kept != version:
+            print(f"skipped: {path} is of nvcc {kept}, and here is {version or 'none'}")
+            continue
+        if not version:
+            raise nvidia.Failed("no nvcc here")
+        try:
+            status = max(status, one_table(mode, table, version))
+        except nvidia.Missing as missing:
+            print(f"skipped: {path}: {missing}")
+    return status
+
+
+def main(arguments):
+    command, rest = (arguments or [""])[0], arguments[1:]
+    try:
+        if command in ("make", "check") and set(rest) <= set(MAKERS):
+            return tables(command, rest)
+        if command == "table" and len(rest) in (1, 2) and rest[0] in MAKERS:
+            return print_table(*rest)
+    except nvidia.Failed as failed:
+        print(f"figures {command}: {failed}", file=sys.stderr)
+        return 2
+    print(f"figures: expected make or check and tables, or table, one of {', '.join(MAKERS)} and a GPU; "
+          f"found '{' '.join(arguments)}'", file=sys.stderr)
+    return 2
