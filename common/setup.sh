@@ -118,6 +118,7 @@ case $need in lint)
     [ "$manager" = none ] || [ "$manager" = brew ] || (CC=clang compiles '#include <omp.h>
 int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
         lacks libomp-dev libomp-devel openmp '' "clang's OpenMP, with which threads are checked for races"
+    has python3 || lacks python3 python3 python python 'Python 3, for the tools that check tables and pages'
     # Version 14 where there is one: another version lays the code out a little differently.
     has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
