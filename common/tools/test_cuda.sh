@@ -6,17 +6,12 @@
 # GPU: that is not a pass.
 build=$1 chapter=$2 only=$3 status=0
 run=$build/$chapter
+# The suites of kernels have the kernels' names.
+kernels() { sh common/tools/kernels_of.sh "$run" "$1" | sed 's/^cuda_//'; }
+suites="$(kernels f32) steps kernels" of_16_bits="$(kernels bf16 | grep -vx complete) tensor_cores" types='f32 bf16'
 case $chapter in
-06_*)
-    there='--device-info' prefix='' types='f32 bf16'
-    suites='device naive fa1 fa2 complete steps kernels every_kernel dropout'
-    of_16_bits='mma swizzle async exp2 skip rescale budget wgmma roles overlap pingpong persistent tensor_cores'
-    ;;
-07_*)
-    there='--n-q 9 --quiet' prefix=cuda_ types='f32 bf16'
-    suites='standard recompute deterministic complete steps kernels program'
-    of_16_bits='mma_split mma tensor_cores wgmma bulk ordered hopper'
-    ;;
+06_*) there=--device-info prefix='' suites="device $suites every_kernel dropout" ;;
+07_*) there='--n-q 9 --quiet' prefix=cuda_ suites="$suites program" of_16_bits="$of_16_bits hopper" ;;
 esac
 limit() {  # a kernel that never ends
     if command -v timeout >/dev/null; then timeout -k 10 120 "$@"; else "$@"; fi
