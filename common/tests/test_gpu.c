@@ -75,7 +75,7 @@ TEST(gpu, goes_on_after_a_suite_that_fails)
         GPU "tests", 1,
         (const char *const[]){ "1 passed", "0 passed, 1 failed", "tests of 06", "FAILED", NULL });
     script_prints("cat @/b/log/*.tests", 0,
-                  (const char *const[]){ "dropout:\n0 passed", "persistent:\n1 passed", NULL });
+                  (const char *const[]){ "dropout:\n0 passed", "mma:\n1 passed", NULL });
 }
 
 /* No TEST: one that is skipped leaves with status 0. */
