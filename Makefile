@@ -581,7 +581,7 @@ results: setup-run
 	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
 	done
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
-	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|chapters\.sh' $(PAGES))
+	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|figures chapters' $(PAGES))
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run

@@ -222,33 +222,3 @@ TEST(results, peers_says_that_a_speed_above_the_peak_was_disturbed)
                                   NULL };
     script_prints(PEERS_07, 0, parts);
 }
-
-TEST(chapters, the_front_pages_table_takes_speeds_from_the_results)
-{
-    set_up();
-    command_script("pretender",
-                   "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\n"
-                   "printf 'chapter,...\\n0,f,1234567,12345,1,6.4e-07,,,yes\\n' >\"$1\"\n");
-    const char *const parts[] = { "| chapter |",
-                                  "[01 standard softmax]",
-                                  "3 N a row: 1 234 567 | 12 kB | 6e-07 | – |",
-                                  "[05 ",
-                                  "O(N): 12 kB | 6e-07 | 0.50 to 2.00 times as fast |",
-                                  "[06 ",
-                                  "O(N): 12 kB | 6e-07 | ",
-                                  " times as fast |",
-                                  "[07 ",
-                                  "O(N): 12 kB | 6e-07 | not measured yet |",
-                                  NULL };
-    script_prints(
-        "mkdir -p @/build @/results && cp @/r.csv @/results && for n in "
-        "01_standard_softmax 02_safe_softmax 03_online_softmax 04_flash_no_tiling "
-        "05_flash_tiled_cpu 06_flash_tiled_cuda 07_backward; do cp @/pretender @/build/$n; done; "
-        "sh common/tools/chapters.sh @/build @/results",
-        0, parts);
-    const struct command c =
-        command_run("printf '#!/bin/sh\\nexit 1\\n' >@/build/04_flash_no_tiling; "
-                    "sh common/tools/chapters.sh @/build");
-    cr_assert(c.status == 2 && is_one_line_with(c.err, "04_flash_no_tiling did not end well"),
-              "status %d: %s", c.status, c.err);
-}

@@ -2,14 +2,21 @@
 
     course.py figures make|check [TABLE...]   of what nvcc made of the kernels; check skips with another nvcc
     course.py figures table TABLE [GPU]       one of them as Markdown, for one kind of GPU such as 90
+    course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
+    course.py figures speed NN machine [FOLDER]          the line below it: which GPU it was, when, by which command
+    course.py figures best page|summary FILE...          the fastest kernels against PyTorch's fastest backends
+    course.py figures chapters BUILD [FOLDER]            the front page's table of chapters
+    course.py figures loop OBJECT LINES                  the loop that is densest in multiply-adds
 
-TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results.
+TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS are
+d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
 """
 import difflib
 import re
 import sys
 
 import compiled
+import measured
 import nvidia
 
 MAKERS = {"07/resources": compiled.resources_07, "07/sass": compiled.sass_07,
@@ -99,6 +106,21 @@ def tables(mode, names):
     return status
 
 
+def page_of(command, rest):
+    """The lines of a table of what was measured; None if the call is wrong."""
+    if command == "speed" and rest[1:2] == ["machine"] and len(rest) <= 3:
+        return measured.speed_source(rest[0], *rest[2:])
+    if command == "speed" and len(rest) > 3:
+        return measured.speed(*rest[:3], rest[3:])
+    if command == "best" and len(rest) > 1 and rest[0] in ("page", "summary"):
+        return (measured.best_page if rest[0] == "page" else measured.best_summary)(rest[1:])
+    if command == "chapters" and len(rest) in (1, 2):
+        return measured.chapters(*rest)
+    if command == "loop" and len(rest) == 2 and rest[1].isdigit():
+        return measured.inner_loop(rest[0], int(rest[1]))
+    return None
+
+
 def main(arguments):
     command, rest = (arguments or [""])[0], arguments[1:]
     try:
@@ -106,9 +128,13 @@ def main(arguments):
             return tables(command, rest)
         if command == "table" and len(rest) in (1, 2) and rest[0] in MAKERS:
             return print_table(*rest)
+        lines = page_of(command, rest)
     except nvidia.Failed as failed:
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
-    print(f"figures: expected make or check and tables, or table, one of {', '.join(MAKERS)} and a GPU; "
-          f"found '{' '.join(arguments)}'", file=sys.stderr)
-    return 2
+    if lines is None:
+        print("figures: expected make, check, table, speed, best, chapters or loop, as common/tools/figures.py "
+              f"has them; found '{' '.join(arguments)}'", file=sys.stderr)
+        return 2
+    print("\n".join(lines))
+    return 0

@@ -233,7 +233,7 @@ class Command(unittest.TestCase):
         for arguments in ((), ("chek",), ("check", "08/sass"), ("table",)):
             status, out, err = run(*arguments)
             self.assertEqual((status, out), (2, ""))
-            self.assertIn("expected make or check", err)
+            self.assertIn("figures: expected make, check, table, ", err)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,208 @@
+"""measured.py - tables of pages from what was measured: NN_chapter/results/GPU.csv, common/results/MACHINE.csv."""
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import nvidia
+
+
+def lines_of(path):
+    try:
+        return Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise nvidia.Failed(f"{path}: expected a file of results") from None
+
+
+def tera(gflops):
+    """In TFLOP/s, with three digits."""
+    return f"{gflops / 1000:.{1 if gflops < 99950 else 0}f}"
+
+
+def source(path, link, notes):
+    """Where a GPU's figures are from: which GPU it was, by which command, when; "" if the file is not of a bench.
+    Of the notes at its head, such as "# PyTorch: an hour before", those are added that are about notes, a pattern.
+    """
+    machine = toolkit = command = added = ""
+    for line in lines_of(path):
+        name, _, text = line.partition(": ")
+        if name == "# machine":
+            machine = text.split(": ")[0].replace(", ", ", driver ", 1)
+        elif name == "# toolkit":
+            toolkit = text
+        elif line.startswith("# command: make bench-"):
+            what, day, commit = text.split(", ")[:3]
+            command = f"`{what}`, {day}, {commit}"
+        if re.match(f"# ({notes}): ", line):
+            added += f" {line[2:]}."
+    if not command:
+        return ""
+    return f"{machine}, {toolkit}; {command}. All figures: [`{Path(path).name}`]({link}).{added}"
+
+
+def results_of(chapter):
+    """The chapter's results on the GPU that GPU names, nvidia_h200 if nothing does; None where there are none."""
+    path = nvidia.home_of(chapter) / "results" / (os.environ.get("GPU", "nvidia_h200") + ".csv")
+    return path if path.exists() else None
+
+
+def speed_source(chapter, folder="../results"):
+    path = results_of(chapter)
+    return [source(path, f"{folder}/{path.name}", "bf16|PyTorch")] if path else ["Not measured yet."]
+
+
+def speed(chapter, kind, problems, kernels):
+    """In TFLOP/s. problems: d,N and perhaps ,causal, with spaces between; a kernel may be "pytorch cudnn"."""
+    path, measured, problems = results_of(chapter), {}, [problem.split(",") for problem in problems.split()]
+    for line in lines_of(path) if path else []:
+        row = line.split(",")
+        if len(row) > 11 and row[2] == kind:
+            measured[row[1], row[6], row[5], *(["causal"] if row[7] == "1" else [])] = float(row[11] or 0)
+    table = ["| kernel |" + "".join(f" d = {d}, N = {', '.join(rest)} |" for d, *rest in problems),
+             "|---|" + "---|" * len(problems)]
+    for kernel in kernels:
+        name = f"PyTorch, {kernel[8:]}" if kernel.startswith("pytorch ") else f"`{kernel}`"
+        found = (measured.get((kernel, *problem)) for problem in problems)
+        cells = ("not measured yet" if figure is None else tera(figure) for figure in found)
+        table.append(f"| {name} | " + " | ".join(cells) + " |")
+    return table
+
+
+def best_of(paths):
+    """Of each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each as
+    (GFLOP/s, name), None where it was not measured. What PyTorch alone has is left out."""
+    best = {}
+    for path in paths:
+        gpu = ""
+        for line in lines_of(path):
+            row = line.split(",")
+            if line.startswith("# machine: "):
+                gpu = row[0][len("# machine: "):]
+            if line.startswith(("#", "chapter,")) or len(row) < 12 or not float(row[11] or 0) > 0:
+                continue
+            peer = row[1].startswith("pytorch ")
+            found = best.setdefault((gpu, row[0], row[2], row[6], row[5], row[7]), [None, None])
+            if not found[peer] or float(row[11]) > found[peer][0]:
+                found[peer] = float(row[11]), row[1][8:] if peer else row[1]
+    return [(problem, kernel, backend) for problem, (kernel, backend) in best.items() if kernel]
+
+
+def pass_and_type(chapter, kind):
+    return f"{'forward' if chapter == '06' else 'backward'} | {'float32' if kind == 'f32' else kind}"
+
+
+def best_page(paths):
+    table = ["| GPU | pass | type | d | N | mask | fastest kernel | TFLOP/s | PyTorch: fastest backend | TFLOP/s | "
+             "times as fast |", "|" + "---|" * 11]
+    for (gpu, chapter, kind, d, n, causal), kernel, backend in best_of(paths):
+        peer, mask = "not measured yet | |", "causal" if causal == "1" else "none"
+        if backend:
+            peer = f"{backend[1]} | {tera(backend[0])} | {kernel[0] / backend[0]:.2f}"
+        table.append(f"| {gpu} | {pass_and_type(chapter, kind)} | {d} | {n} | {mask} | `{kernel[1]}` | "
+                     f"{tera(kernel[0])} | {peer} |")
+    for path in paths:  # the page lies two folders deep
+        line = source(path, f"../../{path}", "bf16|PyTorch|N = [0-9]+.*")
+        table += ["", line] if line else []
+    return table
+
+
+def best_summary(paths):
+    """A line for each pass and type: the least and the most over its problems."""
+    groups = {}
+    for (gpu, chapter, kind, *_), kernel, backend in best_of(paths):
+        speeds, ratios = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], []))
+        speeds.append(kernel[0])
+        ratios += [kernel[0] / backend[0]] if backend else []
+    return ["| GPU | pass | type | fastest kernel, TFLOP/s | times as fast as PyTorch |", "|---|---|---|---|---|"] + [
+        f"{group} | {tera(min(speeds))} to {tera(max(speeds))} | {least_most(ratios)} |"
+        for group, (speeds, ratios) in groups.items()]
+
+
+def least_most(ratios, unit=""):
+    return f"{min(ratios):.2f} to {max(ratios):.2f}{unit}" if ratios else "not measured yet"
+
+
+def peers_of(chapter, folder):
+    """How many times as fast as PyTorch, of each problem in the chapter's part of a machine's results."""
+    ratios = []
+    for path in sorted(Path(folder).glob("*.csv")):
+        part = ""
+        for line in lines_of(path):
+            if line.startswith("# part: "):
+                part = line[len("# part: "):]
+            row = line.split(",")
+            if part == chapter and row[0] == "peer" and row[1].startswith("PyTorch"):
+                ratios.append(float(row[13] or 0))
+    return least_most(ratios, " times as fast")
+
+
+# Of each chapter: title, idea, accesses, extra memory, and more for its program. With two threads, as what a step
+# keeps may depend on how many there are.
+CHAPTERS = {
+    "01_standard_softmax": ("standard softmax", "softmax as the formula says, and where float32 breaks it",
+                            "3 N a row", ""),
+    "02_safe_softmax": ("safe softmax", "subtract the maximum: right everywhere, one pass more", "4 N a row", ""),
+    "03_online_softmax": ("online softmax", "maximum and sum in one pass, and how blocks merge", "3 N a row", ""),
+    "04_flash_no_tiling": ("no tiling", "the recurrence carries a row of output; no score is stored",
+                           "2 N²d + 2 Nd", "O(d) a row"),
+    "05_flash_tiled_cpu": ("tiled, on the CPU", "tiles: a key that is loaded serves many queries; every option",
+                           "Θ(N²d²/M)", "O(N)", "--threads", "2"),
+    "06_flash_tiled_cuda": ("tiled, in CUDA", "the same with the names of a GPU; runs on a CPU too",
+                            "Θ(N²d²/M)", "O(N)", "--device", "cpu"),
+    "07_backward": ("backward", "gradients by computing again, and how to know that they are right",
+                    "Θ(N²d²/M)", "O(N)", "--threads", "2"),
+}
+
+
+def chapters(build, folder="common/results"):
+    """The front page's table: what each chapter does on the real input, by its program, and against PyTorch."""
+    table = ["| chapter | the one idea | accesses | extra memory | error | against PyTorch |",
+             "|---|---|---|---|---|---|"]
+    if not os.access(f"{build}/07_backward", os.X_OK):
+        raise nvidia.Failed(f"expected the folder of what is built, found '{build}'")
+    for chapter, (title, idea, formula, memory, *more) in CHAPTERS.items():
+        with tempfile.TemporaryDirectory() as work:
+            nvidia.output_of(f"{build}/{chapter}", "--quiet", *more, "--csv", f"{work}/csv")
+            _, _, accesses, kept, _, error = lines_of(f"{work}/csv")[1].split(",")[:6]
+        kept = int(kept)
+        kept = f"{kept} B" if 0 < kept < 10000 else f"{kept / 1000:.0f} kB" if kept else "none"
+        if memory and kept != "none":
+            kept = f"{memory}: {kept}"
+        against = "–"
+        if chapter.startswith("06"):
+            rows = best_of(sorted(Path(".").glob("06_*/results/*.csv")))
+            against = least_most([kernel[0] / peer[0] for _, kernel, peer in rows if peer], " times as fast")
+        elif chapter.startswith(("05", "07")):
+            against = peers_of(chapter[:2], folder)
+        table.append(f"| [{chapter[:2]} {title}]({chapter}/README.md) | {idea} | "
+                     f"{formula}: {spaced(int(accesses))} | {kept} | {float(error):.0e} | {against} |")
+    return table
+
+
+def spaced(number):
+    return f"{number:,}".replace(",", " ")
+
+
+def inner_loop(path, lines):
+    """The first instructions of the loop that is densest in multiply-adds, of an object for a CPU."""
+    best, dense, places, listing = ([], 0), 0, {}, []
+    for line in nvidia.output_of("objdump", "-d", "--no-show-raw-insn", path).splitlines():
+        if re.match(r"[0-9a-f]+ <.*>:$", line):
+            places, listing = {}, []
+        found = re.match(r" *([0-9a-f]+):\t(\S+)\s*(.*)", line)
+        if not found:
+            continue
+        address, opcode, operands = found.groups()
+        places[address] = len(listing)
+        listing.append((opcode, re.sub(r" +#.*$", "", re.sub(r" *<.*>$", "", operands))))
+        target = operands.split(" ")[0]
+        if opcode.startswith("j") and target in places:  # a jump back: from there to here is a loop
+            loop = listing[places[target]:]
+            count = sum(bool(re.match(r"v?fn?m(add|sub|la)", name)) for name, _ in loop)
+            if count >= 8 and count / len(loop) > dense:
+                best, dense = (loop, count), count / len(loop)
+    loop, count = best
+    if not loop:
+        raise nvidia.Failed(f"{path}: expected a loop with 8 multiply-adds, found none")
+    return [f"{opcode:<14} {operands}" for opcode, operands in loop[:lines]] + [
+        f"and so on: {len(loop)} instructions, {count} of them multiply-adds"]

@@ -1,0 +1,185 @@
+"""Tests of the tables of what was measured; run by `python3 -m unittest discover -s common/tools/tests`."""
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import figures  # noqa: E402
+import measured  # noqa: E402
+import nvidia  # noqa: E402
+
+NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
+         "ratio_previous,max_abs_error\n")
+# On one GPU the middle kernel is the fastest without a mask and the last with one, PyTorch's second backend is always
+# ahead, and PyTorch alone has N = 256; the other is faster in everything.
+ONE = """# machine: A GPU, 1.2: name, driver
+# toolkit: nvcc 9, PyTorch 8
+# command: make bench-06, 2026-01-02, at commit abc
+# PyTorch: an hour before
+# ratio_previous: of what
+""" + NAMES + """06,mma,bf16,4,32,128,64,0,forward,gpu,9,50000,0.1,,1e-4
+06,quick,bf16,4,32,128,64,0,forward,gpu,1,400000,0.1,8,1e-4
+06,complete,bf16,4,32,128,64,0,forward,gpu,2,200000,0.1,0.5,1e-4
+06,mma,bf16,4,32,128,64,1,forward,gpu,9,50000,0.1,,1e-4
+06,complete,bf16,4,32,128,64,1,forward,gpu,2,99940,0.1,0.5,1e-4
+06,pytorch math,bf16,4,32,128,64,0,forward,gpu,90,5000,,,
+06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,2,320000,,0.2,
+06,pytorch math,bf16,4,32,128,64,1,forward,gpu,90,5000,,,
+06,pytorch cudnn,bf16,4,32,128,64,1,forward,gpu,2,199880,,0.2,
+06,pytorch flash,bf16,4,32,128,64,1,forward,gpu,2,99950,,0.2,
+06,pytorch cudnn,bf16,4,32,256,64,1,forward,gpu,2,300000,,,
+"""
+TWO = "# machine: Another GPU, 1.2: name, driver\n" + NAMES + """\
+07,cuda_mma,f32,4,32,128,64,0,backward,gpu,9,600000,0.1,,1e-4
+07,pytorch math,f32,4,32,128,64,0,backward,gpu,9,500000,,,
+07,cuda_mma,bf16,4,32,128,64,0,backward,gpu,9,700000,0.1,,1e-4
+06,mma,bf16,4,32,128,64,0,forward,gpu,9,600000,0.1,,1e-4
+06,pytorch math,bf16,4,32,128,64,0,forward,gpu,9,500000,,,
+"""
+DEVICE = "# machine: A CPU\ndevice,what,value\ncpu,multiprocessors,2\n"
+SOURCE = ("A GPU, driver 1.2, nvcc 9, PyTorch 8; `make bench-06`, 2026-01-02, at commit abc. All figures: "
+          "[`one.csv`]({}/one.csv). PyTorch: an hour before.")
+MACHINE = """chapter,kernel,…
+# part: 05
+# machine: A Machine
+05,complete,f32,1,8,128,64,0,forward,1,1.0,8.0,0.50,1.000,1e-7,it
+peer,PyTorch 9 (X),f32,1,8,128,64,0,forward,1,2.0,4.0,0.25,2.000,1e-7,
+peer,PyTorch 9 (X),f32,1,8,512,64,1,forward,1,0.5,4.0,0.50,0.500,1e-7,
+peer,oneDNN 3,f32,1,8,512,64,1,forward,1,0.5,4.0,0.50,9.500,1e-7,
+# part: 07
+07,fa2,f32,1,1,128,64,0,backward,1,2.0,3.5,0.25,,1e-7,
+"""
+
+
+def run(*arguments):
+    """The status, standard output and standard error of `course.py figures ARGUMENTS`."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = figures.main(list(arguments))
+    return status, out.getvalue(), err.getvalue()
+
+
+class InAFolder(unittest.TestCase):
+    """A course whose chapter 06 has the results of two GPUs, and chapter 07 none."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        self.write("06_flash/results/one.csv", ONE)
+        self.write("06_flash/results/two.csv", TWO)
+        self.write("06_flash/results/device.csv", DEVICE)
+        Path("07_backward").mkdir()
+        self.files = [f"06_flash/results/{name}.csv" for name in ("one", "device", "two")]
+
+    def write(self, path, text):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+
+    def test_best_is_the_fastest_kernel_against_the_fastest_backend_of_each_gpu_and_problem(self):
+        self.assertEqual(measured.best_of(self.files), [
+            (("A GPU", "06", "bf16", "64", "128", "0"), (400000, "quick"), (320000, "cudnn")),
+            (("A GPU", "06", "bf16", "64", "128", "1"), (99940, "complete"), (199880, "cudnn")),
+            (("Another GPU", "07", "f32", "64", "128", "0"), (600000, "cuda_mma"), (500000, "math")),
+            (("Another GPU", "07", "bf16", "64", "128", "0"), (700000, "cuda_mma"), None),
+            (("Another GPU", "06", "bf16", "64", "128", "0"), (600000, "mma"), (500000, "math"))])
+
+    def test_the_page_of_the_best_names_where_its_figures_are_from(self):
+        status, out, _ = run("best", "page", *self.files)
+        self.assertEqual(status, 0)
+        self.assertEqual(out.splitlines()[2:6] + out.splitlines()[7:], [
+            "| A GPU | forward | bf16 | 64 | 128 | none | `quick` | 400 | cudnn | 320 | 1.25 |",
+            "| A GPU | forward | bf16 | 64 | 128 | causal | `complete` | 99.9 | cudnn | 200 | 0.50 |",
+            "| Another GPU | backward | float32 | 64 | 128 | none | `cuda_mma` | 600 | math | 500 | 1.20 |",
+            "| Another GPU | backward | bf16 | 64 | 128 | none | `cuda_mma` | 700 | not measured yet | | |",
+            "", SOURCE.format("../../06_flash/results")])
+
+    def test_the_summary_has_the_least_and_the_most_of_a_pass(self):
+        self.assertEqual(run("best", "summary", *self.files)[1].splitlines()[2:5], [
+            "| A GPU | forward | bf16 | 99.9 to 400 | 0.50 to 1.25 |",
+            "| Another GPU | backward | float32 | 600 to 600 | 1.20 to 1.20 |",
+            "| Another GPU | backward | bf16 | 700 to 700 | not measured yet |"])
+
+    @mock.patch.dict(os.environ, GPU="one")
+    def test_speed_is_a_table_of_the_problems_and_kernels_that_a_page_names(self):
+        status, out, _ = run("speed", "06", "bf16", "64,128 64,128,causal 64,256,causal", "mma", "complete",
+                             "pytorch cudnn", "pytorch flash")
+        self.assertEqual((status, out), (0, """\
+| kernel | d = 64, N = 128 | d = 64, N = 128, causal | d = 64, N = 256, causal |
+|---|---|---|---|
+| `mma` | 50.0 | 50.0 | not measured yet |
+| `complete` | 200 | 99.9 | not measured yet |
+| PyTorch, cudnn | 320 | 200 | 300 |
+| PyTorch, flash | not measured yet | 100 | not measured yet |
+"""))
+        self.assertIn("| `mma` | not measured yet |\n", run("speed", "06", "f32", "64,128", "mma")[1])
+        self.assertIn("| `mma` | not measured yet |\n", run("speed", "07", "bf16", "64,128", "mma")[1])
+
+    @mock.patch.dict(os.environ, GPU="one")
+    def test_the_line_below_names_the_gpu(self):
+        self.assertEqual(run("speed", "06", "machine"), (0, SOURCE.format("../results") + "\n", ""))
+        self.assertEqual(run("speed", "06", "machine", "results")[1], SOURCE.format("results") + "\n")
+        self.assertEqual(run("speed", "07", "machine"), (0, "Not measured yet.\n", ""))
+
+    def test_a_wrong_call_names_what_was_expected(self):
+        for arguments in (("best", "row", "one.csv"), ("best", "page"), ("speed", "06"), ("chapters",),
+                          ("speed", "06", "bf16", "64,128"), ("loop", "x.o"), ("loop", "x.o", "few")):
+            status, out, err = run(*arguments)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("figures: expected make, check, table, ", err)
+        self.assertEqual(run("best", "page", "nowhere.csv"),
+                         (2, "", "figures best: nowhere.csv: expected a file of results\n"))
+        self.assertIn("expected a folder 08_…", run("speed", "08", "machine")[2])
+
+    def programs(self):
+        for chapter in measured.CHAPTERS:
+            self.write(f"build/{chapter}", "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\n"
+                       "printf 'chapter,...\\n0,f,1234567,12345,1,6.4e-07,,,yes\\n' >\"$1\"\n")
+            Path(f"build/{chapter}").chmod(0o755)
+
+    def test_the_front_pages_table_takes_speeds_from_the_results(self):
+        self.programs()
+        self.write("results/machine.csv", MACHINE)
+        status, out, err = run("chapters", "build", "results")
+        self.assertEqual((status, err), (0, ""))
+        rows = out.splitlines()[2:]
+        self.assertIn("| [01 standard softmax](01_standard_softmax/README.md) | ", rows[0])
+        self.assertIn("| 3 N a row: 1 234 567 | 12 kB | 6e-07 | – |", rows[0])
+        self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 2.00 times as fast |", rows[4])
+        self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 1.25 times as fast |", rows[5])
+        self.assertIn("| O(N): 12 kB | 6e-07 | not measured yet |", rows[6])
+
+    def test_a_program_that_fails_is_named(self):
+        self.programs()
+        self.write("build/04_flash_no_tiling", "#!/bin/sh\necho no memory >&2\nexit 1\n")
+        status, out, err = run("chapters", "build")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("build/04_flash_no_tiling --quiet --csv", err)
+        self.assertIn("ended with status 1\nno memory", err)
+
+
+class Loop(unittest.TestCase):
+    def test_the_loop_is_the_one_with_most_multiply_adds_for_its_length(self):
+        fma = "".join(f"      {20 + k:x}:\tvfmadd231ps (%rax),%zmm1,%zmm{k}\n" for k in range(8))
+        listing = ("0000000000000000 <f>:\n      10:\tmov    %rax,%rbx\n" + fma
+                   + "      40:\tadd    $0x40,%rax        # next\n      44:\tjne    14 <f+0x14>\n"
+                   + "      46:\tjmp    10 <f>\n      48:\tret\n")
+        with mock.patch.object(nvidia, "output_of", return_value=listing):
+            lines = measured.inner_loop("f.o", 2)
+            self.assertEqual(lines, ["vfmadd231ps    (%rax),%zmm1,%zmm0", "vfmadd231ps    (%rax),%zmm1,%zmm1",
+                                     "and so on: 10 instructions, 8 of them multiply-adds"])
+        with mock.patch.object(nvidia, "output_of", return_value=listing.replace("jne", "nop")):
+            self.assertEqual(measured.inner_loop("f.o", 0),
+                             ["and so on: 12 instructions, 8 of them multiply-adds"])
+        with mock.patch.object(nvidia, "output_of", return_value="0 <f>:\n  10:\tret\n"):
+            self.assertRaises(nvidia.Failed, measured.inner_loop, "f.o", 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
