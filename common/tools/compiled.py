@@ -232,8 +232,8 @@ def sass_06(version):
 def whole_tile(function):
     """The weights of instructions in the loop over tiles, for a whole tile. A loop within it with HMMA is
     over the elements of two factors' rows, half of them a round; or, where ldmatrix transposes, it is over
-    the block's keys, 64 a round, and what follows up to the additions is for a number of keys that 64 does not
-    divide, which a whole tile does not have."""
+    the block's keys, 64 a round, and what follows up to the additions is for a number of keys that 64 does
+    not divide, which a whole tile does not have."""
     def transposes(loop):
         inside = function.instructions[loop[0]:loop[1] + 1]
         return any(re.match(r"LDSM.*\.MT", instruction) for instruction in inside)
@@ -253,8 +253,8 @@ def whole_tile(function):
 
 def backward_row(file, gpu, function, claims):
     """A tile has `columns` of scores for each of a warp's rows: S and dP are 16 x 8 x 16 in one HMMA each,
-    and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all keys;
-    from 9.0 on it adds four of them at once, in the loop and, for the last tile, behind it."""
+    and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all
+    keys; from 9.0 on it adds four of them at once, in the loop and, for the last tile, behind it."""
     d, columns, bands, warps = function.numbers[:4]
     rows = 16 * bands * warps
     part = d // 2 if function.name.endswith("_keys") and d > 128 else d

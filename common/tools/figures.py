@@ -3,13 +3,13 @@
     course.py figures make|check [TABLE...]   of what nvcc made of the kernels; check skips with another nvcc
     course.py figures table TABLE [GPU]       one of them as Markdown, for one kind of GPU such as 90
     course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
-    course.py figures speed NN machine [FOLDER]          the line below it: which GPU it was, when, by which command
-    course.py figures best page|summary FILE...          the fastest kernels against PyTorch's fastest backends
+    course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
+    course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
     course.py figures chapters BUILD [FOLDER]            the front page's table of chapters
     course.py figures loop OBJECT LINES                  the loop that is densest in multiply-adds
 
-TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS are
-d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
+TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS
+are d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
 """
 import difflib
 import re
@@ -133,8 +133,8 @@ def main(arguments):
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
     if lines is None:
-        print("figures: expected make, check, table, speed, best, chapters or loop, as common/tools/figures.py "
-              f"has them; found '{' '.join(arguments)}'", file=sys.stderr)
+        print("figures: expected make, check, table, speed, best, chapters or loop, as common/tools/"
+              f"figures.py has them; found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     print("\n".join(lines))
     return 0

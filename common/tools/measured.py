@@ -1,4 +1,4 @@
-"""measured.py - tables of pages from what was measured: NN_chapter/results/GPU.csv, common/results/MACHINE.csv."""
+"""measured.py - pages' tables of what was measured: NN_chapter/results/GPU.csv, common/results/*.csv."""
 import os
 import re
 import tempfile
@@ -20,9 +20,9 @@ def tera(gflops):
 
 
 def source(path, link, notes):
-    """Where a GPU's figures are from: which GPU it was, by which command, when; "" if the file is not of a bench.
-    Of the notes at its head, such as "# PyTorch: an hour before", those are added that are about notes, a pattern.
-    """
+    """Where a GPU's figures are from: which GPU it was, by which command, when; "" if the file is not of a
+    bench. Of the notes at its head, such as "# PyTorch: an hour before", those are added that are about notes, a
+    pattern."""
     machine = toolkit = command = added = ""
     for line in lines_of(path):
         name, _, text = line.partition(": ")
@@ -41,7 +41,7 @@ def source(path, link, notes):
 
 
 def results_of(chapter):
-    """The chapter's results on the GPU that GPU names, nvidia_h200 if nothing does; None where there are none."""
+    """The chapter's results on the GPU that GPU names, else nvidia_h200; None where there are none."""
     path = nvidia.home_of(chapter) / "results" / (os.environ.get("GPU", "nvidia_h200") + ".csv")
     return path if path.exists() else None
 
@@ -69,8 +69,8 @@ def speed(chapter, kind, problems, kernels):
 
 
 def best_of(paths):
-    """Of each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each as
-    (GFLOP/s, name), None where it was not measured. What PyTorch alone has is left out."""
+    """Of each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each
+    as (GFLOP/s, name), None where it was not measured. What PyTorch alone has is left out."""
     best = {}
     for path in paths:
         gpu = ""
@@ -92,8 +92,8 @@ def pass_and_type(chapter, kind):
 
 
 def best_page(paths):
-    table = ["| GPU | pass | type | d | N | mask | fastest kernel | TFLOP/s | PyTorch: fastest backend | TFLOP/s | "
-             "times as fast |", "|" + "---|" * 11]
+    table = ["| GPU | pass | type | d | N | mask | fastest kernel | TFLOP/s | PyTorch: fastest backend | "
+             "TFLOP/s | times as fast |", "|" + "---|" * 11]
     for (gpu, chapter, kind, d, n, causal), kernel, backend in best_of(paths):
         peer, mask = "not measured yet | |", "causal" if causal == "1" else "none"
         if backend:
@@ -113,7 +113,8 @@ def best_summary(paths):
         speeds, ratios = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], []))
         speeds.append(kernel[0])
         ratios += [kernel[0] / backend[0]] if backend else []
-    return ["| GPU | pass | type | fastest kernel, TFLOP/s | times as fast as PyTorch |", "|---|---|---|---|---|"] + [
+    return ["| GPU | pass | type | fastest kernel, TFLOP/s | times as fast as PyTorch |",
+            "|---|---|---|---|---|"] + [
         f"{group} | {tera(min(speeds))} to {tera(max(speeds))} | {least_most(ratios)} |"
         for group, (speeds, ratios) in groups.items()]
 
@@ -136,16 +137,19 @@ def peers_of(chapter, folder):
     return least_most(ratios, " times as fast")
 
 
-# Of each chapter: title, idea, accesses, extra memory, and more for its program. With two threads, as what a step
-# keeps may depend on how many there are.
+# Of each chapter: title, idea, accesses, extra memory, and more for its program. With two threads, as what a
+# step keeps may depend on how many there are.
 CHAPTERS = {
     "01_standard_softmax": ("standard softmax", "softmax as the formula says, and where float32 breaks it",
                             "3 N a row", ""),
-    "02_safe_softmax": ("safe softmax", "subtract the maximum: right everywhere, one pass more", "4 N a row", ""),
-    "03_online_softmax": ("online softmax", "maximum and sum in one pass, and how blocks merge", "3 N a row", ""),
+    "02_safe_softmax": ("safe softmax", "subtract the maximum: right everywhere, one pass more",
+                        "4 N a row", ""),
+    "03_online_softmax": ("online softmax", "maximum and sum in one pass, and how blocks merge",
+                          "3 N a row", ""),
     "04_flash_no_tiling": ("no tiling", "the recurrence carries a row of output; no score is stored",
                            "2 N²d + 2 Nd", "O(d) a row"),
-    "05_flash_tiled_cpu": ("tiled, on the CPU", "tiles: a key that is loaded serves many queries; every option",
+    "05_flash_tiled_cpu": ("tiled, on the CPU",
+                           "tiles: a key that is loaded serves many queries; every option",
                            "Θ(N²d²/M)", "O(N)", "--threads", "2"),
     "06_flash_tiled_cuda": ("tiled, in CUDA", "the same with the names of a GPU; runs on a CPU too",
                             "Θ(N²d²/M)", "O(N)", "--device", "cpu"),
@@ -155,7 +159,7 @@ CHAPTERS = {
 
 
 def chapters(build, folder="common/results"):
-    """The front page's table: what each chapter does on the real input, by its program, and against PyTorch."""
+    """The front page's table: what each chapter does on the real input, and against PyTorch."""
     table = ["| chapter | the one idea | accesses | extra memory | error | against PyTorch |",
              "|---|---|---|---|---|---|"]
     if not os.access(f"{build}/07_backward", os.X_OK):

@@ -73,7 +73,7 @@ def functions(text):
 
 
 def weights(function, loop, of_inner):
-    """How often each instruction runs in a round of the loop: once, in an inner one with HMMA of_inner times."""
+    """How often each instruction runs in a round of the loop: once, in an inner one of_inner times."""
     weight = [int(loop[0] <= place <= loop[1]) for place in range(len(function.instructions))]
     for first, last in function.inner(loop, "HMMA"):
         weight[first:last + 1] = [of_inner((first, last))] * (last - first + 1)

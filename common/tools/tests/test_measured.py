@@ -16,8 +16,8 @@ import nvidia  # noqa: E402
 
 NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
          "ratio_previous,max_abs_error\n")
-# On one GPU the middle kernel is the fastest without a mask and the last with one, PyTorch's second backend is always
-# ahead, and PyTorch alone has N = 256; the other is faster in everything.
+# On one GPU the middle kernel is the fastest without a mask and the last with one, PyTorch's second backend is
+# always ahead, and PyTorch alone has N = 256; the other is faster in everything.
 ONE = """# machine: A GPU, 1.2: name, driver
 # toolkit: nvcc 9, PyTorch 8
 # command: make bench-06, 2026-01-02, at commit abc
