@@ -53,7 +53,7 @@ TEST(refusals, of_tiles_that_are_not_compiled)
     refuses("--kernel budget --n-q 5 --d 64 --dtype bf16 --br 100 --output @/o.npy",
             "--br: expected a tile that budget is compiled for with d = 64: "
             "128 x 64, 128 x 32, 64 x 64, 64 x 128");
-    refuses("--kernel 10 --n-q 5 --d 128 --dtype f16 --bc 16",
+    refuses("--kernel budget --n-q 5 --d 128 --dtype f16 --bc 16",
             "--bc: expected a tile that budget is compiled for with d = 128: "
             "128 x 32, 64 x 64, 128 x 64, 128 x 128");
     refuses("--n-q 5 --d 96 --dtype f16 --br 128 --bc 64",
