@@ -28,7 +28,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     for (int round = 0; n * Bc < Nk; round++) {
         const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
         uint4 *const K = stage_of<TRAITS, STAGES>(smem, round), *const V = K + Bc * TRAITS::ROW;
-        const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
+        const bool partial =
+            j0 + Bc > Nk || kind_of(p, t, j0, j0 + Bc < Nk ? j0 + Bc : Nk) == TILE_PARTIAL;
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (round == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
