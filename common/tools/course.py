@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("pages", "figures", "plots", "lint")
+COMMANDS = ("figures", "terse")
 
 
 def main(arguments):

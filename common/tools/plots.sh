@@ -13,7 +13,7 @@ stale=0
 draw() {  # script, data, picture; its letters are UTF-8
     LC_ALL=C.UTF-8 gnuplot -e "data = '$2'" "common/tools/plots/$1" >"$2.raw"
     sed -e 's|^<desc>.*GNUPLOT \(.*[^ ]\) *</desc>$|<!-- gnuplot \1 -->|' \
-        -e 's|<title>.*</title>||' "$2.raw" >"$2.svg"
+        -e 's|<title>.*</title>||' "$2.raw" | python3 common/tools/course.py terse >"$2.svg"
     keep "$2.svg" "$3"
 }
 

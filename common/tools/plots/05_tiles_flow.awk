@@ -41,17 +41,18 @@ function percent(seconds) { return sprintf("%.2f%%", 100 * seconds / period) }
 function text(x, y, what, style) {
     printf "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, style, what
 }
-function block(array, x, y, fill, style) {
-    printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"%s/>\n", \
-        x, y, width_of(array), height_of(array), fill, style
+# Blocks and cells are defined once, and used by their names.
+function define(array, width, height, style) {
+    printf "<rect id=\"%s\" width=\"%d\" height=\"%d\"%s/>\n", array, width, height, style
 }
+function block(array, x, y, style) { printf "<use href=\"#%s\" x=\"%d\" y=\"%d\"%s/>\n", array, x, y, style }
+function moving(class, motion) { return sprintf(" class=\"%s\" style=\"--m:%s\"", class, motion) }
 # A block on its way: it starts in slow memory after `delay` seconds, and `motion` says the rest.
 function flight(array, k, motion, delay,    x, y) {
     x = x_of(array, k); y = y_of(array, k)
-    block(array, x, y, colour[array], sprintf(" class=\"flight\" style=\"--x:%dpx;--y:%dpx;animation-name:%s;animation-delay:%.1fs\"", \
+    block(array, x, y, sprintf(" class=\"flight\" style=\"--x:%dpx;--y:%dpx;--m:%s;--t:%.1fs\"", \
         slot_x(array) + (34 - width_of(array)) / 2 - x, slot_y() + (34 - height_of(array)) / 2 - y, motion, delay))
 }
-function shown(motion, n) { return sprintf(" class=\"from\" style=\"animation-name:%s%d\"", motion, n) }
 
 # ---- the motions ----------------------------------------------------------------------------------
 #
@@ -90,11 +91,11 @@ function furniture(step,    k, s) {
     text(33, TOP - 7, "Q", " text-anchor=\"middle\"")
     text(52 + blocks * CELL + 19, TOP - 7, step == "fa1" ? "O, m, l" : "O", " text-anchor=\"middle\"")
     for (k = 0; k < blocks; k++) {
-        block("K", x_of("K", k), y_of("K", k), colour["K"], " fill-opacity=\"0.25\"")
-        block("V", x_of("V", k), y_of("V", k), colour["V"], " fill-opacity=\"0.25\"")
-        block("Q", x_of("Q", k), y_of("Q", k), colour["Q"], " fill-opacity=\"0.25\"")
-        block("O", x_of("O", k), y_of("O", k), step == "fa1" ? colour["O"] : "none", \
-              step == "fa1" ? " fill-opacity=\"0.25\"" : " stroke=\"" colour["O"] "\" stroke-dasharray=\"3 3\"")
+        block("K", x_of("K", k), y_of("K", k), " fill-opacity=\"0.25\"")
+        block("V", x_of("V", k), y_of("V", k), " fill-opacity=\"0.25\"")
+        block("Q", x_of("Q", k), y_of("Q", k), " fill-opacity=\"0.25\"")
+        block("O", x_of("O", k), y_of("O", k), " fill-opacity=\"" (step == "fa1" ? "0.25\"" : \
+              "0\" stroke=\"" colour["O"] "\" stroke-dasharray=\"3 3\""))
     }
     printf "<rect x=\"8\" y=\"%d\" width=\"228\" height=\"66\" rx=\"8\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", slot_y() - 10, ink
     text(8, slot_y() - 17, "fast memory", " class=\"small\"")
@@ -105,8 +106,7 @@ function furniture(step,    k, s) {
 
 # The accesses of one element a time, so far; each number stands for one step.
 function count(step, n, sum) {
-    printf "<text x=\"236\" y=\"%d\" text-anchor=\"end\" class=\"%s\" style=\"animation-name:%s%d\">%d</text>\n", \
-        slot_y() + 84, (n == tiles[step] ? "count last" : "count"), (n == tiles[step] ? "from" : "only"), n, sum
+    text(236, slot_y() + 84, sum, moving(n == tiles[step] ? "count last" : "count", (n == tiles[step] ? "from" : "only") n))
 }
 
 function draw(step,    n, k, j, i, first, last, sum, delay, stay) {
@@ -122,14 +122,12 @@ function draw(step,    n, k, j, i, first, last, sum, delay, stay) {
         last = n == tiles[step] || (step == "fa1" ? key[step, n + 1] != j : query[step, n + 1] != i)
         for (stay = 1; first && n + stay <= tiles[step] && (step == "fa1" ? key[step, n + stay] == j : query[step, n + stay] == i); )
             stay++
-        printf "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" fill-opacity=\"0.2\"%s/>", \
-            52 + j * CELL, TOP + i * CELL, CELL, CELL, ink, shown("from", n)
-        printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%d</text></g>\n", \
-            52 + (j + 0.5) * CELL, TOP + (i + 0.5) * CELL + 5, shown("from", n), n
-        printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" class=\"now\" style=\"animation-name:only%d\"/>\n", \
-            52 + j * CELL, TOP + i * CELL, CELL, CELL, n
-        printf "<rect x=\"%d\" y=\"%d\" width=\"26\" height=\"26\" rx=\"3\" fill=\"%s\" class=\"flight\" style=\"animation-name:work;animation-delay:%.1fs\"/>\n", \
-            slot_x("S") + 4, slot_y() + 4, ink, delay
+        print "<g" moving("cell from", "from" n) ">"
+        block("C", 52 + j * CELL, TOP + i * CELL, "")
+        text(52 + (j + 0.5) * CELL, TOP + (i + 0.5) * CELL + 5, n, "")
+        print "</g>"
+        block("C", 52 + j * CELL, TOP + i * CELL, moving("now", "only" n))
+        block("S", slot_x("S") + 4, slot_y() + 4, moving("flight", sprintf("work;--t:%.1fs", delay)))
         if (step == "fa1") {
             if (first) { flight("K", j, "load-" stay, delay); flight("V", j, "load-" stay, delay); sum += 2 * B * d }
             flight("Q", i, "load-1", delay); flight("O", i, "visit", delay)
@@ -140,7 +138,7 @@ function draw(step,    n, k, j, i, first, last, sum, delay, stay) {
             sum += 2 * B * d
             if (last) {  # O and lse, stored once
                 sum += B * d + B
-                block("O", x_of("O", i), y_of("O", i), colour["O"], " fill-opacity=\"0.6\"" shown("stored", n))
+                block("O", x_of("O", i), y_of("O", i), " fill-opacity=\"0.6\"" moving("from", "stored" n))
             }
         }
         if (n == tiles[step] && step == "fa1") sum += 3 * N  # lse from m and l
@@ -157,13 +155,19 @@ END {
     print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 415\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"14\">"
     print "<title>Tiles between slow and fast memory: fa1, fa2, and fa2 with a causal mask</title>"
     print "<style>"
-    print "text{fill:" ink "} .title{font-weight:bold;font-size:16px} .small{font-size:12px} .count{font-weight:bold;opacity:0} .last{opacity:1}"
-    print ".flight,.now{opacity:0} .now{fill:none;stroke:#000;stroke-width:2.5}"
-    printf ".flight,.from,.now,.count{animation-duration:%.1fs;animation-iteration-count:infinite}\n", period
+    print "text{fill:" ink "} .title{font-weight:bold;font-size:16px} .small{font-size:12px} .count{font-weight:bold;opacity:0;text-anchor:end} .last{opacity:1}"
+    print ".flight,.now{opacity:0} .now{fill:none;stroke:#000;stroke-width:2.5} .cell text{text-anchor:middle} .cell use{fill:" ink ";fill-opacity:0.2}"
+    printf ".flight,.from,.now,.count{animation:var(--m) %.1fs var(--t,0s) infinite}\n", period
     print ".flight{animation-timing-function:ease-in-out} .from,.now,.count{animation-timing-function:step-end}"
     motions()
     print "@media (prefers-reduced-motion:reduce){*{animation:none!important}}"
     print "</style>"
+    print "<defs>"
+    for (n = split("Q K V O", names); n > 0; n--)
+        define(names[n], width_of(names[n]), height_of(names[n]), " rx=\"3\" fill=\"" colour[names[n]] "\"")
+    define("S", 26, 26, " rx=\"3\" fill=\"" ink "\"")
+    define("C", CELL, CELL, "")
+    print "</defs>"
     print "<rect width=\"760\" height=\"415\" fill=\"#ffffff\"/>"
     for (p = 1; p <= 3; p++) {
         printf "<g transform=\"translate(%d 0)\">\n", 8 + (p - 1) * 252
