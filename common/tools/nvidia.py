@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections import namedtuple
 from pathlib import Path
 
@@ -19,6 +20,8 @@ NVCC = os.environ.get("NVCC") or "nvcc"
 # A file of kernels: its folder is 1_float32, 2_tensor_cores, 3_hopper or parts; source is its text; made is
 # the path of its object, without an end.
 File = namedtuple("File", "name folder source made")
+
+FETCHING = threading.Lock()
 
 
 class Failed(Exception):
@@ -55,14 +58,15 @@ def tool(name):
         fetched = (file for file in (BUILD / "sass").rglob(name) if file.is_file())
         return (shutil.which(name) or shutil.which(name, path=Path(shutil.which(NVCC) or "").parent)
                 or next(fetched, None))
-    if not find():
-        try:
-            output_of("python3", "-m", "venv", BUILD / "sass")
-            output_of(BUILD / "sass/bin/pip", "install", "-q", "--disable-pip-version-check",
-                      f"nvidia-cuda-{name}")
-        except Failed as error:
-            print(f"figures: {error}", file=sys.stderr)
-    found = find()
+    with FETCHING:  # tables are made side by side, and a tool that is half unpacked can't be run yet
+        if not find():
+            try:
+                output_of("python3", "-m", "venv", BUILD / "sass")
+                output_of(BUILD / "sass/bin/pip", "install", "-q", "--disable-pip-version-check",
+                          f"nvidia-cuda-{name}")
+            except Failed as error:
+                print(f"figures: {error}", file=sys.stderr)
+        found = find()
     if not found:
         raise Missing(f"{name} is not here, and PyPI did not give it")
     return found
