@@ -264,7 +264,7 @@ grep -q '^bugs  *1 of 2 ' "$said" || complain "of bugs it is said: $(cat "$said"
 
 # ---- a page loses solutions, and nothing else ---------------------------------------------------
 awk -f $here/starter/page.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh 06_flash_tiled_cuda/pages/registers.md >"$said"
-grep -q 'me->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
+grep -q 'acc->S\[r\]\[c\] += q\[r\].x \* key.x' "$said" || complain 'page.awk takes add_scores away, which nobody has to write'
 grep -q '__shfl_xor_sync\|rescale' "$said" && complain 'page.awk leaves the solution on a page'
 awk -f $here/starter/page.awk 07_backward/steps/fa1.c 07_backward/steps/fa2.c 07_backward/pages/tiles.md >"$said"
 grep -q '^static void fa2_tile' "$said" && complain 'page.awk leaves on a page what another source has outside of its gaps'

@@ -29,7 +29,7 @@ fi
 if is_wanted kernels_that_are_wrong; then
     kernels
     (cd "$work/in/06_flash_tiled_cuda/kernels" &&
-        sed -i.before 's/fast->keep\[r\] = old \/ divisor/fast->keep[r] = old/' 1_float32/fa1.cu &&
+        sed -i.before 's/smem->keep\[r\] = old \/ divisor/smem->keep[r] = old/' 1_float32/fa1.cu &&
         sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' parts/registers.cuh &&
         sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' parts/swizzle.cuh && sed -i.before 's|// STUB: ||' parts/swizzle.cuh)
     patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/tests/mutants/packed_the_other_way_round.patch
