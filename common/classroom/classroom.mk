@@ -1,7 +1,7 @@
 # The commands of the classroom (README.md beside this file).
 
 # The sources of earlier chapters that a chapter is built from, kernels too.
-earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*/*.cu))
+earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*/*.cu $(KERNELS_$1)/*/*.c))
 
 define starter
 .PHONY: starter-$2

@@ -136,7 +136,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
                 mma<T>(acc->S[x][2 * c + 1], q[x], key[c] + 2);
             }
         // END SOLUTION
-        // STUB: (void)me, (void)Q, (void)K, (void)lane, (void)first, (void)k;
+        // STUB: (void)acc, (void)Q, (void)K, (void)lane, (void)first, (void)k;
     }
 }
 

@@ -169,7 +169,7 @@ template <int D> __device__ static inline void softmax(accumulators<D> *acc)
             acc->O[r][c] *= rescale;
         acc->m[r] = m_new;
         // END SOLUTION
-        // STUB: (void)me;
+        // STUB: (void)acc;
     }
 }
 

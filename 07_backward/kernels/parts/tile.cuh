@@ -151,7 +151,7 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
         C->of[3][1] += X.w * a.y;
     }
     // END SOLUTION
-    // STUB: (void)C, (void)fast;
+    // STUB: (void)C, (void)smem;
 }
 
 /* C += X B, where B's slice holds the tile's keys. */
@@ -200,7 +200,7 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
         for (int c = 0; c < 4; c++)
             dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], smem->D[y_of_thread() + SIDE * r]);
     // END SOLUTION
-    // STUB: (void)dP, (void)P, (void)fast;
+    // STUB: (void)dP, (void)P, (void)smem;
 }
 
 /* Two neighbours of a row of d elements, from an even k on, as far as the row goes. */
