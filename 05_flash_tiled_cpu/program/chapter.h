@@ -26,9 +26,6 @@ enum step_name {
 extern const struct step steps[STEPS];
 extern const struct step_table table;
 
-/* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
-enum { USUAL_M = 4096 };
-
 /* What a counted run of a step did. */
 struct count {
     struct accesses accesses;

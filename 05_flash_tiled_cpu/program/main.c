@@ -111,13 +111,7 @@ static const struct step *find_step(const struct options *o, const struct attent
     if (!step)
         options_fail("--kernel",
                      "expected list, all or one of the steps that list names, found '%s'", name);
-    const char *unsupported = step_unsupported(step, p);
-    if (unsupported)
-        options_fail("--kernel", "expected a step that supports %s%s, and %s does not", unsupported,
-                     o->key_mask || strcmp(unsupported, "--key-mask") != 0
-                         ? ""
-                         : " (the course's input has one)",
-                     name);
+    step_require(step, p, o);
     return step;
 }
 

@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
-{
-    struct tile_size size = step->usual;
-    if (options->sram || size.Br == 0)
-        size = step->size(options->sram ? options->sram : USUAL_M, d);
-    if (options->br)
-        size.Br = options->br;
-    if (options->bc)
-        size.Bc = options->bc;
-    return size;
-}
-
 struct result step_run(const struct step *step, const struct attention_input *input,
                        struct tile_size size)
 {

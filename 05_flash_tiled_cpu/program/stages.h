@@ -8,9 +8,6 @@
 #include "common/check/attention_check.h"
 #include "common/program/options.h"
 
-/* The tiles that the command line asks for; what it leaves open suits the step. */
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
-
 struct result {
     float *O, *lse;
 };

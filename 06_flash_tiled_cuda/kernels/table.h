@@ -141,4 +141,4 @@ STEP(COMPLETE, complete,
      .tiles = complete_tiles,
      .f32 = { .most = 128 },
      .f16 = { .only = { 32, 64, 96, 128, 256 } },
-     .supports = SUPPORTS_EVERYTHING)
+     .supports = SUPPORTS_EVERYTHING | SUPPORTS_LSE)

@@ -121,13 +121,7 @@ static const struct step *find_kernel(const struct options *o, const struct atte
     if (!kernel)
         options_fail("--kernel",
                      "expected list, all or one of the kernels that list names, found '%s'", name);
-    const char *unsupported = step_unsupported(kernel, p);
-    if (unsupported)
-        options_fail(
-            "--kernel", "expected a kernel that supports %s%s, and %s does not", unsupported,
-            o->key_mask || strcmp(unsupported, "--key-mask") != 0 ? ""
-                                                                  : " (the course's input has one)",
-            kernel->name);
+    step_require(kernel, p, o);
     return kernel;
 }
 

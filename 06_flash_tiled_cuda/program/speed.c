@@ -49,7 +49,7 @@ static double median(double *times, size_t n)
 }
 
 /*
- * Times all timings, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
+ * Times all kernels, in turns: what the machine does meanwhile, growing warm for example, is then the same for all of
  * them. A GPU rests before each run. Each copy has been worked on once before by each; and that tells how many runs there is time for.
  */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,

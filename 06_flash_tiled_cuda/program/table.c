@@ -68,7 +68,7 @@ struct kernel_shape kernel_shape_of(const struct step *kernel, const struct atte
 }
 
 /* What every kernel supports. */
-enum { SHAPES = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS };
+enum { SHAPES = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS | SUPPORTS_LSE };
 
 #define STEP(constant, function, ...)                                         \
     [constant] = { .name = #function,                                         \

@@ -29,9 +29,6 @@ enum step_name {
 extern const struct step steps[STEPS];
 extern const struct step_table table;
 
-/* Where the tiles of a step come from, unless --br, --bc or --sram say otherwise. */
-enum { USUAL_M = 4096 };
-
 /* What a forward pass leaves for the backward pass: O and lse, and m and l where fa1 wants them. */
 struct kept {
     float *O, *lse, *m, *l;

@@ -102,10 +102,7 @@ static const struct step *find_step(const struct options *o, const struct attent
     if (!step)
         options_fail("--kernel",
                      "expected list, all or one of the steps that list names, found '%s'", name);
-    const char *unsupported = step_unsupported(step, p);
-    if (unsupported)
-        options_fail("--kernel", "expected a step that supports %s, and %s does not", unsupported,
-                     name);
+    step_require(step, p, o);
     return step;
 }
 

@@ -34,18 +34,6 @@ void layer_free(struct layer *layer)
     attention_input_free(&layer->input);
 }
 
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
-{
-    struct tile_size size = step->usual;
-    if (options->sram || size.Br == 0)
-        size = step->size(options->sram ? options->sram : USUAL_M, d);
-    if (options->br)
-        size.Br = options->br;
-    if (options->bc)
-        size.Bc = options->bc;
-    return size;
-}
-
 struct result result_new(const struct attention *p)
 {
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);

@@ -23,9 +23,6 @@ void layer_forward(struct layer *layer);
 struct layer layer_random(struct attention p, uint64_t seed);
 void layer_free(struct layer *layer);
 
-/* The tiles that the command line asks for; what it leaves open suits the step. */
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
-
 /* Runs the step into poisoned memory: dQ, dK and dV. */
 struct result {
     float *of[GRADIENTS];

@@ -121,6 +121,31 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
     return d ? d : unsupported_option(step, p);
 }
 
+void step_require(const struct step *step, const struct attention *p, const struct options *options)
+{
+    const char *const unsupported = step_unsupported(step, p);
+    if (!unsupported)
+        return;
+    const bool made_up = !options->key_mask && strcmp(unsupported, "--key-mask") == 0;
+    options_fail("--kernel", "expected a %s that supports %s%s, and %s does not",
+                 step->is_kernel ? "kernel" : "step", unsupported,
+                 made_up ? " (the course's input has one)" : "", step->name);
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
+{
+    struct tile_size size = step->usual;
+    if (options->sram || size.Br == 0)
+        size = step->size(options->sram ? options->sram : USUAL_M, d);
+    if (options->br)
+        size.Br = options->br;
+    if (options->bc)
+        size.Bc = options->bc;
+    return size;
+}
+
 const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
                                     size_t Bc)
 {

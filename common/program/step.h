@@ -7,6 +7,7 @@
 
 #include "common/measure/accesses.h"
 #include "common/problem/attention.h"
+#include "common/program/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,6 +103,14 @@ bool step_takes_type(const struct step *step, enum dtype type);
  * is good until the next call; NULL: it supports the problem.
  */
 const char *step_unsupported(const struct step *step, const struct attention *p);
+
+/* Ends the program unless the step supports the problem, with the option that it does not support. */
+void step_require(const struct step *step, const struct attention *p,
+                  const struct options *options);
+
+/* The tile of a step in C: what the command line asks for; what it leaves open suits the step. */
+enum { USUAL_M = 4096 };  // elements of fast memory, unless --sram says otherwise
+struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
 
 /* The tile of so many queries and keys, 0 being any, that a kernel is compiled for with p's d and type; NULL: none. */
 const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,

@@ -323,7 +323,7 @@ def spilled_bytes(function):
 
 
 def compile_tried(gpu):
-    """Kernel budget with all tiles that were tried, in BUILD. Nobody looks at float16."""
+    """Kernel budget with all tiles that were tried, in BUILD. Float16 is left out."""
     folder = nvidia.BUILD / "tried"
     folder.mkdir(parents=True, exist_ok=True)
     source, tiles, cubin = (folder / f"{gpu}.{end}" for end in ("cu", "h", "cubin"))

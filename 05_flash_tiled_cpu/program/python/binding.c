@@ -32,8 +32,9 @@ static double room(size_t n, const struct attention *p, const struct binding_cal
 {
     const struct tile_size size = size_of(n, p, call);
     const double rows = (double)attention_rows(p), parts = (double)split_parts(p);
-    const double stored = n == STANDARD ? 2.0 * (double)p->Nq * (double)p->Nk
-                                        : rows * (2.0 + parts * (double)(p->d + 2));
+    const double stored = steps[n].stores & STORES_SCORES
+                              ? 2.0 * (double)p->Nq * (double)p->Nk
+                              : rows * (2.0 + parts * (double)(p->d + 2));
     return stored * sizeof(float) + (double)threads * binding_tile_bytes(p, size.Br, size.Bc);
 }
 

@@ -74,7 +74,7 @@ const char *step_unsupported_on(const struct step *kernel, const struct attentio
                                 const struct device *device)
 {
     if (options_excluded(kernel->name))
-        return "that it is left out";
+        return "an excluded kernel";
     const char *const unsupported = step_unsupported(kernel, p);
     return unsupported ? unsupported : step_wrong_device(kernel, device);
 }
@@ -86,6 +86,6 @@ const struct device *device_for(const struct step *kernel, const struct device *
     if (!wrong)
         return chosen;
     if (o->device && strcmp(o->device, "gpu") == 0)
-        options_skip("--kernel %s does not know %s", kernel->name, wrong);
+        options_skip("--kernel %s is not for %s", kernel->name, wrong);
     return &device_cpu;
 }

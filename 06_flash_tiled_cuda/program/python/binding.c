@@ -8,7 +8,9 @@
 
 static struct binding_step step(size_t n)
 {
-    return (struct binding_step){ .name = kernels[n].name, .idea = kernels[n].idea, .lse = true };
+    return (struct binding_step){ .name = kernels[n].name,
+                                  .idea = kernels[n].idea,
+                                  .lse = kernels[n].supports & SUPPORTS_LSE };
 }
 
 /* A kernel is compiled with its tiles; most have one, which is not asked for. */

@@ -114,7 +114,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Times all steps in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
+ * Times all kernels in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
  * arrays are many times as large as an L2 cache: no run finds there what it needs first.
  */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,

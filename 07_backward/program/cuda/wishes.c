@@ -39,13 +39,7 @@ static void check_kernel(const struct options *o, const struct attention *p)
         options_fail("--kernel",
                      "expected list, all or one of the steps that list names, found '%s'",
                      o->kernel);
-    const char *const unsupported = step_unsupported(kernel, p);
-    if (unsupported)
-        options_fail(
-            "--kernel", "expected a kernel that supports %s%s, and %s does not", unsupported,
-            o->key_mask || strcmp(unsupported, "--key-mask") != 0 ? ""
-                                                                  : " (the course's input has one)",
-            kernel->name);
+    step_require(kernel, p, o);
 }
 
 void cuda_check_wishes(const struct options *o, const struct attention *p)

@@ -30,7 +30,7 @@ static double room(size_t n, const struct attention *p, const struct binding_cal
     const struct tile_size size = size_of(n, p, call);
     const double rows = (double)attention_rows(p);
     double stored = 4.0 * rows, tiles = binding_tile_bytes(p, size.Br, size.Bc);
-    if (n == STANDARD)
+    if (steps[n].stores & STORES_SCORES)
         stored += 4.0 * (double)p->Nq * (double)p->Nk;
     if (n == FA1) {
         stored += rows * (20.0 * (double)p->d + 36.0);
