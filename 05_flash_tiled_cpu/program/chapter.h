@@ -26,15 +26,6 @@ enum step_name {
 extern const struct step steps[STEPS];
 extern const struct step_table table;
 
-/* What a counted run of a step did. */
-struct count {
-    struct accesses accesses;
-    size_t total, pairs;            // accesses in all; pairs of a query and a key that it sees
-    size_t slow_bytes, fast_bytes;  // extra memory, at most
-    struct work work;
-    bool as_predicted;
-};
-
 /* Is there a counted form of the step, and is the problem small enough for it? */
 bool can_be_counted(const struct step *step, const struct attention *p);
 

@@ -48,12 +48,7 @@ static struct count tell_counts(const struct step *step, const struct attention_
                        : "%s elements of fast memory held",
                 report_number(c.fast_bytes / sizeof(float), held),
                 report_number(o->sram ? o->sram : USUAL_M, M));
-    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
-    if (c.work.others > 0)
-        report_line("operations: %s of matrix products, %s others",
-                    report_number(c.work.products, held), report_number(c.work.others, M));
-    else  // a step of fast/ does not count them
-        report_line("operations: %s of matrix products", report_number(c.work.products, held));
+    step_report_count(&c);
     return c;
 }
 
@@ -102,26 +97,13 @@ static void tell_step(const struct step *step, const struct attention_input *inp
 
 // ---- the command line ---------------------------------------------------------------------------
 
-/* The step called `name`, which must be able to do the problem. */
-static const struct step *find_step(const struct options *o, const struct attention *p)
-{
-    const char *const usual = steps[o->trace ? DROPOUT : COMPLETE].name;  // one that can be traced
-    const char *const name = o->kernel ? o->kernel : usual;
-    const struct step *step = step_named(&table, name);
-    if (!step)
-        options_fail("--kernel",
-                     "expected list, all or one of the steps that list names, found '%s'", name);
-    step_require(step, p, o);
-    return step;
-}
-
 /* What is asked for besides a verdict must be there: steps before fa1 have no m, l or lse. */
-static void check_wishes(const struct step *step, const struct attention *p,
-                         const struct options *o)
+static void check_requested(const struct step *step, const struct attention *p,
+                            const struct options *o)
 {
-    const char *const single = o->output ? "--output" : o->lse ? "--lse" : "--trace";
+    const char *const single = o->trace ? "--trace" : options_single(o);
     const char *const statistics = o->lse ? "--lse" : "--trace";
-    if (!step && (o->output || o->lse || o->trace))
+    if (!step && single)
         options_fail(single, "expected one --kernel with it, not all");
     if (step && (o->lse || o->trace) && !(step->supports & SUPPORTS_LSE))
         options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
@@ -167,8 +149,9 @@ int main(int argc, char **argv)
     if (o.threads)
         threads_use(o.threads);
     struct attention_input input = attention_input_load(&o);
-    const struct step *step = all ? NULL : find_step(&o, &input.p);
-    check_wishes(step, &input.p, &o);
+    const char *const usual = steps[o.trace ? DROPOUT : COMPLETE].name;  // one that can be traced
+    const struct step *step = all ? NULL : step_chosen(&table, &o, usual, &input.p);
+    check_requested(step, &input.p, &o);
 
     report_start("05", "Flash attention, tiled", "on the CPU: exact attention, a tile at a time",
                  o.quiet || o.trace_csv);

@@ -38,14 +38,6 @@ size_t tile_bytes(const struct kernel_tile *tile);
  */
 struct kernel_shape kernel_shape_of(const struct step *kernel, const struct attention_input *input);
 
-/* What a counted run of a kernel did. */
-struct count {
-    struct accesses accesses;
-    size_t total, pairs;  // accesses in all; pairs of a query and a key that it sees
-    size_t extra;         // bytes stored whole besides the inputs and outputs
-    bool as_predicted;
-};
-
 /* Is the problem small enough for a run on the CPU with every access instrumented? */
 bool can_be_counted(const struct attention *p);
 

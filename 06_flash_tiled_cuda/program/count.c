@@ -143,9 +143,9 @@ struct count count_kernel(const struct step *kernel, const struct attention_inpu
     const char *const formula = other ? kernel->formula_16 : kernel->formula;
     c.as_predicted = accesses_sum(&c.accesses, formula, &c.total);
     const size_t rows = attention_rows(&input->p);
-    c.extra = sizeof(float) * rows *
-              ((kernel->stores & STORES_SCORES ? 2 * input->p.Nk : 0) +
-               (kernel->stores & STORES_STATISTICS ? 2 : 0));
+    c.slow_bytes = sizeof(float) * rows *
+                   ((kernel->stores & STORES_SCORES ? 2 * input->p.Nk : 0) +
+                    (kernel->stores & STORES_STATISTICS ? 2 : 0));
     traffic_reset();  // its arrays are forgotten
     return c;
 }

@@ -21,8 +21,8 @@ static struct counts count_row(const struct step *kernel, const struct attention
         return row;
     const struct count c = count_kernel(kernel, input);
     snprintf(row.text, sizeof row.text, "%10s %7.2f %8s", report_number(c.total, accesses),
-             (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.extra, stored));
-    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.extra);
+             (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.slow_bytes, stored));
+    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.slow_bytes);
     row.as_predicted = c.as_predicted;
     return row;
 }

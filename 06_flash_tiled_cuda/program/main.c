@@ -40,7 +40,7 @@ static struct count tell_counts(const struct step *kernel, const struct device *
         return c;
     }
     c = count_kernel(kernel, input);
-    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    step_report_count(&c);
     return c;
 }
 
@@ -53,7 +53,7 @@ static void write_csv(const char *csv, const struct step *kernel, const struct d
     report_summary(csv, &(struct summary){
                             .accesses = kernel->formula,
                             .counted = count->total,
-                            .extra_bytes = count->extra,
+                            .extra_bytes = count->slow_bytes,
                             .milliseconds = gpu ? 1e3 * speed_of(kernel, device, input) : 0.0,
                             .error = v.errors.reference,
                             .previous = v.errors.has_previous ? v.before : "05 complete",
@@ -113,18 +113,6 @@ static const char *kernel_name_of(size_t k)
     return kernels[k].name;
 }
 
-/* The kernel of this name or number, which must be able to do the problem. */
-static const struct step *find_kernel(const struct options *o, const struct attention *p)
-{
-    const char *const name = o->kernel ? o->kernel : kernels[COMPLETE].name;
-    const struct step *kernel = step_named(&table, name);
-    if (!kernel)
-        options_fail("--kernel",
-                     "expected list, all or one of the kernels that list names, found '%s'", name);
-    step_require(kernel, p, o);
-    return kernel;
-}
-
 /* A tile that is asked for must be one of the kernel's, and there must be room for it. */
 static void check_tile(const struct step *kernel, const struct device *device,
                        const struct attention_input *input)
@@ -159,15 +147,11 @@ static void check_tile(const struct step *kernel, const struct device *device,
 }
 
 /* What is asked for besides a verdict must be there. */
-static void check_wishes(const struct step *kernel, const struct attention *p,
-                         const struct options *o)
+static void check_requested(const struct step *kernel, const struct attention *p,
+                            const struct options *o)
 {
-    const char *const single = o->output     ? "--output"
-                               : o->lse      ? "--lse"
-                               : o->timeline ? "--timeline"
-                                             : "--profile";
-    if (!kernel && (o->output || o->lse || o->timeline || o->profile))
-        options_fail(single, "expected one --kernel with it, not all");
+    if (!kernel && options_single(o))
+        options_fail(options_single(o), "expected one --kernel with it, not all");
     const char *unsupported = step_unsupported(&kernels[COMPLETE], p);
     if (!kernel && unsupported)
         options_fail("--kernel", "expected a problem that some kernel can do; none supports %s",
@@ -193,10 +177,7 @@ static bool tell_lists(const struct options *o)
         return false;
     const char *const more = list && o->device_info ? "--device-info"
                              : !list && o->kernel   ? "--kernel"
-                             : o->output            ? "--output"
-                             : o->lse               ? "--lse"
-                             : o->profile           ? "--profile"
-                             : o->timeline          ? "--timeline"
+                             : options_single(o)    ? options_single(o)
                              : o->bench             ? "--bench"
                              : list && o->csv       ? "--csv"
                                                     : NULL;
@@ -227,10 +208,11 @@ int main(int argc, char **argv)
     }
     const struct device *device = device_choose(&o);
     struct attention_input input = attention_input_load(&o);
-    const struct step *kernel = all ? NULL : find_kernel(&o, &input.p);
+    const struct step *kernel =
+        all ? NULL : step_chosen(&table, &o, kernels[COMPLETE].name, &input.p);
     if (!all)
         device = device_for(kernel, device, &o);
-    check_wishes(kernel, &input.p, &o);
+    check_requested(kernel, &input.p, &o);
     check_tile(kernel, device, &input);
 
     report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key",

@@ -92,7 +92,7 @@ TEST(count, says_what_is_stored_whole)
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         struct test_problem t = problem_of(kernel_shape(name, 2, 3, 3, 20, 30), 0, 1);
         const struct attention_input input = input_of(&t);
-        cr_assert(count_kernel(&kernels[name], &input).extra == bytes[name], "%s: not %zu",
+        cr_assert(count_kernel(&kernels[name], &input).slow_bytes == bytes[name], "%s: not %zu",
                   kernels[name].name, bytes[name]);
         problem_free(&t);
     }

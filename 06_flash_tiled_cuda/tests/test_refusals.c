@@ -34,7 +34,7 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
             "supports d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
     refuses("--dtype", "--dtype: expected a value after it");
     refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
-    refuses("--kernel nope", "--kernel: expected list, all or one of the kernels");
+    refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
     refuses("--kernel 99", "found '99'");
     refuses("--kernel 0", "found '0'");
     refuses("--kernel ''", "--kernel: expected a name");

@@ -41,15 +41,6 @@ void kept_free(struct kept *kept);
 struct backward_input backward_input_of(const struct attention_input *input,
                                         const struct kept *kept, const float *dO);
 
-/* What a counted run of a step did. */
-struct count {
-    struct accesses accesses;
-    size_t total, pairs;            // accesses in all; pairs of a query and a key that it sees
-    size_t slow_bytes, fast_bytes;  // extra memory, at most
-    struct work work;
-    bool as_predicted;
-};
-
 /* Is the problem small enough to be counted? */
 bool can_be_counted(const struct attention *p);
 

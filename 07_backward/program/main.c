@@ -44,12 +44,7 @@ static struct count tell_counts(const struct step *step, const struct layer *lay
     report_line("%s elements of fast memory held; extra slow memory: %s",
                 report_number(c.fast_bytes / sizeof(float), held),
                 report_bytes(c.slow_bytes, stored));
-    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
-    if (c.work.others > 0)
-        report_line("operations: %s of matrix products, %s others",
-                    report_number(c.work.products, held), report_number(c.work.others, number));
-    else  // a step of fast/ does not count them
-        report_line("operations: %s of matrix products", report_number(c.work.products, held));
+    step_report_count(&c);
     return c;
 }
 
@@ -94,38 +89,10 @@ static void tell_step(const struct step *step, const struct layer *layer, const 
 
 // ---- the command line ---------------------------------------------------------------------------
 
-/* The step called `name`, which must be able to do the problem. */
-static const struct step *find_step(const struct options *o, const struct attention *p)
+static void check_requested(bool all, const struct attention *p, const struct options *o)
 {
-    const char *const name = o->kernel ? o->kernel : steps[COMPLETE].name;
-    const struct step *step = step_named(&table, name);
-    if (!step)
-        options_fail("--kernel",
-                     "expected list, all or one of the steps that list names, found '%s'", name);
-    step_require(step, p, o);
-    return step;
-}
-
-/* An output of which there can only be one, where it is asked for; or NULL. */
-static const char *single_output(const struct options *o)
-{
-    const struct {
-        const char *name, *path;
-    } outputs[] = { { "--output", o->output },
-                    { "--lse", o->lse },
-                    { "--dq", o->dQ },
-                    { "--dk", o->dK },
-                    { "--dv", o->dV } };
-    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
-        if (outputs[k].path)
-            return outputs[k].name;
-    return NULL;
-}
-
-static void check_wishes(bool all, const struct attention *p, const struct options *o)
-{
-    if (all && single_output(o))
-        options_fail(single_output(o), "expected one --kernel with it, not all");
+    if (all && options_single(o))
+        options_fail(options_single(o), "expected one --kernel with it, not all");
     if (o->trace)
         trace_check(p);
 }
@@ -149,7 +116,7 @@ static void tell_dO(const struct options *o)
 /* A ladder of its own, for a GPU; a file that one kernel is to write is asked of that kernel. */
 static bool is_ladder_of_a_gpu(const struct options *o)
 {
-    return o->bench && options_usual(o) && cuda_is_wanted(o) && !o->timeline && !single_output(o);
+    return o->bench && options_usual(o) && cuda_is_wanted(o) && !options_single(o);
 }
 
 /* Everything but --kernel list and --train. */
@@ -157,9 +124,10 @@ static void tell_problem(const struct options *o)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0, cuda = cuda_is_wanted(o);
     struct layer layer = layer_load(o);
-    cuda_check_wishes(o, &layer.input.p);
-    const struct step *step = all || cuda ? NULL : find_step(o, &layer.input.p);
-    check_wishes(all, &layer.input.p, o);
+    cuda_check_requested(o, &layer.input.p);
+    const struct step *step =
+        all || cuda ? NULL : step_chosen(&table, o, steps[COMPLETE].name, &layer.input.p);
+    check_requested(all, &layer.input.p, o);
     layer_forward(&layer);
 
     report_start("07", "Backward", "gradients by computing again instead of storing",

@@ -6,7 +6,7 @@
 
 #define WEAK __attribute__((weak))
 
-WEAK void cuda_check_wishes(const struct options *o, const struct attention *p)
+WEAK void cuda_check_requested(const struct options *o, const struct attention *p)
 {
     (void)p;
     if (cuda_is_wanted(o) || o->device || o->dtype != DTYPE_F32 || o->timeline)
@@ -40,6 +40,6 @@ WEAK bool cuda_bench(const struct options *options)
 
 WEAK struct trainer cuda_trainer(const struct options *options)
 {
-    cuda_check_wishes(options, NULL);
+    cuda_check_requested(options, NULL);
     return (struct trainer){ NULL, NULL, NULL };
 }

@@ -289,3 +289,17 @@ bool options_usual(const struct options *o)
     return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
            !o->seed_given && !o->kernel;
 }
+
+const char *options_single(const struct options *o)
+{
+    const struct {
+        const char *name, *path;
+    } outputs[] = {
+        { "--output", o->output }, { "--lse", o->lse }, { "--dq", o->dQ },
+        { "--dk", o->dK },         { "--dv", o->dV },   { "--timeline", o->timeline },
+    };
+    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
+        if (outputs[k].path)
+            return outputs[k].name;
+    return o->profile ? "--profile" : NULL;
+}

@@ -1,5 +1,7 @@
 #include "common/program/step.h"
 
+#include "common/program/report.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +26,18 @@ const struct step *step_named(const struct step_table *table, const char *name)
             return step;
     }
     return NULL;
+}
+
+const struct step *step_chosen(const struct step_table *table, const struct options *options,
+                               const char *usual, const struct attention *p)
+{
+    const char *const name = options->kernel ? options->kernel : usual;
+    const struct step *step = step_named(table, name);
+    if (!step)
+        options_fail("--kernel",
+                     "expected list, all or one of the steps that list prints, found '%s'", name);
+    step_require(step, p, options);
+    return step;
 }
 
 void step_label(const struct step_table *table, const struct step *step, char text[32])
@@ -154,4 +168,21 @@ const struct kernel_tile *step_tile(const struct step *step, const struct attent
         if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
             return tile;
     return NULL;
+}
+
+// ---- what a step did ----------------------------------------------------------------------------
+
+void step_report_count(const struct count *count)
+{
+    char products[32], others[32];
+    report_counted("Counted", count->accesses.line, count->accesses.n, "pair",
+                   count->pairs ? count->pairs : 1, "");
+    if (count->work.others > 0)
+        report_line("operations: %s of matrix products, %s others",
+                    report_number(count->work.products, products),
+                    report_number(count->work.others, others));
+    else if (count->work.products >
+             0)  // a step of fast/ does not count the others, a kernel counts none
+        report_line("operations: %s of matrix products",
+                    report_number(count->work.products, products));
 }

@@ -6,6 +6,7 @@
 #define COMMON_STEP_H
 
 #include "common/measure/accesses.h"
+#include "common/measure/work.h"
 #include "common/problem/attention.h"
 #include "common/program/options.h"
 
@@ -78,6 +79,18 @@ struct step {
     struct kernel_shape (*shape)(const struct attention *p);
 };
 
+/* What a step did in a run that counts its accesses. */
+struct count {
+    struct accesses accesses;
+    size_t total, pairs;            // accesses in all; query-key pairs that are not masked
+    size_t slow_bytes, fast_bytes;  // extra memory, at most
+    struct work work;
+    bool as_predicted;
+};
+
+/* The part "Counted", and the step's operations where they were counted too. */
+void step_report_count(const struct count *count);
+
 /* A chapter's table. Its last step has every option, and no number. */
 struct step_table {
     const struct step *steps;
@@ -88,6 +101,10 @@ struct step_table {
 
 /* The step of this name or number; NULL: there is none. */
 const struct step *step_named(const struct step_table *table, const char *name);
+
+/* The step of --kernel, or else the one called `usual`. Ends the program if there is none, or if it does not support p. */
+const struct step *step_chosen(const struct step_table *table, const struct options *options,
+                               const char *usual, const struct attention *p);
 
 /* " 3 fa2         ", as wide for every step of the table. */
 void step_label(const struct step_table *table, const struct step *step, char text[32]);

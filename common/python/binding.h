@@ -58,6 +58,14 @@ void binding_prepare(struct attention *p);
 /* At most what chapters 05 and 07 keep for a tile of queries and one of keys, in one thread. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
+/* A binding of so many steps, made of the chapter's functions of these names. */
+#define BINDING(count)                                                                       \
+    {                                                                                        \
+        .steps = (count), .attention_bytes = sizeof(struct attention),                       \
+        .call_bytes = sizeof(struct binding_call), .step = step, .unsupported = unsupported, \
+        .room = room, .run = run, .call = binding_call, .prepare = binding_prepare           \
+    }
+
 /* Of all that a chapter consists of, its binding alone can be seen from outside. */
 #define VISIBLE __attribute__((visibility("default")))
 extern VISIBLE const struct binding binding_04, binding_05, binding_06, binding_07;

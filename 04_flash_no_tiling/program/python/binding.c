@@ -55,14 +55,4 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
     }
 }
 
-const struct binding binding_04 = {
-    .steps = STEPS,
-    .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct binding_call),
-    .step = step,
-    .unsupported = unsupported,
-    .room = room,
-    .run = run,
-    .call = binding_call,
-    .prepare = binding_prepare,
-};
+const struct binding binding_04 = BINDING(STEPS);

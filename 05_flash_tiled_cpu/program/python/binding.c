@@ -43,14 +43,4 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
     steps[n].runs->run(p, size_of(n, p, call), call->Q, call->K, call->V, call->O, call->lse);
 }
 
-const struct binding binding_05 = {
-    .steps = STEPS,
-    .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct binding_call),
-    .step = step,
-    .unsupported = unsupported,
-    .room = room,
-    .run = run,
-    .call = binding_call,
-    .prepare = binding_prepare,
-};
+const struct binding binding_05 = BINDING(STEPS);

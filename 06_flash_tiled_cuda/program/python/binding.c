@@ -49,14 +49,4 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
     result_free(&r);
 }
 
-const struct binding binding_06 = {
-    .steps = KERNELS,
-    .attention_bytes = sizeof(struct attention),
-    .call_bytes = sizeof(struct binding_call),
-    .step = step,
-    .unsupported = unsupported,
-    .room = room,
-    .run = run,
-    .call = binding_call,
-    .prepare = binding_prepare,
-};
+const struct binding binding_06 = BINDING(KERNELS);

@@ -22,7 +22,7 @@ static struct count tell_counts(const struct step *kernel, const struct layer *l
         return c;
     }
     c = cuda_count(kernel, layer);
-    report_counted("Counted", c.accesses.line, c.accesses.n, "pair", c.pairs ? c.pairs : 1, "");
+    step_report_count(&c);
     report_line("extra global memory: %s", report_bytes(c.slow_bytes, stored));
     return c;
 }

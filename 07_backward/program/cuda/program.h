@@ -19,7 +19,7 @@ static inline bool cuda_is_wanted(const struct options *o)
 }
 
 /* Ends the program unless what the command line asks of them can be done for problem p; the device must be there. */
-void cuda_check_wishes(const struct options *options, const struct attention *p);
+void cuda_check_requested(const struct options *options, const struct attention *p);
 
 /* Their names; with their ideas too, unless only names are wanted. */
 void cuda_list(bool only_names, enum dtype type);

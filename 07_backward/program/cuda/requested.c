@@ -1,5 +1,5 @@
 /*
- * What the command line asks of the kernels, and whether they can do it.
+ * The options that the command line requests of the kernels, and whether they support them.
  */
 #include "07_backward/program/cuda/program.h"
 #include "07_backward/program/cuda/run.h"
@@ -18,7 +18,7 @@ static const char *kernel_name_of(size_t k)
     return cuda_kernels[k].name;
 }
 
-/* What the steps in C know and a kernel does not. */
+/* A kernel has no options that only the steps in C have. */
 static void check_tiles(const struct options *o)
 {
     const char *const option = o->br      ? "--br"
@@ -31,18 +31,7 @@ static void check_tiles(const struct options *o)
                              "its own");
 }
 
-/* The kernel that is asked for, which must be able to do problem p. */
-static void check_kernel(const struct options *o, const struct attention *p)
-{
-    const struct step *kernel = cuda_kernel_wanted(o);
-    if (!kernel)
-        options_fail("--kernel",
-                     "expected list, all or one of the steps that list names, found '%s'",
-                     o->kernel);
-    step_require(kernel, p, o);
-}
-
-void cuda_check_wishes(const struct options *o, const struct attention *p)
+void cuda_check_requested(const struct options *o, const struct attention *p)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
     if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32 || o->timeline))
@@ -50,10 +39,9 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
                      : o->dtype != DTYPE_F32 ? "--dtype"
                                              : "--timeline",
                      "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
-    if (o->timeline && (all || !cuda_can_be_counted(p)))
-        options_fail("--timeline", all ? "expected one --kernel with it, not all"
-                                       : "expected a smaller problem, of at most 10 million rows x "
-                                         "keys x d: all accesses are instrumented");
+    if (o->timeline && !cuda_can_be_counted(p))
+        options_fail("--timeline", "expected a smaller problem, of at most 10 million rows x "
+                                   "keys x d: all accesses are instrumented");
     options_check_excluded(kernel_name_of, CUDA_KERNELS);
     if (!cuda_is_wanted(o) && !all)
         return;
@@ -62,8 +50,8 @@ void cuda_check_wishes(const struct options *o, const struct attention *p)
         cuda_cpu_threads(o->threads);
     if (all)
         return;
-    check_kernel(o, p);
-    device = device_for(cuda_kernel_wanted(o), device, o);
+    const struct step *kernel = step_chosen(&cuda_table, o, cuda_kernels[CUDA_COMPLETE].name, p);
+    device = device_for(kernel, device, o);
     check_tiles(o);
     if (o->bench && device == &device_cpu)
         options_fail("--bench",
