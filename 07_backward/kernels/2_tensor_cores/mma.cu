@@ -9,6 +9,8 @@
  * dQ of a tile is made a round later. Then the barrier at the head of a round, which says that the next tile is there, says
  * also that all warps have stored their dS of the last one; and while a warp's additions are under way it makes scores.
  *
+ * HAS_MORE_ON_90: there it adds four numbers to memory at once (tensor.cuh).
+ *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
 #include "07_backward/kernels/parts/tensor.cuh"

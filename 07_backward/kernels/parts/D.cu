@@ -3,6 +3,8 @@
  *
  * D does not depend on the keys: a kernel of its own makes it once, before the others. A warp has a row; its lanes
  * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has.
+ *
+ * HAS_MORE_ON_90: there one instruction makes a float of a bfloat16.
  */
 #include "07_backward/kernels/parts/head.cuh"
 

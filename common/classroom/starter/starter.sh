@@ -59,7 +59,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    each common/tools/mutant.sh common/tools/run_tests.sh
+    each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk common/tools/mutant.sh common/tools/run_tests.sh
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2

@@ -1,0 +1,80 @@
+# Threads and kernels under race detectors, and everything that takes nvcc or a GPU. Included by the Makefile.
+
+# Threads under a race detector.
+.PHONY: racecheck-05 racecheck-07
+racecheck-05: setup-run
+	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
+	    05_flash_tiled_cpu/tests/mutants/threads_share_a_tile.patch \
+	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(LIBRARY)
+
+# Chapter 05 and the CUDA emulator as another kind of processor runs them.
+.PHONY: test-aarch64
+test-aarch64:
+	@sh common/setup.sh aarch64
+	@sh common/tools/aarch64.sh $(BUILD)/aarch64
+
+# Kernels under the course's own race detector, and in several orders of their threads.
+$(BUILD)/racecheck-07: $(OBJ)/07_backward/tests/race_cuda.o $(ALGORITHM_OBJ_07) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CHAPTER_LINKER_07) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+$(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_06) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CHAPTER_LINKER_06) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
+.PHONY: racecheck-06
+racecheck-06: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
+	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
+
+# The same programs with their kernels for GPUs as well, in build/cuda.
+.PHONY: cuda
+cuda: setup-run
+	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
+	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+
+# What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
+# made is looked at, and not made again.
+GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
+.PHONY: cuda-table cuda-check
+cuda-table cuda-check:
+	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
+	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
+
+# All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
+.PHONY: test-cuda
+test-cuda: setup-test
+	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/cuda/$c $(BUILD)/cuda/tests/$c) \
+	    $(BUILD)/cuda/tests/instructions GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
+	@$(BUILD)/cuda/tests/instructions --filter 'gpu/*'
+	@for chapter in 06_flash_tiled_cuda 07_backward; do \
+	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
+	done
+
+# What a machine with a GPU can do for the course, one step after the other (common/tools/gpu.sh), for this machine's GPU
+# alone: it takes nvcc and a compiler, and neither Criterion nor a network.
+.PHONY: gpu
+gpu:
+	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; }
+	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
+	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
+	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
+	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
+
+racecheck-07: setup-run
+	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
+	    07_backward/program/forward.c $(EARLIER_07) $(LIBRARY)
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
+	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
+
+#!
+#! make racecheck-05 the threads of chapter 05 under clang's race detector
+#! make racecheck-06 the kernels of chapter 06 under the course's own; PLANTED=1 shows its report of
+#!                   a planted mistake; racecheck-07: threads and kernels of chapter 07
+#! make test-aarch64 chapter 05 and the emulator built for another kind of processor, run by qemu
+#!
+#! make cuda-table   what the kernels take by cuobjdump, and their instructions by nvdisasm, which it
+#!                   fetches into build/; make cuda-check compares the committed tables with it
+#! make test-cuda    the tests of the kernels on a GPU
+#! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
+#!                   and run under NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
+#!                   it; ONLY=07_backward: of one chapter

@@ -1,0 +1,36 @@
+# A chapter's best against the libraries, on this machine: common/peers/. The programs that it takes
+# are built for this machine, and need no library to be built.
+PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
+PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
+$(OBJ)/common/peers/composed.o: FLAGS += $(FAST_FLAGS)
+$(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
+$(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
+$(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
+$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/program/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
+$(BUILD)/peers/07_backward: $(OBJ)/07_backward/program/peers/course.o $(C_OBJ_07) $(PEER)
+$(PEERS):
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -ldl -lm
+
+.PHONY: peers peers-05 peers-07 build-peers results
+build-peers: $(PEERS)
+peers: peers-05 peers-07
+peers-05 peers-07: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
+	@sh common/peers/peers.sh $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
+
+# This machine, measured: its file in common/results, and the tables of the pages that are made from such files.
+results: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
+	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \
+	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
+	done
+	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
+	@sh common/tools/docs.sh docs $$(grep -l 'sh common/peers/\|figures chapters' $(PAGES))
+
+#!
+#! make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
+#!                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
+#! make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
+#!                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above

@@ -1,0 +1,59 @@
+# The library for Python (README.md beside this file). Included by the Makefile.
+#
+# build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
+# same names, so the objects of each become one, of which only the binding is visible; Darwin's linker hides
+# the rest by itself.
+
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden
+BINDINGS   := $(patsubst 0%/program/python/binding.c,$(OBJ)/bindings/0%.o,$(wildcard 0*/program/python/binding.c))
+DARWIN  := $(filter Darwin,$(shell uname -s))
+OBJCOPY ?= objcopy
+
+$(OBJ)/bindings/%.o:
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
+	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=binding_$(firstword $(subst _, ,$*)) $@)
+define binding
+$(OBJ)/bindings/$1.o: $(OBJ)/$1/program/python/binding.o $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+endef
+$(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
+
+$(BUILD)/libflash.so: $(BINDINGS)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: library python python-check minilm test-python
+library:
+	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
+	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
+	@cmp -s $(BUILD)/library/libflash.so $(BUILD)/libflash.so || \
+	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
+python: setup-run library
+	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
+# The scripts have the library made when it is certain that there is somebody to call it.
+python-check minilm: setup-run
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
+test-python: setup-test
+	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
+	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
+
+# Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
+PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
+HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
+PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
+PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
+RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
+.PHONY: $(RESULTS_python) library-for-tests
+library-for-tests:
+	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
+$(RESULTS)/python: library-for-tests $(PYTHON_PROGRAMS)
+	$(PYTHON_TEST)
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(PYTHON_PROGRAMS)
+	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
+
+#!
+#! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/
+#!                   test-python: its tests and wrong versions
+#! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
+#!                   STEP=05/split_kv: by another step

@@ -1,0 +1,81 @@
+# Each chapter: its program, its tests, its wrong versions, its commands. Included by the Makefile.
+
+BENCH_CUDA = env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh
+
+# $1 is the chapter's folder, $2 its number.
+define chapter
+C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
+ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
+    $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
+      $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $$(KERNELS_$2)/*/*.c))) \
+    $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
+
+HAS_KERNELS_$2 := $(wildcard $1/kernels/*/*.cu)
+CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
+ifneq ($(wildcard $1/kernels/*/*.cu),)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LINKER_$2)
+$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
+endif
+
+$(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)
+	$$(call SAY,link $$@)
+	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
+
+# The tests, and what several of them need: a file in tests/ that has a header.
+TEST_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c $$(patsubst %.h,%.c,$$(wildcard $1/tests/*.h))))
+$(BUILD)/tests/$1: $$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
+
+# The counted build as it is, all else with every access reported.
+HAS_WITNESS_$2 := $(wildcard $1/tests/witness.c)
+WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(C_OBJ_$2)) $$(patsubst $(OBJ)/%,\
+                    $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(C_OBJ_$2)))
+$(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)
+
+.PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
+$(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
+	$$(RUN_TESTS) $$< $$@ $$(wildcard $1/tests/test_*.c)
+$(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
+	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
+
+# Where the tests themselves are asked for too they come first, and a copy need not run them again.
+TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
+$(RESULTS)/$1.unharmed: | $$(TESTED_$2)
+MUTANTS_$2 := $$(patsubst $1/tests/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/tests/mutants/*.patch))
+$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharmed
+$$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
+                    $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
+	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
+	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
+	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
+	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
+	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
+	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
+
+RESULTS_tests   += $(RESULTS)/$1
+RESULTS_witness += $$(if $$(HAS_WITNESS_$2),$(RESULTS)/$1-witness)
+RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
+
+.PHONY: $2 test-$2 check-$2 bench-$2 diff-$2
+$2 bench-$2: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
+	@$$(if $$(filter 06,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
+	    exec $(BENCH_CUDA) $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
+	$$(if $$(filter 07,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
+	    @$(BENCH_CUDA) $(BUILD)/cuda/$1 $1 || [ $$$$? -eq 77 ]))
+test-$2: setup-test
+	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
+check-$2: setup-test
+	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES='tests witness'
+	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
+diff-$2:
+	$$(if $$(wildcard $1/*/table.h),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
+	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
+	    '$(STEP)' $$(if $$(wildcard $1/*/table.h),$(BUILD)/$1)
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
+
+.PHONY: build-tests
+build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
+    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/binding.c common/python/binding.c))

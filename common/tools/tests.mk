@@ -1,0 +1,124 @@
+# The tests and the wrong versions. Included by the Makefile.
+#
+# A result is a file of three numbers (passed, failed, skipped) that a script leaves in
+# build/results; the last line of `make test` adds them up. There are four kinds:
+#   NAME          the Criterion tests of a chapter, or of common
+#   NAME-witness  the counted accesses against those the machine makes (common/tests/witness.h)
+#   NAME-stepper  a page with a program of its own, in a browser where there is one
+#   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
+#                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
+
+# To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
+# `make test-03`, these are skipped; for the course itself they have failed.
+
+SUITES ?= tests witness mutants pages python
+ONLY   ?= common cuda python $(CHAPTERS)
+
+TEST_FLAGS = $(CRITERION_CFLAGS)
+TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
+TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems ladder_output \
+               command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
+# ALONE=yes: without Criterion. common/tests/alone has as much of it as the tests of kernels use.
+ifneq ($(ALONE),)
+TEST_FLAGS = -Icommon/tests/alone
+TEST_LIBS  = -lm
+TEST_TOOLS += $(OBJ)/common/tests/alone/alone.o
+endif
+WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
+RESULTS    := $(BUILD)/results
+RUN_TESTS  = $(AT)STUDENT=$(STUDENT) sh common/tools/run_tests.sh
+
+$(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
+
+# Reports every access to memory: common/tests/witness.h. Loops stay loops, copies are seen, gcc does not move a read into
+# the branch that needs it (14 and later would), and clang does not leave out a read that a write to the same place follows.
+WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
+                 -Dmemmove=witness_memmove -Dmemset=witness_memset \
+                 $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1,-fno-tree-sink)
+$(OBJ)/witnessed/%.o: %.c
+	$(call SAY,cc   $< (instrumented))
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+# A program with CUDA sources is linked by the C++ compiler.
+LINKER = $(CC) $(FLAGS)
+$(BUILD)/tests/%:
+	$(call SAY,link $@)
+	@mkdir -p $(@D)
+	$(AT)$(LINKER) $(OPENMP) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
+
+$(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
+
+# The emulator's own tests, and the program that makes the mistakes which it has to report.
+CUDA_TESTS := common/cuda/tests
+PLANTED_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/planted.c $(CUDA_TESTS)/planted/*.c))
+$(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
+$(BUILD)/tests/cuda: MORE_LIBS = $(CUDA_LIBS)
+$(OBJ)/$(CUDA_TESTS)/%.o: CPPFLAGS += $(TEST_FLAGS)
+$(BUILD)/tests/cuda: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(TEST_TOOLS)
+$(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+# PTX for a GPU against the same tables.
+GPU_TESTS := $(OBJ)/gpu/$(CUDA_TESTS)/kernels
+$(BUILD)/tests/instructions: LINKER = $(CXX) $(CXX_FLAGS)
+$(BUILD)/tests/instructions: MORE_LIBS = $(CUDA_LIBS) $(GPU_LIBS)
+$(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o: ONLY_FOR = 90a
+$(GPU_TESTS)/tensor.o: TOO_OLD = 75
+$(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c) $(CUDA_TESTS)/gpu.c) $(PLANTED_OBJ) \
+    $(filter-out $(OBJ)/gpu/%,$(call KERNEL_OBJ,$(CUDA_TESTS)/kernels)) \
+    $(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o $(GPU_TESTS)/tensor.o $(CUDA) $(TEST_TOOLS)
+
+# The emulator on a processor of another kind, which qemu stands in for, without Criterion.
+$(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone
+$(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
+    $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
+    $(OBJ)/common/tests/command.o $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+
+.PHONY: $(RESULTS)/cuda
+$(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
+	$(RUN_TESTS) $< $@ $(wildcard $(CUDA_TESTS)/test_*.c)
+
+.PHONY: $(RESULTS)/common
+$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/peers/resident
+	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
+
+RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
+RESULTS_witness   :=
+RESULTS_mutants   :=
+RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
+RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
+                       $(foreach s,$(SUITES),$(RESULTS_$s)))
+
+.PHONY: test tests
+test: setup-test
+	$(SUBMAKE) $(JOBS) tests
+
+tests:
+	@rm -f $(filter-out $(RESULTS_mutants),$(RESULTS_WANTED))
+	$(SUBMAKE) -k QUIET=1 $(RESULTS_WANTED) 2>&1 | \
+	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
+	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
+
+# All tests once more, under the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
+# for one file of vectors.
+.PHONY: sanitize
+sanitize: setup-test
+	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
+	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+
+# BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may
+# print other traces than the course's: STUDENT=yes leaves the page out.
+.PHONY: $(RESULTS)/05_flash_tiled_cpu-stepper
+$(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
+	$(AT)BROWSER=$(BROWSER) sh common/tools/stepper_test.sh $(BUILD) $@
+
+#!
+#! make sanitize     the tests under the address and undefined-behaviour sanitizers; SHORT=yes, as in CI: without
+#!                   what takes long, and with fewer random problems. CI's tests with clang are short too:
+#!                   make tests CC=clang BUILD=build/clang is all of them

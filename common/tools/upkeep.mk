@@ -1,0 +1,87 @@
+# Pages, pictures, layout, and what else is checked besides the tests. Included by the Makefile.
+
+.PHONY: plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 fresh
+plots plots-check: setup-run
+	@sh common/setup.sh plots
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/plots.sh $@ $(BUILD)
+
+PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
+docs docs-check: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
+	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html)) | TIMES=$(TIMES) \
+	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
+	@sh common/tools/links.sh $(PAGES)
+	@sh common/tools/pages.sh $(PAGES)
+	@sh common/tools/chain.sh $(filter 06_% 07_%,$(CHAPTERS))  # which are read page by page
+
+# Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
+check-docs: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@sh common/tools/commands.sh $(PAGES)
+
+C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
+CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
+CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
+CLANG_TIDY   ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
+HAVE = @command -v $(1) >/dev/null || { echo "make $@: no $(1) here; sh common/setup.sh lint installs it" >&2; exit 2; }
+format:
+	$(call HAVE,$(CLANG_FORMAT))
+	$(AT)$(CLANG_FORMAT) -i $(C_FILES) $(CUDA_FILES)
+format-check:
+	$(call HAVE,$(CLANG_FORMAT))
+	$(AT)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
+# A file at a time on every core; what is said of one stays together.
+TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
+    { printf "%s\n" "$$said"; exit 1; }'
+lint:
+	@sh common/tools/layers.sh
+	$(call HAVE,$(CLANG_TIDY))
+	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
+	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
+
+# The Python of common/tools on fixtures.
+.PHONY: test-tools
+test-tools:
+	@python3 -m unittest discover -q -s common/tools/tests
+
+# The .npy reader fed with random bytes, by clang's libFuzzer.
+SECONDS_OF_FUZZ ?= 600
+$(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(LIBRARY)
+	$(call HAVE,clang)
+	@mkdir -p $(@D)
+	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. $^ -o $@ -lm
+fuzz: $(BUILD)/fuzz_npy
+	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
+	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
+
+# Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
+# (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
+# valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
+CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
+CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c 05_flash_tiled_cpu/program/counted.c \
+                    $(wildcard 05_flash_tiled_cpu/steps/*.c) 04_flash_no_tiling/counted.c \
+                    04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
+$(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)
+	$(call SAY,cc   $@)
+	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(COMMON) -o $@ -lm
+cachegrind-05: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
+	@sh common/tools/cachegrind.sh $(BUILD)/cachegrind-05
+
+# The two commands of the README where the course has never been.
+fresh:
+	@sh common/tools/fresh.sh
+
+#!
+#! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
+#!                   PAGES="README.md": only of these
+#! make check-docs   run every command that a page shows
+#! make plots        draw the pictures again; plots-check: are they as drawn?
+#! make test-tools   the tests of common/tools, which is in Python
+#! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
+#! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
+#! make fuzz         the reader of .npy files fed with random bytes; SECONDS_OF_FUZZ=20
+#! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
+#!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
