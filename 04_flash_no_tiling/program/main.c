@@ -55,7 +55,7 @@ static size_t count(const struct attention_input *input, const struct attention_
         { "V loads", traffic_of("V").loads, pairs * p->d, "pairs d", "" },
         { "O stores", traffic_of("O").stores, row, "Nq d", "" },
         { "lse stores", traffic_of("lse").stores, rows, "Nq", "" },
-        { "all", all, 2 * pairs * p->d + 2 * row + rows, "2 d a pair + …", "" },
+        { "all", all, 2 * pairs * p->d + 2 * row + rows, "2 d / pair + …", "" },
     };
     report_counted("Counted", lines, 6, "pair", pairs ? pairs : 1, "");
     free(lse);

@@ -204,7 +204,7 @@ void write_summary(const char *csv, const struct attention_input *input, size_t 
     bench_run(&all, 1, 0.05);
     free(job.O);
     const struct summary summary = {
-        .accesses = "2 d a pair",
+        .accesses = "2 d / pair",
         .counted = accesses,
         .extra_bytes = (2 * input->p.d + 2) * sizeof(float),
         .milliseconds = 1e3 * all.best,

@@ -3,10 +3,10 @@
  *
  * A tile that is FULL goes the step's way. In a PARTIAL one the scores that do not count become -inf,
  * by lanes (visibility.h). Dropout goes over the weights of a tile when their sums have been taken. Few
- * queries and many keys are cut in parts, which are joined as in split_kv.
+ * queries and many keys are cut in splits, which are combined as in split_kv.
  *
  * A task is a head, a tile of queries and a part of the keys; of each head the tiles that see most come first.
- * Each thread has a fast memory of its own, no sum is shared between threads, and the number of parts
+ * Each thread has a fast memory of its own, no sum is shared between threads, and the number of splits
  * depends on the shape alone. So the result is the same bit for bit for any number of threads.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
@@ -24,11 +24,11 @@ struct workspace {
     group_row *P;
     visibility_row *seen;
     float *V;  // NULL where no hidden key lies between others
-    float *O;  // NULL where the keys are not cut in parts
+    float *O;  // NULL where the keys are not cut in splits
 };
 
 /* No more than the problem needs: on short texts to make it ready takes as long as a tenth of the work. */
-static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool parts)
+static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
     const bool holes = p->key_mask || p->block_mask;
@@ -38,7 +38,7 @@ static struct workspace workspace_new(const struct attention *p, struct tile_siz
         .P = group_rows_new(size.Bc + ROWS),
         .seen = visibility_new(size.Bc),
         .V = holes ? extra_fast("a tile of V", size.Bc * d) : NULL,
-        .O = parts ? extra_fast("rows of O", GROUP * d) : NULL,
+        .O = splits ? extra_fast("rows of O", GROUP * d) : NULL,
     };
     for (size_t k = 0; k < groups; k++)
         w.g[k] = group_new(d);
@@ -196,8 +196,8 @@ static void see_tile(struct workspace *w, struct group *g, const struct head *a,
     }
 }
 
-/* Stores what a group has from part s of the keys, as parts_keep wants it: rows, and m of e^x. */
-static void keep(struct workspace *w, const struct parts *parts, size_t s, const struct head *a,
+/* Stores what a group has from part s of the keys, as splits_keep wants it: rows, and m of e^x. */
+static void keep(struct workspace *w, const struct splits *splits, size_t s, const struct head *a,
                  const struct group *g)
 {
     float m[GROUP], l[GROUP];
@@ -210,19 +210,19 @@ static void keep(struct workspace *w, const struct parts *parts, size_t s, const
     }
     group_store(g, a->p->d, one, w->O);
     const struct fast_memory fast = { .m = m, .l = l, .O = w->O };
-    parts_keep(parts, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
+    splits_keep(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
 }
 
 /* A task: a tile of queries, and the tiles of keys in part s. */
-static void do_task(struct workspace *w, const struct parts *parts, const struct head *a, size_t s,
-                    size_t i0, size_t rows, size_t Bc)
+static void do_task(struct workspace *w, const struct splits *splits, const struct head *a,
+                    size_t s, size_t i0, size_t rows, size_t Bc)
 {
     const struct attention *p = a->p;
-    const size_t end = parts_begin(parts, p, s + 1), groups = (rows - 1) / GROUP + 1;
+    const size_t end = splits_begin(splits, p, s + 1), groups = (rows - 1) / GROUP + 1;
     count_loads(a->Q + i0 * p->d, rows * p->d);
     for (size_t k = 0; k < groups; k++)
         group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
-    for (size_t j0 = parts_begin(parts, p, s); j0 < end; j0 += Bc) {
+    for (size_t j0 = splits_begin(splits, p, s); j0 < end; j0 += Bc) {
         const size_t cols = min(Bc, end - j0);
         if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
             continue;
@@ -232,11 +232,11 @@ static void do_task(struct workspace *w, const struct parts *parts, const struct
         for (size_t k = 0; k < groups; k++)
             see_tile(w, &w->g[k], a, j0, j0 + cols);
     }
-    for (size_t k = 0; k < groups && parts->count > 1; k++)
-        keep(w, parts, s, a, &w->g[k]);
-    for (size_t k = 0; k < groups && parts->count == 1; k++)
+    for (size_t k = 0; k < groups && splits->count > 1; k++)
+        keep(w, splits, s, a, &w->g[k]);
+    for (size_t k = 0; k < groups && splits->count == 1; k++)
         group_end(&w->g[k], a);
-    if (parts->count == 1) {
+    if (splits->count == 1) {
         count_stores(a->O + i0 * p->d, rows * p->d);
         if (a->lse)
             count_stores(a->lse + i0, rows);
@@ -247,25 +247,25 @@ void complete(const struct attention *p, struct tile_size size, const float *Q, 
               const float *V, float *O, float *lse)
 {
     const size_t heads = p->B * p->H, Tr = (p->Nq - 1) / size.Br + 1;
-    struct parts parts = { .count = split_parts(p) };
-    if (parts.count > 1)
-        parts = parts_new(p);
+    struct splits splits = { .count = split_count(p) };
+    if (splits.count > 1)
+        splits = splits_new(p);
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
 
     PARALLEL(omp parallel)
     {
-        struct workspace w = workspace_new(p, size, parts.count > 1);
+        struct workspace w = workspace_new(p, size, splits.count > 1);
         PARALLEL(omp for schedule(dynamic))
-        for (size_t task = 0; task < heads * Tr * parts.count; task++) {
-            const size_t i0 = (Tr - 1 - task / parts.count % Tr) * size.Br;
-            const struct head a = head_of(p, task / parts.count / Tr, Q, K, V, O, lse);
-            do_task(&w, &parts, &a, task % parts.count, i0, min(size.Br, p->Nq - i0), size.Bc);
+        for (size_t task = 0; task < heads * Tr * splits.count; task++) {
+            const size_t i0 = (Tr - 1 - task / splits.count % Tr) * size.Br;
+            const struct head a = head_of(p, task / splits.count / Tr, Q, K, V, O, lse);
+            do_task(&w, &splits, &a, task % splits.count, i0, min(size.Br, p->Nq - i0), size.Bc);
         }
         PARALLEL(omp for)
-        for (size_t row = 0; row < (parts.count > 1 ? attention_rows(p) : 0); row++)
-            parts_finish(&parts, head_of(p, row / p->Nq, Q, K, V, O, lse), row % p->Nq);
+        for (size_t row = 0; row < (splits.count > 1 ? attention_rows(p) : 0); row++)
+            splits_finish(&splits, head_of(p, row / p->Nq, Q, K, V, O, lse), row % p->Nq);
         workspace_free(&w);
     }
-    parts_free(&parts);
+    splits_free(&splits);
 }

@@ -48,8 +48,8 @@ struct tile_counts {
 };
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
 
-/* The same where the keys are first cut in parts (split_kv.h), and each part in tiles. */
-struct tile_counts count_tiles_in_parts(const struct attention *p, struct tile_size size,
-                                        size_t count);
+/* The same where the keys are first cut in splits (split_kv.h), and each part in tiles. */
+struct tile_counts count_tiles_in_splits(const struct attention *p, struct tile_size size,
+                                         size_t count);
 
 #endif

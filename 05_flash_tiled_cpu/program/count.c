@@ -23,22 +23,22 @@ static void count_keys(const struct attention *p, size_t n, size_t i0, size_t ro
     }
 }
 
-struct tile_counts count_tiles_in_parts(const struct attention *p, struct tile_size size,
-                                        size_t count)
+struct tile_counts count_tiles_in_splits(const struct attention *p, struct tile_size size,
+                                         size_t count)
 {
-    const struct parts parts = { .count = count };
+    const struct splits splits = { .count = count };
     struct tile_counts counts = { { 0 }, 0 };
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
             for (size_t s = 0; s < count; s++)
-                count_keys(p, n, i0, min(size.Br, p->Nq - i0), parts_begin(&parts, p, s),
-                           parts_begin(&parts, p, s + 1), size.Bc, &counts);
+                count_keys(p, n, i0, min(size.Br, p->Nq - i0), splits_begin(&splits, p, s),
+                           splits_begin(&splits, p, s + 1), size.Bc, &counts);
     return counts;
 }
 
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 {
-    return count_tiles_in_parts(p, size, 1);
+    return count_tiles_in_splits(p, size, 1);
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -106,24 +106,24 @@ void predict_masks(const struct attention *p, struct tile_size size, struct acce
 
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    const size_t parts = split_parts(p), rows = attention_rows(p);
-    const size_t keys = count_tiles_in_parts(p, size, parts).keys;
-    accesses_add(a, "Q loads", parts * rows * p->d, "parts Nq d");
+    const size_t splits = split_count(p), rows = attention_rows(p);
+    const size_t keys = count_tiles_in_splits(p, size, splits).keys;
+    accesses_add(a, "Q loads", splits * rows * p->d, "splits Nq d");
     accesses_add(a, "K loads", keys * p->d, "tiles' keys d");
     accesses_add(a, "V loads", keys * p->d, "tiles' keys d");
-    accesses_add(a, "part m stores", parts * rows, "parts Nq");
-    accesses_add(a, "part m loads", parts * rows, "parts Nq");
-    accesses_add(a, "part l stores", parts * rows, "parts Nq");
-    accesses_add(a, "part l loads", parts * rows, "parts Nq");
-    accesses_add(a, "part O stores", parts * rows * p->d, "parts Nq d");
-    accesses_add(a, "part O loads", parts * rows * p->d, "parts Nq d");
+    accesses_add(a, "split m stores", splits * rows, "splits Nq");
+    accesses_add(a, "split m loads", splits * rows, "splits Nq");
+    accesses_add(a, "split l stores", splits * rows, "splits Nq");
+    accesses_add(a, "split l loads", splits * rows, "splits Nq");
+    accesses_add(a, "split O stores", splits * rows * p->d, "splits Nq d");
+    accesses_add(a, "split O loads", splits * rows * p->d, "splits Nq d");
     accesses_add(a, "O stores", rows * p->d, "Nq d");
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    if (split_parts(p) > 1)
+    if (split_count(p) > 1)
         predict_split_kv(p, size, a);
     else
         predict_masks(p, size, a);

@@ -16,9 +16,9 @@
 #define dropout dropout_counted
 #define dropout_see dropout_see_counted
 #define split_kv split_kv_counted
-#define part_join part_join_counted
-#define parts_keep parts_keep_counted
-#define parts_finish parts_finish_counted
+#define split_combine split_combine_counted
+#define splits_keep splits_keep_counted
+#define splits_finish splits_finish_counted
 #define standard_size standard_size_counted
 #include "05_flash_tiled_cpu/steps/block_matmul.c"
 #include "05_flash_tiled_cpu/steps/dropout.c"

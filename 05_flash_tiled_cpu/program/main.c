@@ -32,8 +32,8 @@ static struct count tell_counts(const struct step *step, const struct attention_
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct count c = count_step(step, input, size);
-    const size_t parts = step->stores & STORES_SPLITS ? split_parts(p) : 1;
-    const struct tile_counts tiles = count_tiles_in_parts(p, size, parts);
+    const size_t splits = step->stores & STORES_SPLITS ? split_count(p) : 1;
+    const struct tile_counts tiles = count_tiles_in_splits(p, size, splits);
     char held[32], M[32], skipped[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
@@ -41,8 +41,8 @@ static struct count tell_counts(const struct step *step, const struct attention_
                 report_number(tiles.of_kind[TILE_FULL], held),
                 report_number(tiles.of_kind[TILE_PARTIAL], M),
                 report_number(tiles.of_kind[TILE_SKIPPED], skipped));
-    if (parts > 1)
-        report_line("the keys in %zu parts, each with tiles of its own", parts);
+    if (splits > 1)
+        report_line("the keys in %zu splits, each with tiles of its own", splits);
     const bool from_M = o->sram || (step->usual.Br == 0 && !o->br && !o->bc);
     report_line(from_M ? "%s elements of fast memory held, where M is %s"
                        : "%s elements of fast memory held",

@@ -100,7 +100,7 @@ static void tell_speeds(const struct runner *runners, size_t count, double peak,
                 before = &runners[earlier];
         tell_speed(&runners[k], before, peak, csv);
     }
-    report_line("4 d operations a pair; %.0f GFLOP/s of FMA is the most that one core reaches",
+    report_line("4 d operations per pair; %.0f GFLOP/s of FMA is the most that one core reaches",
                 1e-9 * peak);
     report_line("%s", bench_machine());
     if (o->csv)

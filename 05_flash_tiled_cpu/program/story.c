@@ -145,7 +145,7 @@ static void operations_and_memory(void)
     }
 }
 
-// ---- masks, dropout, parts ----------------------------------------------------------------------
+// ---- masks, dropout, splits ----------------------------------------------------------------------
 
 /* Says so if the step's result is not right. */
 static void must_be_right(enum step_name name, const struct attention_input *input)
@@ -248,16 +248,16 @@ static void show_parts(void)
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, 1, N, D), 1);
     const struct tile_size size = fa2_size(USUAL_M, D);
     struct result whole = step_run(&steps[DROPOUT], &input, size);
-    struct result parts = step_run(&steps[SPLIT_KV], &input, size);
-    const double largest = largest_difference(whole.O, parts.O, D);
-    report_part("Parts");
-    report_line("one query, %d keys: split_kv cuts them in %zu parts of %zu keys", N,
-                split_parts(&input.p), N / split_parts(&input.p));
+    struct result splits = step_run(&steps[SPLIT_KV], &input, size);
+    const double largest = largest_difference(whole.O, splits.O, D);
+    report_part("Splits");
+    report_line("one query, %d keys: split_kv cuts them in %zu splits of %zu keys", N,
+                split_count(&input.p), N / split_count(&input.p));
     report_line("its output differs from the undivided one by %.1e", largest);
     if (!(largest <= 1e-6))
         report_wrong("that is more than rounding");
     result_free(&whole);
-    result_free(&parts);
+    result_free(&splits);
     attention_input_free(&input);
 }
 
@@ -274,7 +274,7 @@ static void all_steps(void)
     const double d = (double)input.p.d, N = (double)input.p.Nk;
     report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
                 input.p.H);
-    report_line("2 d + (2 d + 1) / Nk = %.2f accesses a pair on it)",
+    report_line("2 d + (2 d + 1) / Nk = %.2f accesses per pair on it)",
                 2.0 * d + (2.0 * d + 1.0) / N);
     attention_input_free(&input);
 }

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_STORY_H
 #define FLASH_TILED_STORY_H
 
-/* By hand, the two theorems, masks, dropout, parts, and all steps on the first text. */
+/* By hand, the two theorems, masks, dropout, splits, and all steps on the first text. */
 void tell_story(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Parts of the keys, and what a query has from each: for split_kv and complete.
+ * Splits of the keys, and what a query has from each: for split_kv and complete.
  */
 #ifndef FLASH_TILED_SPLIT_KV_H
 #define FLASH_TILED_SPLIT_KV_H
@@ -10,32 +10,32 @@
  * What one query has from some of the keys: the maximum m of their scores x, the sum of e^{x - m}, and
  * the sum of e^{x - m} v.
  */
-struct part {
+struct split {
     float m, l, o[ATTENTION_MAX_D];
 };
 
-/* The keys of b join those of a. Any order and any tree of joins gives the same, but for rounding. */
-void part_join(struct part *a, const struct part *b, size_t d);
+/* Adds b's keys to a. The splits can be combined in any order: the result is the same up to rounding. */
+void split_combine(struct split *a, const struct split *b, size_t d);
 
-/* The parts of all queries, in slow memory: m and l (B, H, Nq, count), O (B, H, Nq, count, d). */
-struct parts {
+/* The splits of all queries, in slow memory: m and l (B, H, Nq, count), O (B, H, Nq, count, d). */
+struct splits {
     size_t count;
     float *m, *l, *O;
 };
 
-struct parts parts_new(const struct attention *p);
-void parts_free(struct parts *parts);
+struct splits splits_new(const struct attention *p);
+void splits_free(struct splits *splits);
 
-/* The keys of part s: from here to before the beginning of part s + 1. */
-size_t parts_begin(const struct parts *parts, const struct attention *p, size_t s);
+/* The first key of split s; its last is the one before split s + 1 begins. */
+size_t splits_begin(const struct splits *splits, const struct attention *p, size_t s);
 
-/* Stores what the queries of t have from part s, and afterwards joins all parts of query i. */
-void parts_keep(const struct parts *parts, size_t s, struct head a, struct tile t,
-                const struct fast_memory *fast);
-void parts_finish(const struct parts *parts, struct head a, size_t i);
+/* Stores m, l and O of the queries of t in split s; then, when all splits are there, combines those of query i. */
+void splits_keep(const struct splits *splits, size_t s, struct head a, struct tile t,
+                 const struct fast_memory *fast);
+void splits_finish(const struct splits *splits, struct head a, size_t i);
 
-void parts_keep_counted(const struct parts *parts, size_t s, struct head a, struct tile t,
-                        const struct fast_memory *fast);
-void parts_finish_counted(const struct parts *parts, struct head a, size_t i);
+void splits_keep_counted(const struct splits *splits, size_t s, struct head a, struct tile t,
+                         const struct fast_memory *fast);
+void splits_finish_counted(const struct splits *splits, struct head a, size_t i);
 
 #endif

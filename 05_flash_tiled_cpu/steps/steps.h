@@ -36,9 +36,9 @@ struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
 /*
- * In how many parts split_kv cuts the keys: so many that there is work for 16 threads,
- * none shorter than 128 keys. It depends on the shape alone, so that the answer does too.
+ * The number of splits: enough to keep 16 threads busy, and none shorter than 128 keys. It depends on the
+ * shape alone, so that the result does too.
  */
-size_t split_parts(const struct attention *p);
+size_t split_count(const struct attention *p);
 
 #endif

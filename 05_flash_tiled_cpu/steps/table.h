@@ -5,7 +5,7 @@
 // clang-format off
 
 STEP(STANDARD, standard,
-     .idea = "S and P stored, products by tiles",
+     .idea = "S and P stored, matrix products by tiles",
      .formula = "2 Tr Nk d + 6 Nq Nk + …",
      .runs = RUNS(standard, standard_counted),
      .predict = predict_standard,
@@ -23,7 +23,7 @@ STEP(BLOCK_MATMUL, block_matmul,
      .is_product = true)
 
 STEP(FA1, fa1,
-     .idea = "tiles and the recurrence, K and V outside",
+     .idea = "tiles and the recurrence, outer loop over K, V",
      .formula = "Tc (3 Nq d + 4 Nq) + …",
      .runs = RUNS(fa1, fa1_counted),
      .predict = predict_fa1,
@@ -32,7 +32,7 @@ STEP(FA1, fa1,
      .stores = STORES_STATISTICS)
 
 STEP(FA2, fa2,
-     .idea = "Q outside, O divided once",
+     .idea = "outer loop over Q, O divided once",
      .formula = "2 Tr Nk d + 2 Nq d + Nq",
      .runs = RUNS(fa2, fa2_counted),
      .predict = predict_fa2,
@@ -40,24 +40,24 @@ STEP(FA2, fa2,
      .supports = ANY_TILE | SUPPORTS_TRACE)
 
 STEP(MASKS, masks,
-     .idea = "tiles that nobody sees are skipped",
-     .formula = "2 d a key + …",
+     .idea = "fully masked tiles are skipped",
+     .formula = "2 d / key + …",
      .runs = RUNS(masks, masks_counted),
      .predict = predict_masks,
      .size = fa2_size,
      .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_MASKS)
 
 STEP(DROPOUT, dropout,
-     .idea = "a random choice that no tile can change",
-     .formula = "2 d a key + …",
+     .idea = "random weights dropped, whatever the tiles",
+     .formula = "2 d / key + …",
      .runs = RUNS(dropout, dropout_counted),
      .predict = predict_masks,
      .size = fa2_size,
      .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING)
 
 STEP(SPLIT_KV, split_kv,
-     .idea = "keys in parts, merged at the end",
-     .formula = "2 d a key + parts …",
+     .idea = "keys in splits, combined at the end",
+     .formula = "2 d / key + splits …",
      .runs = RUNS(split_kv, split_kv_counted),
      .predict = predict_split_kv,
      .size = fa2_size,
@@ -67,7 +67,7 @@ STEP(SPLIT_KV, split_kv,
 // ---- fast/ --------------------------------------------------------------------------------------
 
 STEP(LOOPS, loops,
-     .idea = "loops over queries, vectors by the compiler",
+     .idea = "loops over queries, vectorized by the compiler",
      .runs = RUNS(loops, NULL),
      .size = fa2_size,
      .usual = { 32, 64 },
@@ -95,21 +95,21 @@ STEP(BLOCK, block,
      .supports = SHAPES | SUPPORTS_LSE)
 
 STEP(SKIP, skip,
-     .idea = "causal: what is hidden is skipped",
+     .idea = "causal: masked keys are skipped",
      .runs = RUNS(skip, NULL),
      .size = fa2_size,
      .usual = { 32, 64 },
      .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL)
 
 STEP(OVERLAP, overlap,
-     .idea = "softmax among the products",
+     .idea = "softmax interleaved with the products",
      .runs = RUNS(overlap, NULL),
      .size = fa2_size,
      .usual = { 32, 128 },
      .supports = SHAPES | SUPPORTS_LSE | SUPPORTS_CAUSAL)
 
 STEP(THREADS, threads,
-     .idea = "all cores, the longest first",
+     .idea = "all cores, longest tasks first",
      .runs = RUNS(threads, NULL),
      .size = fa2_size,
      .usual = { 32, 128 },
@@ -117,7 +117,7 @@ STEP(THREADS, threads,
 
 STEP(COMPLETE, complete,
      .idea = "every option, at the speed of the last step",
-     .formula = "2 d a key + …",
+     .formula = "2 d / key + …",
      .runs = RUNS(complete, complete_counted),
      .predict = predict_complete,
      .size = fa2_size,

@@ -41,7 +41,7 @@ static int differs(struct attention p, struct tile_size size)
 int main(void)
 {
     struct attention many = attention_of(2, 4, 2, 53, 41, 8);  // tiles of many heads
-    struct attention few = attention_of(1, 1, 1, 3, 1000, 8);  // parts of the keys
+    struct attention few = attention_of(1, 1, 1, 3, 1000, 8);  // splits of the keys
     many.causal = true;
     attention_set_dropout(&many, 0.1, 1);
     const int wrong =

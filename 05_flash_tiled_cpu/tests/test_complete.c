@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Few queries and many keys, which are cut in parts. */
+/* Few queries and many keys, which are cut in splits. */
 static const struct attention FEW_QUERIES = {
     .B = 2, .H = 2, .Hkv = 2, .Nq = 12, .Nk = 900, .d = 9
 };

@@ -48,7 +48,7 @@ TEST(dropout, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 
 // ---- weight by weight ---------------------------------------------------------------------------
 
-/* The values are unit vectors, so that O is P itself. All 256 keys, which two parts share. */
+/* The values are unit vectors, so that O is P itself. All 256 keys, which two splits share. */
 enum { B = 2, H = 2, NQ = 9, N = 256, ROWS = B * H * NQ };
 
 static struct test_problem problem_of_weights(double P, uint64_t seed)

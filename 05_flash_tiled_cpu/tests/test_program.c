@@ -38,8 +38,8 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "random:0.1:1",
                                   "Dropout",
                                   "of 131 072 weights stay",
-                                  "Parts",
-                                  "16 parts of 256 keys",
+                                  "Splits",
+                                  "16 splits of 256 keys",
                                   "Steps",
                                   " 0 standard",
                                   " 6 split_kv",
@@ -209,5 +209,5 @@ TEST(program, tells_tiles_from_any_sizes)
     }
     verifies_and_tells(
         "--n-q 1 --n-k 513 --d 3 --br 1 --bc 100",
-        (const char *const[]){ "keys in", "parts", "part m stores", "part O loads", NULL });
+        (const char *const[]){ "keys in", "splits", "split m stores", "split O loads", NULL });
 }

@@ -40,7 +40,7 @@ static void assert_same(const char *what, enum step_name name, const struct test
     free(other);
 }
 
-/* Problems without masks and dropout, every other one with many keys, which may be cut in parts. */
+/* Problems without masks and dropout, every other one with many keys, which may be cut in splits. */
 static struct test_problem problem(uint64_t seed)
 {
     return seed % 2 ? random_problem(seed, attention_of(2, 4, 4, 60, 60, 24),

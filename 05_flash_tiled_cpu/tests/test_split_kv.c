@@ -1,5 +1,5 @@
 /*
- * Parts of the keys: the merge, how many parts there are, and the step.
+ * Splits of the keys: how they combine, how many there are, and the step.
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Few queries and many keys, which are cut in parts. */
+/* Few queries and many keys, which are cut in splits. */
 static const struct attention FEW_QUERIES = {
     .B = 2, .H = 2, .Hkv = 2, .Nq = 12, .Nk = 900, .d = 9
 };
@@ -77,10 +77,10 @@ TEST(split_kv, is_right_where_all_scores_are_far_below_zero)
 
 // ---- how many -----------------------------------------------------------------------------------
 
-TEST(split_parts, are_as_many_as_give_16_threads_work_and_none_is_short)
+TEST(split_count, are_as_many_as_give_16_threads_work_and_none_is_short)
 {
     const struct {
-        size_t B, H, Nq, Nk, parts;
+        size_t B, H, Nq, Nk, splits;
     } cases[] = {
         { 1, 1, 1, 4096, 16 },   { 1, 1, 64, 4096, 16 }, { 1, 1, 65, 4096, 8 },
         { 1, 2, 1, 4096, 8 },    { 3, 1, 1, 4096, 6 },   { 2, 3, 100, 4096, 2 },
@@ -92,34 +92,36 @@ TEST(split_parts, are_as_many_as_give_16_threads_work_and_none_is_short)
     for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
         const struct attention p =
             attention_of(cases[n].B, cases[n].H, 1, cases[n].Nq, cases[n].Nk, 8);
-        cr_assert(split_parts(&p) == cases[n].parts, "case %zu: %zu parts, expected %zu", n,
-                  split_parts(&p), cases[n].parts);
+        cr_assert(split_count(&p) == cases[n].splits, "case %zu: %zu splits, expected %zu", n,
+                  split_count(&p), cases[n].splits);
     }
 }
 
-TEST(split_parts, follow_one_another_from_the_first_key_to_the_last_and_none_is_shorter_than_128)
+TEST(split_count, follow_one_another_from_the_first_key_to_the_last_and_none_is_shorter_than_128)
 {
     for (size_t Nk = 1; Nk <= 3000; Nk++) {
         const struct attention p = attention_of(1, 1, 1, 1, Nk, 1);
-        const struct parts parts = { .count = split_parts(&p) };
-        cr_assert(parts_begin(&parts, &p, 0) == 0 && parts_begin(&parts, &p, parts.count) == Nk,
-                  "%zu keys: the parts are not all of them", Nk);
-        for (size_t s = 0; s < parts.count; s++) {
-            const size_t begin = parts_begin(&parts, &p, s), end = parts_begin(&parts, &p, s + 1);
-            cr_assert(begin < end && (end - begin >= 128 || parts.count == 1),
+        const struct splits splits = { .count = split_count(&p) };
+        cr_assert(splits_begin(&splits, &p, 0) == 0 &&
+                      splits_begin(&splits, &p, splits.count) == Nk,
+                  "%zu keys: the splits are not all of them", Nk);
+        for (size_t s = 0; s < splits.count; s++) {
+            const size_t begin = splits_begin(&splits, &p, s),
+                         end = splits_begin(&splits, &p, s + 1);
+            cr_assert(begin < end && (end - begin >= 128 || splits.count == 1),
                       "%zu keys: part %zu is from %zu to %zu", Nk, s, begin, end);
         }
     }
 }
 
 /* Masks and dropout are not the shape. */
-TEST(split_parts, depend_on_the_shape_alone)
+TEST(split_count, depend_on_the_shape_alone)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct test_problem t = random_problem(seed, FEW_QUERIES, WITH_EVERYTHING);
         const struct attention plain = attention_of(t.p.B, t.p.H, 1, t.p.Nq, t.p.Nk, t.p.d);
-        cr_assert(split_parts(&t.p) == split_parts(&plain), "%s: %zu parts, without options %zu",
-                  problem_text(&t), split_parts(&t.p), split_parts(&plain));
+        cr_assert(split_count(&t.p) == split_count(&plain), "%s: %zu splits, without options %zu",
+                  problem_text(&t), split_count(&t.p), split_count(&plain));
         problem_free(&t);
     }
 }
@@ -129,78 +131,78 @@ TEST(split_parts, depend_on_the_shape_alone)
 enum { LEAVES = 24, D = 5 };
 
 /* A part of one key each: what a query has from it alone. */
-static void make_leaves(struct part *leaf, const struct test_problem *t)
+static void make_leaves(struct split *leaf, const struct test_problem *t)
 {
     for (size_t j = 0; j < LEAVES; j++) {
         float x = 0.0f;
         for (size_t k = 0; k < D; k++)
             x += t->Q[k] * t->K[j * D + k];
-        leaf[j] = (struct part){ .m = t->p.scale * x, .l = 1.0f };
+        leaf[j] = (struct split){ .m = t->p.scale * x, .l = 1.0f };
         for (size_t k = 0; k < D; k++)
             leaf[j].o[k] = t->V[j * D + k];
     }
 }
 
-/* Joins two parts drawn at random, until one is left. */
-static struct part join_at_random(const struct part *leaf, uint64_t seed)
+/* Combines two splits drawn at random, until one is left. */
+static struct split combine_at_random(const struct split *leaf, uint64_t seed)
 {
-    struct part rest[LEAVES];
+    struct split rest[LEAVES];
     for (size_t j = 0; j < LEAVES; j++)
         rest[j] = leaf[j];
     for (size_t n = LEAVES; n > 1; n--) {
         const size_t a = random_between(seed, 0, n, 0, n - 1);
         const size_t b = (a + random_between(seed, 1, n, 1, n - 1)) % n;
-        part_join(&rest[a], &rest[b], D);
+        split_combine(&rest[a], &rest[b], D);
         rest[b] = rest[n - 1];
     }
     return rest[0];
 }
 
-static void assert_whole(const struct part *part, const double *O, double lse, const char *what,
+static void assert_whole(const struct split *split, const double *O, double lse, const char *what,
                          uint64_t seed)
 {
-    const double l = (double)part->l, got = (double)part->m + log(l);
+    const double l = (double)split->l, got = (double)split->m + log(l);
     cr_assert(fabs(got - lse) <= 2e-6, "%s, seed %zu: lse is %.9g, expected %.9g", what,
               (size_t)seed, got, lse);
     for (size_t k = 0; k < D; k++)
-        cr_assert(fabs((double)part->o[k] / l - O[k]) <= 2e-6,
+        cr_assert(fabs((double)split->o[k] / l - O[k]) <= 2e-6,
                   "%s, seed %zu: o[%zu] is %.9g, expected %.9g", what, (size_t)seed, k,
-                  (double)part->o[k] / l, O[k]);
+                  (double)split->o[k] / l, O[k]);
 }
 
-TEST(part_join, gives_the_whole_row_in_any_order_and_any_tree)
+TEST(split_combine, gives_the_whole_row_in_any_order_and_any_tree)
 {
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct test_problem t = problem_of(attention_of(1, 1, 1, 1, LEAVES, D), 0, seed);
         t.p.scale *= 3.0f;
-        struct part leaf[LEAVES], whole = { .m = -INFINITY };
+        struct split leaf[LEAVES], whole = { .m = -INFINITY };
         double O[D], lse;
         reference_forward(&t.p, t.Q, t.K, t.V, O, &lse);
         make_leaves(leaf, &t);
         for (size_t j = 0; j < LEAVES; j++)
-            part_join(&whole, &leaf[j], D);
+            split_combine(&whole, &leaf[j], D);
         assert_whole(&whole, O, lse, "in order", seed);
-        whole = join_at_random(leaf, seed);
+        whole = combine_at_random(leaf, seed);
         assert_whole(&whole, O, lse, "at random", seed);
         problem_free(&t);
     }
 }
 
-TEST(part_join, with_an_empty_part_changes_nothing)
+TEST(split_combine, with_an_empty_part_changes_nothing)
 {
-    const struct part part = { .m = -2.5f, .l = 3.0f, .o = { 1, -2, 3, -4, 5 } };
-    const struct part empty = { .m = -INFINITY };
-    struct part left = empty, right = part, both = empty;
-    part_join(&left, &part, D);
-    part_join(&right, &empty, D);
-    part_join(&both, &empty, D);
-    cr_assert(left.m == part.m && left.l == part.l && right.m == part.m && right.l == part.l,
+    const struct split split = { .m = -2.5f, .l = 3.0f, .o = { 1, -2, 3, -4, 5 } };
+    const struct split empty = { .m = -INFINITY };
+    struct split left = empty, right = split, both = empty;
+    split_combine(&left, &split, D);
+    split_combine(&right, &empty, D);
+    split_combine(&both, &empty, D);
+    cr_assert(left.m == split.m && left.l == split.l && right.m == split.m && right.l == split.l,
               "m %g and %g, l %g and %g", (double)left.m, (double)right.m, (double)left.l,
               (double)right.l);
     cr_assert(both.m == -INFINITY && both.l == 0.0f, "nothing and nothing: m %g, l %g",
               (double)both.m, (double)both.l);
     for (size_t k = 0; k < D; k++)
-        cr_assert(left.o[k] == part.o[k] && right.o[k] == part.o[k] && both.o[k] == 0.0f,
+        cr_assert(left.o[k] == split.o[k] && right.o[k] == split.o[k] && both.o[k] == 0.0f,
                   "o[%zu] is %g, %g and %g", k, (double)left.o[k], (double)right.o[k],
                   (double)both.o[k]);
 }

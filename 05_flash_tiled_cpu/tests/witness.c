@@ -107,7 +107,7 @@ static void witness_step(enum step_name name, unsigned options, formula_of *form
     }
 }
 
-/* Few queries and so many keys that they are cut in parts. */
+/* Few queries and so many keys that they are cut in splits. */
 static void witness_parts(enum step_name name, formula_of *formula)
 {
     for (uint64_t seed = 1; seed <= 24; seed++) {
@@ -180,14 +180,14 @@ static struct formula of_fa2(const struct attention *p, struct tile_size size)
 }
 
 /* The keys of all tiles that are not skipped, where the tiles begin anew with each part. */
-static size_t keys_loaded(const struct attention *p, struct tile_size size, size_t parts)
+static size_t keys_loaded(const struct attention *p, struct tile_size size, size_t splits)
 {
     size_t keys = 0;
-    for (size_t n = 0; n < p->B * p->H * parts; n++) {
-        const size_t b = n / parts / p->H, h = n / parts % p->H, s = n % parts;
-        const size_t end = (s + 1) * p->Nk / parts;
+    for (size_t n = 0; n < p->B * p->H * splits; n++) {
+        const size_t b = n / splits / p->H, h = n / splits % p->H, s = n % splits;
+        const size_t end = (s + 1) * p->Nk / splits;
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
-            for (size_t j0 = s * p->Nk / parts; j0 < end; j0 += size.Bc) {
+            for (size_t j0 = s * p->Nk / splits; j0 < end; j0 += size.Bc) {
                 const size_t i1 = min(i0 + size.Br, p->Nq), j1 = min(j0 + size.Bc, end);
                 if (tile_kind(p, b, h, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
@@ -211,15 +211,15 @@ static struct formula of_masks(const struct attention *p, struct tile_size size)
 /* Every part is stored once and loaded once, and reads the queries anew. */
 static struct formula of_split_kv(const struct attention *p, struct tile_size size)
 {
-    const size_t parts = split_parts(p), rows = p->B * p->H * p->Nq;
-    const size_t keys = keys_loaded(p, size, parts);
+    const size_t splits = split_count(p), rows = p->B * p->H * p->Nq;
+    const size_t keys = keys_loaded(p, size, splits);
     return (struct formula){ {
-        { "Q", parts * rows * p->d, 0 },
+        { "Q", splits * rows * p->d, 0 },
         { "K", keys * p->d, 0 },
         { "V", keys * p->d, 0 },
-        { "part m", parts * rows, parts * rows },
-        { "part l", parts * rows, parts * rows },
-        { "part O", parts * rows * p->d, parts * rows * p->d },
+        { "split m", splits * rows, splits * rows },
+        { "split l", splits * rows, splits * rows },
+        { "split O", splits * rows * p->d, splits * rows * p->d },
         { "O", 0, rows * p->d },
         { "lse", 0, rows },
     } };
@@ -227,7 +227,7 @@ static struct formula of_split_kv(const struct attention *p, struct tile_size si
 
 static struct formula of_complete(const struct attention *p, struct tile_size size)
 {
-    return split_parts(p) > 1 ? of_split_kv(p, size) : of_masks(p, size);
+    return split_count(p) > 1 ? of_split_kv(p, size) : of_masks(p, size);
 }
 
 // ---- the steps ----------------------------------------------------------------------------------

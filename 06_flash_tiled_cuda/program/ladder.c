@@ -16,11 +16,11 @@ static struct counts count_row(const struct step *kernel, const struct attention
 {
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
-    snprintf(row.text, sizeof row.text, "%10s %7s %8s", "-", "-", "-");
+    snprintf(row.text, sizeof row.text, "%10s %8s %7s", "-", "-", "-");
     if (!can_be_counted(&input->p))
         return row;
     const struct count c = count_kernel(kernel, input);
-    snprintf(row.text, sizeof row.text, "%10s %7.2f %8s", report_number(c.total, accesses),
+    snprintf(row.text, sizeof row.text, "%10s %8.2f %7s", report_number(c.total, accesses),
              (double)c.total / (double)(c.pairs ? c.pairs : 1), report_bytes(c.slow_bytes, stored));
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu", c.total, c.pairs, c.slow_bytes);
     row.as_predicted = c.as_predicted;
@@ -90,8 +90,8 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Kernels");
-    report_line(" # %-10s%6s %7s %10s %7s %8s %7s %s", "kernel", "blocks", "threads", "accesses",
-                "a pair", "stored", "error", "the one before");
+    report_line(" # %-10s%6s %7s %10s %8s %7s %7s %s", "kernel", "blocks", "threads", "accesses",
+                "per pair", "stored", "error", "the one before");
     for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *unsupported = step_unsupported_on(kernel, p, device);
         char name[32];

@@ -165,7 +165,7 @@ static void bench_problem(const struct step *only, const struct device *device,
                    k ? timings[k - 1].seconds : 0.0, peak, timings[k].error, csv);
     if (gpu)
         report_line(
-            "4 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
+            "4 d operations per pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
             1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
     else
         report_line("how long this CPU takes to play a GPU: it says nothing about a GPU's speed");

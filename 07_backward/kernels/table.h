@@ -6,15 +6,15 @@
 // clang-format off
 
 STEP(CUDA_STANDARD, standard,
-     .idea = "P and dS whole in global memory",
-     .formula = "(10 d + 11) a pair + …",
+     .idea = "P and dS stored in global memory",
+     .formula = "(10 d + 11) / pair + …",
      .predict = predict_cuda_standard,
      .f32 = { .most = 128 },
      .supports = SUPPORTS_CAUSAL,
      .stores = STORES_SCORES)
 
 STEP(CUDA_RECOMPUTE, recompute,
-     .idea = "P again from L, dQ by atomic additions",
+     .idea = "P from lse, dQ by atomic additions",
      .formula = "5 Tc Nq d + 3 Tr Nk d + …",
      .predict = predict_cuda_recompute,
      .f32 = { .most = 128 },
@@ -44,7 +44,7 @@ STEP(CUDA_MMA, mma,
      .any_order = true)
 
 STEP(CUDA_WGMMA, wgmma,
-     .idea = "Hopper's units copy and multiply",
+     .idea = "Hopper: TMA copies and warpgroup MMA",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },
@@ -53,7 +53,7 @@ STEP(CUDA_WGMMA, wgmma,
      .any_order = true)
 
 STEP(CUDA_BULK, bulk,
-     .idea = "… and add dQ, a row at a time",
+     .idea = "… and bulk additions to dQ, a row at a time",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },
@@ -62,7 +62,7 @@ STEP(CUDA_BULK, bulk,
      .any_order = true)
 
 STEP(CUDA_ORDERED, ordered,
-     .idea = "… in turns: the same bits every time",
+     .idea = "… in a fixed order: the same bits every time",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },

@@ -95,7 +95,7 @@ static void tell_speeds(const struct job *jobs, const struct bench *times, size_
                     100.0 * flops / peak / (double)jobs[k].threads, ratio, jobs[k].error);
         append_csv(csv, &jobs[k], seconds, before, peak);
     }
-    report_line("10 d operations a pair; %.0f GFLOP/s of FMA is the most that one core reaches",
+    report_line("10 d operations per pair; %.0f GFLOP/s of FMA is the most that one core reaches",
                 1e-9 * peak);
     report_line("%s", bench_machine());
     if (o->csv)

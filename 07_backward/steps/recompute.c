@@ -1,5 +1,5 @@
 /*
- * Recomputation.                            6 d a pair that is seen + 4 Nq d + 2 Nk d + Nq accesses
+ * Recomputation.                              6 d per unmasked pair + 4 Nq d + 2 Nk d + Nq accesses
  *
  * Nothing of size N^2 is stored. Of the forward pass only O and L = m + ln l are kept, a row and a number
  * for each query, and P is there again with one exponential:

@@ -15,15 +15,15 @@ STEP(STANDARD, standard,
      .stores = STORES_SCORES)
 
 STEP(RECOMPUTE, recompute,
-     .idea = "P again from L, nothing of size N^2",
+     .idea = "P recomputed from lse, nothing of size N^2",
      .runs = RUNS(backward_recompute, backward_recompute_counted),
-     .formula = "6 d a pair + …",
+     .formula = "6 d / pair + …",
      .predict = predict_recompute,
      .size = one_pair,
      .supports = SUPPORTS_MASKS)
 
 STEP(FA1, fa1,
-     .idea = "tiles, K and V outside; dropout drawn again",
+     .idea = "tiles, outer loop over K, V; dropout drawn again",
      .runs = RUNS(backward_fa1, backward_fa1_counted),
      .formula = "5 Tc Nq d + …",
      .predict = predict_fa1,
@@ -31,7 +31,7 @@ STEP(FA1, fa1,
      .supports = SUPPORTS_MASKS | SUPPORTS_DROPOUT)
 
 STEP(FA2, fa2,
-     .idea = "L and D are all a query needs",
+     .idea = "each query needs only lse and D",
      .runs = RUNS(backward_fa2, backward_fa2_counted),
      .formula = "4 Tc Nq d + …",
      .predict = predict_fa2,

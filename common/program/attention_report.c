@@ -16,7 +16,7 @@ void attention_describe(const struct attention_input *input)
     if (input->too_large > 0)
         report_line("%s of their numbers are too large for %s, and become infinite",
                     report_number(input->too_large, text), dtype_name(p->dtype));
-    report_line("%s pairs of a query and a key that it sees, %.1f %% of all",
+    report_line("%s query-key pairs, %.1f %% of all; the others are masked",
                 report_number(pairs, text), 100.0 * (double)pairs / (double)most);
 }
 

@@ -89,7 +89,7 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
     report_line("%-12s %13s %17s %*s", "slow memory", "counted", heading, width, "formula");
     for (const struct counted *line = lines; line < lines + n; line++) {
         const double each = (double)line->count / (double)unit;
-        report_line("%-12s %13s %15.2f%-2s %*s%s   %s%s%s%s%s", line->what,
+        report_line("%-14s %11s %15.2f%-2s %*s%s   %s%s%s%s%s", line->what,
                     report_number(line->count, count), each, suffix,
                     width - columns_of(line->formula), "", line->formula,
                     line->count == line->predicted ? report.green : report.red,

@@ -67,7 +67,7 @@ void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* A chapter's line in the table that `make run` ends with. */
 struct summary {
-    const char *accesses;  // "3 N a row"
+    const char *accesses;  // "3 N / row"
     size_t counted;        // accesses in this run; 0: not counted, nor extra_bytes
     size_t extra_bytes;    // memory besides inputs and outputs
     double milliseconds;

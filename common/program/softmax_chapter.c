@@ -161,9 +161,9 @@ int softmax_chapter_main(const struct softmax_chapter *chapter, int argc, char *
     if (options.bench) {
         softmax_bench(chapter, options.csv);
     } else if (options.csv) {
-        char a_row[32];
-        snprintf(a_row, sizeof a_row, "%s a row", chapter->formula_all);
-        summary.accesses = a_row;
+        char per_row[32];
+        snprintf(per_row, sizeof per_row, "%s / row", chapter->formula_all);
+        summary.accesses = per_row;
         summary.counted = accesses;
         summary.extra_bytes = extra_slow_peak() + extra_fast_peak();
         summary.milliseconds = softmax_milliseconds(chapter, &scores, y);

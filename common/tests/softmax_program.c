@@ -37,7 +37,7 @@ void assert_program_takes_its_options(const char *program)
     c = run(program, "--rows 1 --cols 3 --trace");
     cr_assert(c.status == 0 && strstr(c.out, "Trace"), "it printed: %s", c.out);
     c = run(program, "--traffic --csv @/t.csv && cat @/t.csv");
-    cr_assert(c.status == 0 && strstr(c.out, "Counted") && strstr(c.out, " N a row,") &&
+    cr_assert(c.status == 0 && strstr(c.out, "Counted") && strstr(c.out, " N / row,") &&
                   strstr(c.out, ",yes"),
               "it printed: %s", c.out);
 }

@@ -20,11 +20,11 @@ static void pretended(const char *row)
 
 TEST(summary, of_a_run_fits_a_terminal_of_80_columns)
 {
-    pretended("05,2 d a key + …,99999999,1784444,1593.996033,7.692e-06,split,7.153e-06,yes\\n");
+    pretended("05,2 d / key + …,99999999,1784444,1593.996033,7.692e-06,split,7.153e-06,yes\\n");
     const struct command c = command_run("sh common/tools/run.sh @ 05_flash_tiled_cpu");
     const char *const parts[] = { "\n05 flash tiled cpu",
                                   "99 999 999",
-                                  "2 d a key + …",
+                                  "2 d / key + …",
                                   "1.78 MB",
                                   "7.7e-06",
                                   "7.2e-06",

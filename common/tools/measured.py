@@ -141,13 +141,13 @@ def peers_of(chapter, folder):
 # step keeps may depend on how many there are.
 CHAPTERS = {
     "01_standard_softmax": ("standard softmax", "softmax as the formula says, and where float32 breaks it",
-                            "3 N a row", ""),
+                            "3 N / row", ""),
     "02_safe_softmax": ("safe softmax", "subtract the maximum: right everywhere, one pass more",
-                        "4 N a row", ""),
+                        "4 N / row", ""),
     "03_online_softmax": ("online softmax", "maximum and sum in one pass, and how blocks merge",
-                          "3 N a row", ""),
+                          "3 N / row", ""),
     "04_flash_no_tiling": ("no tiling", "the recurrence carries a row of output; no score is stored",
-                           "2 N²d + 2 Nd", "O(d) a row"),
+                           "2 N²d + 2 Nd", "O(d) / row"),
     "05_flash_tiled_cpu": ("tiled, on the CPU",
                            "tiles: a key that is loaded serves many queries; every option",
                            "Θ(N²d²/M)", "O(N)", "--threads", "2"),

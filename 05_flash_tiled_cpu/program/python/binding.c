@@ -26,15 +26,15 @@ static struct tile_size size_of(size_t n, const struct attention *p,
     return step_size(&steps[n], &asked, p->d);
 }
 
-/* S and P of one head, fa1's m and l, or the parts of the keys; and each thread's tiles. */
+/* S and P of one head, fa1's m and l, or the splits of the keys; and each thread's tiles. */
 static double room(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads)
 {
     const struct tile_size size = size_of(n, p, call);
-    const double rows = (double)attention_rows(p), parts = (double)split_parts(p);
+    const double rows = (double)attention_rows(p), splits = (double)split_count(p);
     const double stored = steps[n].stores & STORES_SCORES
                               ? 2.0 * (double)p->Nq * (double)p->Nk
-                              : rows * (2.0 + parts * (double)(p->d + 2));
+                              : rows * (2.0 + splits * (double)(p->d + 2));
     return stored * sizeof(float) + (double)threads * binding_tile_bytes(p, size.Br, size.Bc);
 }
 

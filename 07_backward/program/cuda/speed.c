@@ -188,7 +188,7 @@ static void bench_problem(const struct device *device, const struct layer *one,
                 "error");
     for (size_t k = 0; k < n; k++)
         tell(&timings[k], k ? timings[k - 1].seconds : 0.0, p, peak, csv);
-    report_line("10 d operations a pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
+    report_line("10 d operations per pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
                 1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
     report_line("%s", device_text(device));
     result_free(&on_cpu);

@@ -15,7 +15,7 @@ do for [causal = 0:1] {
     set rmargin 2
     set title (causal ? 'causal' : 'no mask') textcolor rgb ink
     if (causal) { unset ylabel; unset key } else {
-        set ylabel 'ns a pair, d = 64, two threads' offset 0.5, 0
+        set ylabel 'ns per pair, d = 64, two threads' offset 0.5, 0
         set key top right Left reverse samplen 2 spacing 1.2
     }
     plot of(causal, 'PyTorch') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb orange title 'PyTorch', \

@@ -150,7 +150,7 @@ class InAFolder(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         rows = out.splitlines()[2:]
         self.assertIn("| [01 standard softmax](01_standard_softmax/README.md) | ", rows[0])
-        self.assertIn("| 3 N a row: 1 234 567 | 12 kB | 6e-07 | – |", rows[0])
+        self.assertIn("| 3 N / row: 1 234 567 | 12 kB | 6e-07 | – |", rows[0])
         self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 2.00 times as fast |", rows[4])
         self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 1.25 times as fast |", rows[5])
         self.assertIn("| O(N): 12 kB | 6e-07 | not measured yet |", rows[6])
