@@ -2,11 +2,15 @@
 
 #include "common/program/report.h"
 
+#include <stdio.h>
+
 void attention_describe(const struct attention_input *input)
 {
     const struct attention *p = &input->p;
     const size_t pairs = attention_pairs(p), most = attention_rows(p) * p->Nk;
-    char text[32];
+    char text[32], masked[60];
+    snprintf(masked, sizeof masked, ", %.1f %% of all; the others are masked",
+             100.0 * (double)pairs / (double)most);
     report_part("Input");
     report_line("%s", input->origin);
     report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
@@ -16,8 +20,7 @@ void attention_describe(const struct attention_input *input)
     if (input->too_large > 0)
         report_line("%s of their numbers are too large for %s, and become infinite",
                     report_number(input->too_large, text), dtype_name(p->dtype));
-    report_line("%s query-key pairs, %.1f %% of all; the others are masked",
-                report_number(pairs, text), 100.0 * (double)pairs / (double)most);
+    report_line("%s query-key pairs%s", report_number(pairs, text), pairs == most ? "" : masked);
 }
 
 struct attention_errors attention_check_report(const struct attention_check *check,

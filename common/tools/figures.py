@@ -5,7 +5,7 @@
     course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
     course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
-    course.py figures chapters BUILD [FOLDER]            the front page's table of chapters
+    course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
     course.py figures loop OBJECT LINES                  the loop that is densest in multiply-adds
 
 TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS

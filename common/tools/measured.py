@@ -137,34 +137,25 @@ def peers_of(chapter, folder):
     return least_most(ratios, " times as fast")
 
 
-# Of each chapter: title, idea, accesses, extra memory, and more for its program. With two threads, as what a
-# step keeps may depend on how many there are.
+# Of each chapter: title, accesses, extra memory, and more for its program. With two threads, as what a step keeps may
+# depend on how many there are.
 CHAPTERS = {
-    "01_standard_softmax": ("standard softmax", "softmax as the formula says, and where float32 breaks it",
-                            "3 N / row", ""),
-    "02_safe_softmax": ("safe softmax", "subtract the maximum: right everywhere, one pass more",
-                        "4 N / row", ""),
-    "03_online_softmax": ("online softmax", "maximum and sum in one pass, and how blocks merge",
-                          "3 N / row", ""),
-    "04_flash_no_tiling": ("no tiling", "the recurrence carries a row of output; no score is stored",
-                           "2 N²d + 2 Nd", "O(d) / row"),
-    "05_flash_tiled_cpu": ("tiled, on the CPU",
-                           "tiles: a key that is loaded serves many queries; every option",
-                           "Θ(N²d²/M)", "O(N)", "--threads", "2"),
-    "06_flash_tiled_cuda": ("tiled, in CUDA", "the same with the names of a GPU; runs on a CPU too",
-                            "Θ(N²d²/M)", "O(N)", "--device", "cpu"),
-    "07_backward": ("backward", "gradients by computing again, and how to know that they are right",
-                    "Θ(N²d²/M)", "O(N)", "--threads", "2"),
+    "01_standard_softmax": ("standard softmax", "3 N / row", ""),
+    "02_safe_softmax": ("safe softmax", "4 N / row", ""),
+    "03_online_softmax": ("online softmax", "3 N / row", ""),
+    "04_flash_no_tiling": ("no tiling", "2 N²d + 2 Nd", "O(d) / row"),
+    "05_flash_tiled_cpu": ("tiled, on the CPU", "Θ(N²d²/M)", "O(N)", "--threads", "2"),
+    "06_flash_tiled_cuda": ("tiled, in CUDA", "Θ(N²d²/M)", "O(N)", "--device", "cpu"),
+    "07_backward": ("backward", "Θ(N²d²/M)", "O(N)", "--threads", "2"),
 }
 
 
 def chapters(build, folder="common/results"):
-    """The front page's table: what each chapter does on the real input, and against PyTorch."""
-    table = ["| chapter | the one idea | accesses | extra memory | error | against PyTorch |",
-             "|---|---|---|---|---|---|"]
+    """A row per chapter: what it does on the real input, and its speed against PyTorch."""
+    table = ["| chapter | accesses | extra memory | error | against PyTorch |", "|---|---|---|---|---|"]
     if not os.access(f"{build}/07_backward", os.X_OK):
         raise nvidia.Failed(f"expected the folder of what is built, found '{build}'")
-    for chapter, (title, idea, formula, memory, *more) in CHAPTERS.items():
+    for chapter, (title, formula, memory, *more) in CHAPTERS.items():
         with tempfile.TemporaryDirectory() as work:
             nvidia.output_of(f"{build}/{chapter}", "--quiet", *more, "--csv", f"{work}/csv")
             _, _, accesses, kept, _, error = lines_of(f"{work}/csv")[1].split(",")[:6]
@@ -178,7 +169,7 @@ def chapters(build, folder="common/results"):
             against = least_most([kernel[0] / peer[0] for _, kernel, peer in rows if peer], " times as fast")
         elif chapter.startswith(("05", "07")):
             against = peers_of(chapter[:2], folder)
-        table.append(f"| [{chapter[:2]} {title}]({chapter}/README.md) | {idea} | "
+        table.append(f"| [{chapter[:2]} {title}](../../{chapter}/README.md) | "
                      f"{formula}: {spaced(int(accesses))} | {kept} | {float(error):.0e} | {against} |")
     return table
 

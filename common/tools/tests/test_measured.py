@@ -143,13 +143,13 @@ class InAFolder(unittest.TestCase):
                        "printf 'chapter,...\\n0,f,1234567,12345,1,6.4e-07,,,yes\\n' >\"$1\"\n")
             Path(f"build/{chapter}").chmod(0o755)
 
-    def test_the_front_pages_table_takes_speeds_from_the_results(self):
+    def test_the_table_of_chapters_takes_speeds_from_the_results(self):
         self.programs()
         self.write("results/machine.csv", MACHINE)
         status, out, err = run("chapters", "build", "results")
         self.assertEqual((status, err), (0, ""))
         rows = out.splitlines()[2:]
-        self.assertIn("| [01 standard softmax](01_standard_softmax/README.md) | ", rows[0])
+        self.assertIn("| [01 standard softmax](../../01_standard_softmax/README.md) | ", rows[0])
         self.assertIn("| 3 N / row: 1 234 567 | 12 kB | 6e-07 | – |", rows[0])
         self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 2.00 times as fast |", rows[4])
         self.assertIn("| O(N): 12 kB | 6e-07 | 0.50 to 1.25 times as fast |", rows[5])
