@@ -1,5 +1,6 @@
 #include "04_flash_no_tiling/program/story.h"
 
+#include "02_safe_softmax/safe_softmax.h"
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"
@@ -16,7 +17,7 @@
 
 enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
-/* One row, a line for each key that it sees. */
+/* One row, a line for each key that it attends to. */
 static void show_row(const struct attention *p, const float *Q, const float *K, const float *V,
                      size_t b, size_t h, size_t i)
 {
@@ -38,7 +39,7 @@ void trace_rows(const struct attention_input *input)
 {
     const struct attention *p = &input->p;
     if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)
-        options_fail("--trace", "expected at most %d pairs of query and key, and d at most %d",
+        options_fail("--trace", "expected at most %d query-key pairs, and d at most %d",
                      TRACE_PAIRS, TRACE_D);
     for (size_t row = 0; row < attention_rows(p); row++) {
         const size_t i = row % p->Nq, h = row / p->Nq % p->H, b = row / p->Nq / p->H;
@@ -48,17 +49,63 @@ void trace_rows(const struct attention_input *input)
     }
 }
 
-static void by_hand(void)
+enum { WORDS = 6, WIDTH = 2 };
+static const char *const word[WORDS] = { "the", "cat", "sat", "because", "it", "purred" };
+static const float word_Q[WORDS * WIDTH] = { 0, 0, 1, 0, 0, 1, 1, 1, 2, 1, 1, 2 };
+static const float word_K[WORDS * WIDTH] = { 0, 0, 1, 1, 0, 1, 0, -1, 1, 0, 0, 1 };
+static const float word_V[WORDS * WIDTH] = { 0, 1, 4, 2, 1, 3, 0, 0, 2, 2, 3, 1 };
+enum { QUERY = 4 };  // the word whose row of attention is computed
+
+static void words_line(const char *what, const char *format, const float *x)
 {
-    static const float q[1] = { 1.0f }, K[4] = { 0.1f, 0.3f, 0.5f, 0.7f }, V[4] = { 7, 8, 9, 10 };
-    struct attention p = attention_of(1, 1, 1, 1, 4, 1);
-    p.scale = 1.0f;
-    report_part("By hand");
-    report_line("q = 1, keys 0.1 0.3 0.5 0.7 (so these are the scores), values 7 8 9 10");
-    show_row(&p, q, K, V, 0, 0, 0);
+    char text[WORDS * 16];
+    size_t used = 0;
+    for (size_t j = 0; j < WORDS; j++)
+        used += (size_t)snprintf(text + used, sizeof text - used, format, (double)x[j]);
+    report_line("%-12s%s", what, text);
 }
 
-/* max(2 x + 1, 0) of a thousand numbers, as three kernels and as one. */
+/* One query of six, by the formula: its scores with all keys, their softmax, and the average of the values. */
+static void six_words(void)
+{
+    const float *const q = word_Q + QUERY * WIDTH;
+    float S[WORDS], P[WORDS], O[WIDTH] = { 0 };
+    report_part("Six words");
+    report_line("%-12s%-10s%-10s%s", "word", "query", "key", "value");
+    for (size_t i = 0; i < WORDS; i++)
+        report_line("%-10s%3g %3g  %5g %3g  %5g %3g", word[i], (double)word_Q[2 * i],
+                    (double)word_Q[2 * i + 1], (double)word_K[2 * i], (double)word_K[2 * i + 1],
+                    (double)word_V[2 * i], (double)word_V[2 * i + 1]);
+    for (size_t j = 0; j < WORDS; j++)
+        S[j] = q[0] * word_K[2 * j] + q[1] * word_K[2 * j + 1];
+    safe_softmax(S, P, WORDS);
+    for (size_t j = 0; j < WORDS; j++)
+        for (size_t c = 0; c < WIDTH; c++)
+            O[c] += P[j] * word_V[2 * j + c];
+    report_part("One query");
+    report_line("%-12s%8s%8s%8s%8s%8s%8s", "\"it\", with", word[0], word[1], word[2], word[3],
+                word[4], word[5]);
+    words_line("scores", "%8g", S);
+    words_line("weights", "%8.4f", P);
+    report_line("%-12s%8.4f%8.4f", "output", (double)O[0], (double)O[1]);
+}
+
+/* The same row in one pass. */
+static void one_pass_by_hand(void)
+{
+    struct flash_row row;
+    report_part("One pass");
+    report_line("%-10s%7s%6s%9s   o", "after", "score", "m", "l");
+    flash_row_begin(&row, word_Q + QUERY * WIDTH, WIDTH);
+    for (size_t j = 0; j < WORDS; j++) {
+        const float *const k = word_K + j * WIDTH, *const q = row.q;
+        flash_row_see(&row, k, word_V + j * WIDTH, WIDTH, 1.0f);
+        report_line("%-10s%7g%6g%9.4f   [%.4f %.4f]", word[j], (double)(q[0] * k[0] + q[1] * k[1]),
+                    (double)row.m, (double)row.l, (double)row.o[0], (double)row.o[1]);
+    }
+}
+
+/* max(2 x + 1, 0) of a thousand numbers, as three loops and as one. */
 static void fusion(void)
 {
     enum { N = 1000 };
@@ -73,13 +120,13 @@ static void fusion(void)
         accesses[fuse] = traffic_total().loads + traffic_total().stores;
     }
     report_part("Fusion");
-    report_line("max(2x + 1, 0) of %d numbers: %zu accesses in three kernels, %zu in one fused", N,
+    report_line("max(2x + 1, 0) of %d numbers: %zu accesses in three loops, %zu in one", N,
                 accesses[0], accesses[1]);
     if (memcmp(y, z, sizeof y) != 0)
-        report_wrong("the fused kernel has another result");
+        report_wrong("the fused loop has another result");
 }
 
-/* Standard attention on the first text of the real input, which has no padding. */
+/* Standard attention and one pass on the first text of the real input, without a mask. */
 static void standard(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
@@ -108,9 +155,25 @@ static void standard(void)
           2 * pairs * d + 6 * pairs + 2 * H * head, "2 N^2 d + 6 N^2", " with 2 N d" },
     };
     report_counted("Standard", lines, 9, "pair", pairs, "");
-    report_line("S and P of one head: %.1f kB beside the inputs and outputs, 8 N^2 bytes",
-                1e-3 * (double)extra_slow_peak());
-    report_line("(the %zu heads of the first text; standard attention here knows no mask)", H);
+    const size_t stored = extra_slow_peak(), all = lines[8].count;
+    const struct attention text = attention_of(1, H, H, N, N, d);
+    traffic_reset();
+    traffic_watch("Q", input.Q, H * head);
+    traffic_watch("K", input.K, H * head);
+    traffic_watch("V", input.V, H * head);
+    traffic_watch("O", O, H * head);
+    for (size_t row = 0; row < H * N; row++)
+        flash_no_tiling_row_counted(&text, input.Q, input.K, input.V, 0, row / N, row % N,
+                                    O + row * d, NULL);
+    const size_t one_pass = traffic_total().loads + traffic_total().stores;
+    char number[32], kept[32];
+    report_part("Compared");
+    report_line("%-20s%12s %12s %22s", "on the same text", "accesses", "per pair", "extra memory");
+    report_line("%-20s%12s %12.2f %22s", "standard attention", report_number(all, number),
+                (double)all / (double)pairs, report_bytes(stored, kept));
+    snprintf(kept, sizeof kept, "%zu B", (2 * d + 2) * sizeof(float));
+    report_line("%-20s%12s %12.2f %22s", "one pass", report_number(one_pass, number),
+                (double)one_pass / (double)pairs, kept);
     free(O);
     attention_input_free(&input);
 }
@@ -131,7 +194,7 @@ static void too_large(void)
     report_part("Large");
     report_line("N = 65 536, d = 64: S alone would take %.1f GB, and P as much again",
                 1e-9 * 4.0 * (double)N * (double)N);
-    report_line("one pass: %zu bytes a row; %zu rows drawn by seed are off by at most %.2e",
+    report_line("one pass: %zu bytes per row; %zu rows drawn by seed are off by at most %.2e",
                 (2 * D + 2) * sizeof(float), check.count, error.max_abs);
     if (!within(error, allowance_for(check.plain, check.right, n, FORWARD)))
         report_wrong("that is too much");
@@ -142,7 +205,8 @@ static void too_large(void)
 
 void tell_story(void)
 {
-    by_hand();
+    six_words();
+    one_pass_by_hand();
     fusion();
     standard();
     too_large();

@@ -18,10 +18,10 @@ static void refuses(const char *arguments, const char *part)
 TEST(program, tells_its_story_and_verifies_it)
 {
     const struct command c = command_run(PROGRAM);
-    const char *const parts[] = {
-        "By hand", "7.5498",   "8.7472",  "6000",    "2000",
-        "S loads", "Standard", "17.2 GB", "pairs d", "standard attention"
-    };
+    const char *const parts[] = { "Six words",         "purred",   "One pass", "3.0921  1.9494",
+                                  "[3.0921 1.9494]",   "6000",     "2000",     "64.39",
+                                  "S loads",           "Standard", "17.2 GB",  "pairs d",
+                                  "standard attention" };
     cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
     for (unsigned k = 0; k < sizeof parts / sizeof parts[0]; k++)
         cr_assert(strstr(c.out, parts[k]), "expected \"%s\" in what it prints", parts[k]);
@@ -80,7 +80,7 @@ TEST(program, traces_a_small_problem)
     const struct command c = command_run(PROGRAM "--n-q 2 --n-k 3 --d 2 --causal --trace");
     cr_assert(c.status == 0 && strstr(c.out, "Trace") && strstr(c.out, "i 1"), "it printed: %s",
               c.out);
-    refuses("--trace", "--trace: expected at most 64 pairs");
+    refuses("--trace", "--trace: expected at most 64 query-key pairs");
 }
 
 TEST(program, refuses_shapes_that_do_not_fit_together)

@@ -1,0 +1,210 @@
+"""diagrams.py - the pictures that explain an idea, drawn from a few numbers and no measurement.
+
+    course.py diagrams draw|check
+
+Each picture is a function that returns its width, its height and its SVG elements. `check` changes nothing and fails
+where a picture is not what would be drawn now.
+"""
+import math
+import sys
+from pathlib import Path
+
+INK, GREY = "#333333", "#767e87"
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+PALE = {BLUE: "#cfe3f0", ORANGE: "#f8dccb", GREEN: "#cbeae1", PINK: "#f3dfeb", GREY: "#e8eaec"}
+
+
+# ---- elements -----------------------------------------------------------------------------------
+
+def box(x, y, width, height, colour=GREY, fill=None):
+    return (f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3" fill="{fill or PALE[colour]}" '
+            f'stroke="{colour}"/>')
+
+
+def text(x, y, words, size=15, anchor="middle", colour=INK, weight="normal"):
+    bold = ' font-weight="bold"' if weight == "bold" else ""
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{colour}"{bold}>{words}</text>'
+
+
+def line(x1, y1, x2, y2, colour=GREY, width=1.5, dash=""):
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
+
+
+def arrow(x1, y1, x2, y2, colour=INK):
+    angle = math.atan2(y2 - y1, x2 - x1)
+    left, right = (f"{x2 - 9 * math.cos(angle + turn):.1f} {y2 - 9 * math.sin(angle + turn):.1f}" for turn in (0.4, -0.4))
+    return line(x1, y1, x2, y2, colour) + f'<path d="M{left}L{x2:g} {y2:g}L{right}z" fill="{colour}"/>'
+
+
+def grid(x, y, rows, columns, cell, colour, filled=()):
+    """A matrix: `filled` are the (row, column) that are in full colour."""
+    cells = [box(x, y, columns * cell, rows * cell, colour)]
+    cells += [f'<rect x="{x + c * cell:g}" y="{y + r * cell:g}" width="{cell}" height="{cell}" fill="{colour}" '
+              f'fill-opacity="0.45"/>' for r, c in filled]
+    cells += [line(x + c * cell, y, x + c * cell, y + rows * cell, colour, 0.6) for c in range(1, columns)]
+    cells += [line(x, y + r * cell, x + columns * cell, y + r * cell, colour, 0.6) for r in range(1, rows)]
+    return "".join(cells)
+
+
+# ---- chapters 01 to 04 --------------------------------------------------------------------------
+
+def bars(x, base, values, scale, colour, form):
+    drawn = []
+    for k, value in enumerate(values):
+        height = value * scale
+        drawn += [box(x + 62 * k, base - height, 44, height, colour),
+                  text(x + 62 * k + 22, base - height - 8, form.format(value), 15)]
+    return drawn + [line(x - 10, base, x + 62 * len(values), base)]
+
+
+def softmax():
+    scores = [1, 2, 3, 4]
+    exponentials = [math.exp(x) for x in scores]
+    weights = [e / sum(exponentials) for e in exponentials]
+    return 760, 250, [*bars(40, 210, scores, 38, BLUE, "{}"), text(160, 238, "scores: any numbers"),
+                      arrow(315, 130, 445, 130), text(380, 112, "softmax"),
+                      *bars(480, 210, weights, 236, ORANGE, "{:.2f}"), text(600, 238, "weights: add up to 1")]
+
+
+def memory():
+    drawn = [box(40, 70, 120, 110, ORANGE), text(100, 120, "processor"), text(100, 142, "+ × e^x", 14, colour=GREY),
+             box(250, 85, 130, 80, GREEN), text(315, 120, "fast memory"), text(315, 142, "small", 14, colour=GREY),
+             box(520, 30, 220, 190, BLUE), text(630, 118, "slow memory"), text(630, 142, "large: all arrays", 14, colour=GREY),
+             arrow(160, 115, 250, 115), arrow(250, 138, 160, 138),
+             line(520, 112, 392, 112, INK, 3), arrow(400, 112, 381, 112), text(450, 100, "load"),
+             line(380, 142, 508, 142, INK, 3), arrow(500, 142, 519, 142), text(450, 162, "store"),
+             text(450, 190, "an access: one element", 13, colour=GREY)]
+    return 760, 250, drawn
+
+
+def shift():
+    def at(x):
+        return 380 + 62 * x, 250 - 9.6 * math.exp(x)
+
+    curve = "M" + "L".join("{:.1f} {:.1f}".format(*at(k / 10)) for k in range(-50, 32))
+    drawn = [line(60, 250, 700, 250), f'<path d="{curve}" stroke="{BLUE}" stroke-width="2.5"/>',
+             line(60, 250 - 9.6, 700, 250 - 9.6, GREY, 0.8, "4 4"), text(64, 234, "1", 13, "start", GREY)]
+    for x, colour in ((1, ORANGE), (2, ORANGE), (3, ORANGE), (-2, GREEN), (-1, GREEN), (0, GREEN)):
+        drawn.append(f'<circle cx="{at(x)[0]:g}" cy="{at(x)[1]:.1f}" r="6" fill="{colour}"/>')
+        drawn.append(text(at(x)[0], 271, f"{x}".replace("-", "−"), 14))
+    drawn += [text(500, 120, "scores 1, 2, 3: e^x grows without limit", 15, "end", ORANGE),
+              text(250, 205, "minus the largest, 3: e^x is at most 1", 15, "middle", GREEN),
+              text(700, 292, "x", 14, colour=GREY)]
+    return 760, 300, drawn
+
+
+def merge():
+    drawn, blocks = [], (((1, 3), 40), ((2, 4), 430))
+    sums = []
+    for scores, x in blocks:
+        m = max(scores)
+        sums.append((m, sum(math.exp(s - m) for s in scores)))
+        drawn += [box(x, 30, 290, 62, BLUE), text(x + 145, 56, f"scores {scores[0]} and {scores[1]}"),
+                  text(x + 145, 80, f"m = {m}, l = {sums[-1][1]:.4f}", 15, weight="bold")]
+    (m_a, l_a), (m_b, l_b) = sums
+    drawn += [arrow(185, 92, 300, 158), text(196, 138, f"l × e^({m_a} − {m_b})", 15, "end", ORANGE),
+              arrow(575, 92, 460, 158), text(562, 138, "l × 1", 15, "start", ORANGE),
+              box(235, 160, 290, 62, GREEN), text(380, 186, "all four scores"),
+              text(380, 210, f"m = {m_b}, l = {l_a * math.exp(m_a - m_b) + l_b:.4f}", 15, weight="bold")]
+    return 760, 240, drawn
+
+
+def attention():
+    drawn, cell, top, row = [], 15, 70, 4
+
+    def matrix(x, y, rows, columns, name, shape, colour, filled):
+        drawn.append(grid(x, y, rows, columns, cell, colour, filled))
+        drawn.append(text(x + columns * cell / 2, y - 10, name, 17, weight="bold"))
+        drawn.append(text(x + columns * cell / 2, top + 6 * cell + 26, shape, 13, colour=GREY))
+
+    def sign(x, words):
+        drawn.append(text(x, top + 3 * cell + 5, words, 18))
+
+    whole = [(row, c) for c in range(6)]
+    matrix(20, top, 6, 2, "Q", "N × d", BLUE, [(row, 0), (row, 1)])
+    sign(66, "·")
+    matrix(82, top + 2 * cell, 2, 6, "Kᵀ", "d × N", BLUE, [])
+    sign(190, "=")
+    matrix(208, top, 6, 6, "S", "N × N", ORANGE, whole)
+    drawn.append(arrow(308, top + 3 * cell, 388, top + 3 * cell))
+    drawn.append(text(348, top + 3 * cell - 12, "softmax", 14))
+    drawn.append(text(348, top + 3 * cell + 22, "of each row", 12, colour=GREY))
+    matrix(398, top, 6, 6, "P", "N × N", ORANGE, whole)
+    sign(505, "·")
+    matrix(522, top, 6, 2, "V", "N × d", BLUE, [])
+    sign(577, "=")
+    matrix(598, top, 6, 2, "O", "N × d", GREEN, [(row, 0), (row, 1)])
+    drawn.append(text(640, top + (row + 0.5) * cell + 5, "one word", 13, "start", GREY))
+    return 760, 205, drawn
+
+
+# ---- chapters 06 and 07 -------------------------------------------------------------------------
+
+def threads():
+    drawn = [box(15, 30, 730, 200, GREY, "#ffffff"), text(28, 50, "grid: all blocks of one launch", 14, "start", GREY)]
+    for k, x in enumerate((30, 275, 520)):
+        drawn += [box(x, 62, 215, 156, GREEN), text(x + 10, 80, f"block {k}" if k < 2 else "block 2 …", 14, "start")]
+        for w in range(2):
+            y = 88 + 38 * w
+            drawn += [box(x + 10, y, 195, 32, BLUE), text(x + 18, y + 21, f"warp {w}", 12, "start")]
+            drawn += [f'<circle cx="{x + 74 + 13 * t:g}" cy="{y + 16:g}" r="4" fill="{BLUE}"/>' for t in range(8)]
+            drawn.append(text(x + 182, y + 20, "… 32", 11, colour=GREY))
+        drawn += [box(x + 10, 172, 195, 34, ORANGE), text(x + 107, 194, "shared memory of the block", 13)]
+    drawn += [box(15, 250, 730, 44, PINK), text(380, 277, "global memory: every thread can read and write it"),
+              text(30, 316, "● a thread, with registers of its own", 13, "start", BLUE)]
+    return 760, 326, drawn
+
+
+def backward():
+    nodes = {"Q": (60, 60, BLUE), "K": (60, 130, BLUE), "lse": (190, 40, BLUE), "P": (300, 95, ORANGE),
+             "dO": (60, 250, BLUE), "V": (60, 200, BLUE), "dP": (300, 225, ORANGE), "dS": (450, 160, ORANGE),
+             "D": (190, 290, BLUE), "dV": (660, 60, GREEN), "dQ": (660, 135, GREEN), "dK": (660, 210, GREEN)}
+    edges = [("Q", "P"), ("K", "P"), ("lse", "P"), ("dO", "dP"), ("V", "dP"), ("P", "dS"), ("dP", "dS"), ("D", "dS"),
+             ("P", "dV"), ("dS", "dQ"), ("dS", "dK")]
+    drawn = []
+    for a, b in edges:
+        (xa, ya, _), (xb, yb, _) = nodes[a], nodes[b]
+        length = math.hypot(xb - xa, yb - ya)
+        dx, dy = (xb - xa) / length, (yb - ya) / length
+        drawn.append(arrow(round(xa + 30 * dx), round(ya + 24 * dy), round(xb - 34 * dx), round(yb - 24 * dy), GREY))
+    for name, (x, y, colour) in nodes.items():
+        drawn += [box(x - 28, y - 18, 56, 36, colour), text(x, y + 6, name, 16, weight="bold")]
+    notes = ((300, 65, "P = e^(S − lse), again"), (300, 262, "dP = dO Vᵀ"), (470, 130, "dS = P (dP − D)"),
+             (660, 32, "dV = Pᵀ dO"), (660, 172, "dQ = dS K"), (660, 247, "dK = dSᵀ Q"), (190, 322, "D = sum of dO · O"))
+    drawn += [text(x, y, words, 13, colour=INK) for x, y, words in notes]
+    return 760, 335, drawn
+
+
+PICTURES = {"01_standard_softmax/pages/pictures/softmax.svg": softmax,
+            "01_standard_softmax/pages/pictures/memory.svg": memory,
+            "02_safe_softmax/pages/pictures/shift.svg": shift,
+            "03_online_softmax/pictures/merge.svg": merge,
+            "04_flash_no_tiling/pages/pictures/attention.svg": attention,
+            "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
+            "07_backward/pages/pictures/dataflow.svg": backward}
+
+
+def svg(picture):
+    width, height, drawn = picture()
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="Helvetica,Arial,sans-serif" '
+            f'fill="none">\n<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(drawn) + "\n</svg>\n")
+
+
+def main(arguments):
+    if arguments not in (["draw"], ["check"]):
+        print(f"diagrams: expected draw or check, found '{' '.join(arguments)}'", file=sys.stderr)
+        return 2
+    stale = 0
+    for path, picture in PICTURES.items():
+        file, new = Path(path), svg(picture)
+        if file.exists() and file.read_text(encoding="utf-8") == new:
+            continue
+        if arguments == ["draw"]:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(new, encoding="utf-8")
+            print(f"drew {path}")
+        else:
+            print(f"stale: {path} (make plots draws it)")
+            stale = 1
+    return stale
