@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("figures", "terse")
+COMMANDS = ("figures", "layers", "terse")
 
 
 def main(arguments):

@@ -35,7 +35,7 @@ format-check:
 TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
     { printf "%s\n" "$$said"; exit 1; }'
 lint:
-	@sh common/tools/layers.sh
+	@python3 common/tools/course.py layers
 	$(call HAVE,$(CLANG_TIDY))
 	@printf '%s\n' $(filter %.c,$(C_FILES)) | $(call TIDY,$(FLAGS) $(TEST_FLAGS))
 	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))

@@ -1,0 +1,67 @@
+"""layers.py - includes go down only, from a room of the course to one below it, and never in a circle.
+
+    course.py layers
+
+Lowest first: cpu; problem and files; measure; check; program; cuda; the chapters, a later one above those
+before it; then what uses all of them: classroom, peers, python and tools, and a chapter's folders for peers and
+python. Tests may include anything. Both files of each include that goes up are named, and a circle's folders.
+"""
+import graphlib
+import re
+import sys
+from pathlib import Path
+
+ROOMS = ("cpu", "problem files", "measure", "check", "program", "cuda")
+LEVELS = {f"common/{name}": level for level, names in enumerate(ROOMS) for name in names.split()}
+TOP = len(ROOMS) + 8
+SOURCES = {".c", ".h", ".cpp", ".cu", ".cuh"}
+FROM_THE_TOP = re.compile("(common|0[1-7]_[a-z_]*)/")
+
+
+def level_of(path):
+    if "/program/python/" in path or "/program/peers/" in path:
+        return TOP
+    if re.match("0[1-7]_", path):
+        return len(ROOMS) + int(path[1])
+    return LEVELS.get("/".join(path.split("/")[:2]), TOP)
+
+
+def room_of(path):
+    return "/".join(path.split("/")[:-1][:2])
+
+
+def includes():
+    """Each include of the course's own files: the file, the line's number, what it includes."""
+    for top in [Path("common"), *sorted(Path().glob("0[1-7]_*"))]:
+        for file in sorted(top.rglob("*")):
+            if file.suffix in SOURCES and "tests" not in file.parts[:-1]:
+                for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                    include = re.match(r' *# *include "([^"]*)"', line)
+                    if include:
+                        yield file.as_posix(), number, include[1]
+
+
+def wrong():
+    above = {}  # room -> those that it includes
+    for file, number, included in includes():
+        if not FROM_THE_TOP.match(included):
+            yield f"{file}:{number}: {included}: expected a path from the top of the course"
+            continue
+        if level_of(included) > level_of(file):
+            yield f"{file}:{number}: includes {included}, which is above it"
+        if room_of(file) != room_of(included):
+            above.setdefault(room_of(file), set()).add(room_of(included))
+    try:
+        graphlib.TopologicalSorter(above).prepare()
+    except graphlib.CycleError as circle:
+        yield f"a circle of folders: {' '.join(circle.args[1])}"
+
+
+def main(arguments):
+    if arguments:
+        print(f"layers: expected nothing else, found '{arguments[0]}'", file=sys.stderr)
+        return 2
+    lines = list(wrong())
+    if lines:
+        print("\n".join(lines))
+    return 1 if lines else 0
