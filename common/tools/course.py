@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("figures", "layers", "terse")
+COMMANDS = ("figures", "layers", "quotes", "terse")
 
 
 def main(arguments):
