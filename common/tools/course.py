@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("figures", "layers", "quotes", "terse")
+COMMANDS = ("docs", "figures", "layers", "pages", "quotes", "terse")
 
 
 def main(arguments):

@@ -9,11 +9,9 @@ plots plots-check: setup-run
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
-	@printf '%s\n' $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html)) | TIMES=$(TIMES) \
-	    xargs -P $(if $(TIMES),1,$(CORES)) -n 1 sh common/tools/docs.sh $@  # what is timed runs alone
-	@sh common/tools/links.sh $(PAGES)
-	@sh common/tools/pages.sh $(PAGES)
-	@sh common/tools/chain.sh $(filter 06_% 07_%,$(CHAPTERS))  # which are read page by page
+	@python3 common/tools/course.py docs $(if $(filter docs,$@),$(if $(TIMES),measure,fill),check) \
+	    $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html))
+	@python3 common/tools/course.py pages $(PAGES)
 
 # Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
 check-docs: setup-test

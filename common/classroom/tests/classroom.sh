@@ -227,7 +227,7 @@ done
 # The planted bugs go into the starter's kernels, and the first is reported there; racecheck-06 holds the course to all.
 bugs=$work/bugs
 EARLIER=$EARLIER_06 sh $here/starter/starter.sh 06_flash_tiled_cuda "$bugs" bugs >"$said" 2>&1 || complain "$(cat "$said")"
-sh common/tools/links.sh "$bugs"/06_*/*.md "$bugs"/06_*/*/*.md >"$said" || complain "bugs: $(cat "$said")"
+python3 common/tools/course.py pages --only links "$bugs"/06_*/*.md "$bugs"/06_*/*/*.md >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
     (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/exercise/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
     grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"

@@ -46,7 +46,7 @@ parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
 gapped=$(for part in $parts; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
 
-sh common/tools/links.sh "$folder/$chapter"/*.md "$folder/$chapter"/*/*.md >"$folder.log" || fail 'has a link that leads nowhere'
+python3 common/tools/course.py pages --only links "$folder/$chapter"/*.md "$folder/$chapter"/*/*.md >"$folder.log" || fail 'has a link that leads nowhere'
 
 # No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
 # `shown PART FILES` names.

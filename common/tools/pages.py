@@ -1,0 +1,188 @@
+"""pages.py - what a reader of the pages may count on.
+
+    course.py pages [--only CHECK] PAGE...
+
+    links      a link to something in the course leads there, and to the heading that it names; links to other
+               places are left alone, for which a test would need the network
+    questions  after each section of a lesson is a question, "**Check yourself.** …", and below it its
+               answer, folded. Lessons are the pages of the chapters but for the exercises, and those of
+               common/cuda and common/python. Sections in which there is nothing to ask are in NO_QUESTION
+    head       a lesson's head has how long it takes (*Time:*), and what may be skipped
+    folds      every fold that is opened is closed, in its section
+    pictures   each picture has a text of what is on it: eight words at least
+    contents   a chapter's first page has a link to each other page of the chapter, where both are given
+    order      from a chapter's first page on, the first link under "Next" (or after "**Next:**") leads from
+               page to page: to each of them once, exercises apart, and then out of the chapter
+
+Each check is a function that takes all pages and yields what is wrong as "PAGE:LINE: …".
+"""
+import functools
+import os
+import re
+import sys
+from pathlib import Path
+
+NO_QUESTION = {"Run it", "Mistakes people make", "Exercises", "Exercise", "Questions", "Next", "The steps",
+               "The files", "Your machine"}
+IN_ANY_ORDER = "05_"  # the other pages of this chapter lead back to its first
+CHAPTER = re.compile(r"((?:.*/)?0[1-7]_[^/]*)/(?:(?:pages|exercise)/)?[^/]*\.md")
+LESSON = re.compile(r"(?:.*/)?(?:0[1-7]_[^/]*/(?:pages/)?[^/]*\.md|common/(?:cuda|python)/README\.md)")
+QUESTION = "**Check yourself.** "
+
+
+class Page:
+    """A page: `lines` are its lines with their numbers, without those of code."""
+
+    def __init__(self, path):
+        self.path, self.lines, code = Path(path), [], False
+        for number, line in enumerate(self.path.read_text(encoding="utf-8").split("\n"), 1):
+            if line.startswith("```"):
+                code = not code
+            elif not code:
+                self.lines.append((number, line))
+        chapter = CHAPTER.fullmatch(self.path.as_posix())
+        self.chapter = Path(chapter[1]) if chapter else None
+        self.is_first = bool(chapter) and self.path == self.chapter / "README.md"
+        self.is_lesson = bool(LESSON.fullmatch(self.path.as_posix()))
+
+    def sections(self):
+        """Each section: the number of its first line, its heading, its lines. The head has no heading."""
+        sections = [(1, "", [])]
+        for number, line in self.lines:
+            if line.startswith("## "):
+                sections.append((number, line[3:], []))
+            sections[-1][2].append((number, line))
+        return sections
+
+
+def headings_of(path):
+    """A page's headings as links name them: small letters, hyphens for spaces, nothing else but words."""
+    found = (re.match("#+ (.*)", line) for _, line in Page(path).lines)
+    return {re.sub("[^a-z0-9_-]", "", heading[1].lower().replace(" ", "-")) for heading in found if heading}
+
+
+def links(pages):
+    headings = functools.lru_cache(maxsize=None)(headings_of)
+    for page in pages:
+        for number, line in page.lines:
+            for link in re.findall(r"\]\(<?([^)>]*)>?\)", re.sub("`[^`]*`", "", line)):
+                if link.startswith(("http://", "https://", "mailto:")):
+                    continue
+                name, _, heading = link.partition("#")
+                file = page.path.parent / name if name else page.path
+                if not link or not file.exists():
+                    yield f"{page.path}:{number}: there is no {link}"
+                elif heading and (not file.is_file() or heading not in headings(file)):
+                    yield f"{page.path}:{number}: {link}: that page has no such heading"
+
+
+def questions(pages):
+    for page in pages:
+        for start, heading, lines in page.sections():
+            asked = waiting = 0
+            for number, line in lines:
+                if line.startswith(QUESTION):
+                    if waiting:
+                        yield f"{page.path}:{waiting}: a question without a folded answer"
+                    asked = waiting = number
+                if "<details>" in line:
+                    waiting = 0
+            if waiting:
+                yield f"{page.path}:{waiting}: a question without a folded answer"
+            if page.is_lesson and heading and heading not in NO_QUESTION and not asked:
+                yield f'{page.path}:{start}: no question after "{heading}"'
+
+
+def head(pages):
+    for page in pages:
+        text = "\n".join(line for _, line in page.sections()[0][2])
+        if page.is_lesson and ("*Time:*" not in text or "skip" not in text):
+            yield f"{page.path}:1: expected how long it takes (*Time:*) and what may be skipped"
+
+
+def folds(pages):
+    for page in pages:
+        for start, _, lines in page.sections():
+            opened = sum("<details>" in line for _, line in lines)
+            closed = sum("</details>" in line for _, line in lines)
+            if opened != closed:
+                yield f"{page.path}:{start}: this section opens {opened} folds, and closes {closed}"
+
+
+def pictures(pages):
+    for page in pages:
+        for number, line in page.lines:
+            for text in re.findall(r"!\[([^\]]*)\]", line):
+                if len(text.split()) < 8:
+                    yield f"{page.path}:{number}: expected eight words of what is on this picture: {text}"
+
+
+def contents(pages):
+    for first in (page for page in pages if page.is_first):
+        linked = {os.path.normpath(first.chapter / link)
+                  for _, line in first.lines for link in re.findall(r"\]\(([^)#]*\.md)[)#]", line)}
+        for page in pages:
+            if page.chapter == first.chapter and page is not first and str(page.path) not in linked:
+                yield f"{page.path}:1: no link to it in {first.path}"
+
+
+def next_of(page):
+    """Where the page's "Next" leads first."""
+    inside = False
+    for number, line in page.lines:
+        if line.startswith("## "):
+            inside = line == "## Next"
+        inside = inside or line.startswith("**Next:**")
+        link = re.search(r"\]\(([^)#]*)", line)
+        if inside and link:
+            return number, link[1]
+    return 1, ""
+
+
+def followed(page):
+    """The pages of the chapter that "Next" leads to, from this one on, and what is wrong with the last."""
+    seen, path, lessons = [], page.path, (page.chapter, page.chapter / "pages")
+    while path not in seen:
+        seen.append(path)
+        number, link = next_of(Page(path))
+        if not link:
+            return seen, f'{path}:{number}: no link under "Next"'
+        to = Path(os.path.normpath(path.parent / link))
+        if to.parent not in lessons:
+            return seen, None
+        if not to.is_file():
+            return seen, f"{path}:{number}: there is no {link}"
+        path = to
+    return seen, f'{path}:1: "Next" leads to it twice'
+
+
+def order(pages):
+    for first in (page for page in pages if page.is_first and not page.chapter.name.startswith(IN_ANY_ORDER)):
+        seen, wrong = followed(first)
+        if wrong:
+            yield wrong
+        for path in sorted([*first.chapter.glob("*.md"), *first.chapter.glob("pages/*.md")]):
+            if path not in seen:
+                yield f'{path}:1: no "Next" leads to it'
+
+
+CHECKS = {check.__name__: check for check in (links, questions, head, folds, pictures, contents, order)}
+
+
+def main(arguments):
+    checks = CHECKS.values()
+    if arguments[:1] == ["--only"] and arguments[1:2] and arguments[1] in CHECKS:
+        checks, arguments = [CHECKS[arguments[1]]], arguments[2:]
+    if not arguments or arguments[0].startswith("-"):
+        print(f"pages: expected pages, or --only and one of {', '.join(CHECKS)}, and pages; found "
+              f"'{' '.join(arguments)}'", file=sys.stderr)
+        return 2
+    try:
+        pages = [Page(os.path.normpath(path)) for path in arguments]
+    except OSError as failed:
+        print(f"pages: {failed}", file=sys.stderr)
+        return 2
+    wrong = [line for check in checks for line in check(pages)]
+    if wrong:
+        print("\n".join(wrong))
+    return 1 if wrong else 0
