@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("docs", "figures", "layers", "pages", "quotes", "terse")
+COMMANDS = ("commands", "docs", "figures", "layers", "pages", "quotes", "terse")
 
 
 def main(arguments):

@@ -13,10 +13,10 @@ docs docs-check: setup-run
 	    $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html))
 	@python3 common/tools/course.py pages $(PAGES)
 
-# Every command of every page, but for those that build by hand: common/tools/compile_lines.sh.
+# Every command of every page, but for those that compile by hand, which .ci/run has.
 check-docs: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@sh common/tools/commands.sh $(PAGES)
+	@python3 common/tools/course.py commands shown $(PAGES)
 
 C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)

@@ -1,0 +1,198 @@
+"""commands.py - every command that a page shows does what it is shown for.
+
+    course.py commands shown PAGE...      in a copy of the course, but for those that compile by hand
+    course.py commands by-hand PAGE...    those, with gcc and with clang
+
+Commands are the ```sh blocks, which run whole, and in the text between backquotes: build/PROGRAM … runs, and
+make TARGET must be a target that there is. A command must end with 0. Files that pages take for granted
+(x.npy, q.npy, yours.npy …) are there. By hand are the lines of such blocks that begin with "cc ", and lines
+after them that begin with "./a.out ", which run what was made; and blocks with a comment before them:
+
+    <!-- by hand: PROGRAM -->     the block makes PROGRAM
+    <!-- not run: REASON -->      it is left out, for example on a machine without a GPU
+
+What is made by hand must compile without a warning, and verify itself. The lines are typed into bash or zsh:
+{a,b} is both.
+"""
+import collections
+import concurrent.futures
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LIMIT = 300  # seconds that a command may take
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+BUILT = ("obj", "tests", "*.a", "compare", "0*")
+Block = collections.namedtuple("Block", "page kind program lines")  # kind: "", "by hand" or "not run"
+
+
+class Failed(Exception):
+    pass
+
+
+def blocks_of(page):
+    blocks, note, block = [], ("", ""), None
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        comment = re.match("<!-- (by hand|not run): (.*) -->", line)
+        if comment:
+            note = comment.groups()
+        elif line.startswith("```"):
+            inside = block is not None
+            block = None if inside or not line.startswith("```sh") else Block(page, *note, [])
+            if block:
+                blocks.append(block)
+            note = ("", "")
+        elif block:
+            block.lines.append(line)
+    return blocks
+
+
+def run(command, folder, **environment):
+    """Runs a command, a list, in that folder. Its last lines if it does not end with 0, else nothing."""
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True,
+                               env={**os.environ, "NO_COLOR": "1", **environment})
+    try:
+        output, ended = process.communicate(timeout=LIMIT)[0], f"ended with {process.returncode}"
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, ended = process.communicate()[0], f"not at its end after {LIMIT} seconds"
+    if process.returncode == 0:
+        return ""
+    last = output.decode("utf-8", "replace").splitlines()[-10:]
+    return "\n".join(["", *(f"    > {line}" for line in last), f"    {ended}"])
+
+
+def indented(script):
+    return "".join(f"\n    {line}" for line in script.rstrip("\n").split("\n"))
+
+
+# ---- in a copy of the course
+
+def files_of_the_course():
+    """All that is not built; the course may have come without git."""
+    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL)
+    if listed.returncode == 0:
+        files = map(Path, listed.stdout.decode().rstrip("\0").split("\0"))
+    else:
+        files = Path().rglob("*")
+    return [path for path in files
+            if path.parts[0] not in ("build", ".git") and (path.is_file() or path.is_symlink())]
+
+
+def copy_to(folder):
+    """The course, and what is built with its times, so that nothing is built again."""
+    for path in files_of_the_course():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, folder / path, follow_symlinks=False)
+    (folder / "build").mkdir()
+    for path in (path for name in BUILT for path in Path("build").glob(name)):
+        if path.is_dir():
+            shutil.copytree(path, folder / path, symlinks=True)
+        else:
+            shutil.copy2(path, folder / path)
+    for name, copied in (("q", "q"), ("k", "k"), ("v", "v"), ("key_mask", "key_mask"), ("scores", "x")):
+        shutil.copy2(f"common/data/{name}.npy", folder / f"{copied}.npy")
+    make = ("build/03_online_softmax --input x.npy --output yours.npy --quiet\n"
+            "build/04_flash_no_tiling --q q.npy --k k.npy --v v.npy --key-mask key_mask.npy --causal "
+            "--output o.npy --quiet\n")
+    wrong = run(["sh", "-ec", make], folder)
+    if wrong:
+        raise Failed(f"the files that pages take for granted cannot be made:{indented(make)}{wrong}")
+
+
+def scripts_of(pages):
+    """What is to be run: page and script."""
+    for page in pages:
+        for block in blocks_of(page):
+            lines = [line for line in block.lines if not line.startswith(("cc ", "./a.out "))]
+            if not block.kind and any(lines):
+                yield page, "\n".join(lines)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for command in sorted(set(re.findall("`(build/0[^`\n]*|make [^`\n]*)`", text))):
+            yield page, re.sub("^make ", "make -n ", command)
+
+
+def shown(pages):
+    scripts = list(scripts_of(pages))
+    if not scripts:
+        raise Failed(f"no command in: {' '.join(map(str, pages))}")
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy_to(Path(folder))
+        for page, script in scripts:
+            failure = run(["sh", "-ec", script], folder)
+            if failure:
+                print(f"{page}: this does not end well:{indented(script)}{failure}", flush=True)
+                wrong = 1
+    if not wrong:
+        print(f"{len(scripts)} commands of the pages do what they are shown for")
+    return wrong
+
+
+# ---- by hand
+
+def write_compiler(path, command):
+    """A compiler of that name whose warnings are errors."""
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    path.chmod(0o755)
+
+
+def compiled(compiler, lines, blocks, home):
+    """What is wrong with the lines and blocks with this compiler, in a folder of its own."""
+    strict, bin_folder = "-Wall -Wextra -Werror", home.parent / f"{compiler}.bin"
+    home.mkdir()
+    bin_folder.mkdir()
+    for path in Path().glob("[!.]*"):
+        if path.name != "build":
+            (home / path.name).symlink_to(path.resolve())
+    path = {"PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    scripts = [f"{line} && ./program --quiet" if line.startswith("cc ") else f"./program {line[8:]}"
+               for line in lines]
+    write_compiler(bin_folder / "cc", f"{compiler} {strict} -o {home}/program")
+    wrong = [(script, run(["bash", "-c", script], home, **path)) for script in scripts]
+    write_compiler(bin_folder / "cc", f"{compiler} {strict}")
+    unroll = "-Wno-unknown-pragmas -Wno-pass-failed"  # which is for nvcc
+    write_compiler(bin_folder / "c++", f"{COMPILERS[compiler]} {strict} {unroll}")
+    for block in blocks:
+        script = "\n".join([*block.lines, f"{block.program} --quiet"])
+        wrong.append((script, run(["bash", "-ec", script], home, **path)))
+    return [f"{compiler}: this does not end well:{indented(script)}{failure}"
+            for script, failure in wrong if failure]
+
+
+def by_hand(pages):
+    blocks = [block for page in pages for block in blocks_of(page)]
+    lines = [line for block in blocks if block.kind != "by hand" for line in block.lines
+             if re.match(r"cc .*[^\\]$|\./a\.out ", line)]
+    blocks = [block for block in blocks if block.kind == "by hand"]
+    if not lines:
+        raise Failed(f"no line that compiles by hand in: {' '.join(map(str, pages))}")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as workers:
+        wrong = list(workers.map(lambda name: compiled(name, lines, blocks, Path(folder, name)), COMPILERS))
+    for line in sum(wrong, []):
+        print(line)
+    if any(wrong):
+        return 1
+    print(f"{len(lines) + len(blocks)} lines and blocks compile by hand with {' and '.join(COMPILERS)}")
+    return 0
+
+
+def main(arguments):
+    commands = {"shown": shown, "by-hand": by_hand}
+    if len(arguments) < 2 or arguments[0] not in commands:
+        print(f"commands: expected shown or by-hand, and pages; found '{' '.join(arguments)}'",
+              file=sys.stderr)
+        return 2
+    try:
+        return commands[arguments[0]]([Path(page) for page in arguments[1:]])
+    except (Failed, OSError) as failed:
+        print(f"commands: {failed}", file=sys.stderr)
+        return 2
