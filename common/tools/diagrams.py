@@ -74,7 +74,7 @@ def memory():
              arrow(160, 115, 250, 115), arrow(250, 138, 160, 138),
              line(520, 112, 392, 112, INK, 3), arrow(400, 112, 381, 112), text(450, 100, "load"),
              line(380, 142, 508, 142, INK, 3), arrow(500, 142, 519, 142), text(450, 162, "store"),
-             text(450, 190, "an access: one element", 13, colour=GREY)]
+             text(450, 196, "one access:", 13, colour=GREY), text(450, 213, "one element", 13, colour=GREY)]
     return 760, 250, drawn
 
 
@@ -148,7 +148,7 @@ def threads():
         for w in range(2):
             y = 88 + 38 * w
             drawn += [box(x + 10, y, 195, 32, BLUE), text(x + 18, y + 21, f"warp {w}", 12, "start")]
-            drawn += [f'<circle cx="{x + 74 + 13 * t:g}" cy="{y + 16:g}" r="4" fill="{BLUE}"/>' for t in range(8)]
+            drawn += [f'<circle cx="{x + 74 + 13 * t:g}" cy="{y + 16:g}" r="4" fill="{BLUE}"/>' for t in range(7)]
             drawn.append(text(x + 182, y + 20, "… 32", 11, colour=GREY))
         drawn += [box(x + 10, 172, 195, 34, ORANGE), text(x + 107, 194, "shared memory of the block", 13)]
     drawn += [box(15, 250, 730, 44, PINK), text(380, 277, "global memory: every thread can read and write it"),
@@ -157,9 +157,9 @@ def threads():
 
 
 def backward():
-    nodes = {"Q": (60, 60, BLUE), "K": (60, 130, BLUE), "lse": (190, 40, BLUE), "P": (300, 95, ORANGE),
-             "dO": (60, 250, BLUE), "V": (60, 200, BLUE), "dP": (300, 225, ORANGE), "dS": (450, 160, ORANGE),
-             "D": (190, 290, BLUE), "dV": (660, 60, GREEN), "dQ": (660, 135, GREEN), "dK": (660, 210, GREEN)}
+    nodes = {"Q": (60, 45, BLUE), "K": (60, 120, BLUE), "lse": (60, 195, BLUE), "P": (300, 130, ORANGE),
+             "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
+             "D": (480, 365, BLUE), "dV": (670, 130, GREEN), "dQ": (670, 225, GREEN), "dK": (670, 320, GREEN)}
     edges = [("Q", "P"), ("K", "P"), ("lse", "P"), ("dO", "dP"), ("V", "dP"), ("P", "dS"), ("dP", "dS"), ("D", "dS"),
              ("P", "dV"), ("dS", "dQ"), ("dS", "dK")]
     drawn = []
@@ -170,10 +170,10 @@ def backward():
         drawn.append(arrow(round(xa + 30 * dx), round(ya + 24 * dy), round(xb - 34 * dx), round(yb - 24 * dy), GREY))
     for name, (x, y, colour) in nodes.items():
         drawn += [box(x - 28, y - 18, 56, 36, colour), text(x, y + 6, name, 16, weight="bold")]
-    notes = ((300, 65, "P = e^(S − lse), again"), (300, 262, "dP = dO Vᵀ"), (470, 130, "dS = P (dP − D)"),
-             (660, 32, "dV = Pᵀ dO"), (660, 172, "dQ = dS K"), (660, 247, "dK = dSᵀ Q"), (190, 322, "D = sum of dO · O"))
+    notes = ((300, 102, "P = e^(S − lse)"), (300, 354, "dP = dO Vᵀ"), (480, 197, "dS = P (dP − D)"),
+             (670, 102, "dV = Pᵀ dO"), (670, 197, "dQ = dS K"), (670, 292, "dK = dSᵀ Q"), (480, 402, "D = row sums of dO · O"))
     drawn += [text(x, y, words, 13, colour=INK) for x, y, words in notes]
-    return 760, 335, drawn
+    return 760, 415, drawn
 
 
 PICTURES = {"01_standard_softmax/pages/pictures/softmax.svg": softmax,

@@ -14,6 +14,8 @@
     order      from a chapter's first page on, the first link under "Next" (or after "**Next:**") leads from
                page to page: to each of them once, exercises apart, and then out of the chapter
 
+    words, rests, phrases, terms    the language of the pages: prose.py
+
 Each check is a function that takes all pages and yields what is wrong as "PAGE:LINE: …".
 """
 import functools
@@ -22,37 +24,12 @@ import re
 import sys
 from pathlib import Path
 
+import prose
+from page import MAIN_PATH, Page
+
 NO_QUESTION = {"Run it", "Mistakes people make", "Exercises", "Exercise", "Questions", "Next", "The steps",
-               "The files", "Your machine"}
-IN_ANY_ORDER = "05_"  # the other pages of this chapter lead back to its first
-CHAPTER = re.compile(r"((?:.*/)?0[1-7]_[^/]*)/(?:(?:pages|exercise)/)?[^/]*\.md")
-LESSON = re.compile(r"(?:.*/)?(?:0[1-7]_[^/]*/(?:pages/)?[^/]*\.md|common/(?:cuda|python)/README\.md)")
+               "The files", "Your machine", "What we have now", "If you want more"}
 QUESTION = "**Check yourself.** "
-
-
-class Page:
-    """A page: `lines` are its lines with their numbers, without those of code."""
-
-    def __init__(self, path):
-        self.path, self.lines, code = Path(path), [], False
-        for number, line in enumerate(self.path.read_text(encoding="utf-8").split("\n"), 1):
-            if line.startswith("```"):
-                code = not code
-            elif not code:
-                self.lines.append((number, line))
-        chapter = CHAPTER.fullmatch(self.path.as_posix())
-        self.chapter = Path(chapter[1]) if chapter else None
-        self.is_first = bool(chapter) and self.path == self.chapter / "README.md"
-        self.is_lesson = bool(LESSON.fullmatch(self.path.as_posix()))
-
-    def sections(self):
-        """Each section: the number of its first line, its heading, its lines. The head has no heading."""
-        sections = [(1, "", [])]
-        for number, line in self.lines:
-            if line.startswith("## "):
-                sections.append((number, line[3:], []))
-            sections[-1][2].append((number, line))
-        return sections
 
 
 def headings_of(path):
@@ -132,41 +109,23 @@ def next_of(page):
     for number, line in page.lines:
         if line.startswith("## "):
             inside = line == "## Next"
-        inside = inside or line.startswith("**Next:**")
         link = re.search(r"\]\(([^)#]*)", line)
         if inside and link:
             return number, link[1]
     return 1, ""
 
 
-def followed(page):
-    """The pages of the chapter that "Next" leads to, from this one on, and what is wrong with the last."""
-    seen, path, lessons = [], page.path, (page.chapter, page.chapter / "pages")
-    while path not in seen:
-        seen.append(path)
-        number, link = next_of(Page(path))
-        if not link:
-            return seen, f'{path}:{number}: no link under "Next"'
-        to = Path(os.path.normpath(path.parent / link))
-        if to.parent not in lessons:
-            return seen, None
-        if not to.is_file():
-            return seen, f"{path}:{number}: there is no {link}"
-        path = to
-    return seen, f'{path}:1: "Next" leads to it twice'
-
-
 def order(pages):
-    for first in (page for page in pages if page.is_first and not page.chapter.name.startswith(IN_ANY_ORDER)):
-        seen, wrong = followed(first)
-        if wrong:
-            yield wrong
-        for path in sorted([*first.chapter.glob("*.md"), *first.chapter.glob("pages/*.md")]):
-            if path not in seen:
-                yield f'{path}:1: no "Next" leads to it'
+    given = {page.path.as_posix() for page in pages}
+    path = [page for page in MAIN_PATH[1:] if page in given]  # the front page leads everywhere
+    for page, following in zip(path, path[1:]):
+        number, link = next_of(Page(page))
+        if os.path.normpath(Path(page).parent / link) != following:
+            yield f'{page}:{number}: expected "Next" to lead to {following} first, found {link or "no link"}'
 
 
-CHECKS = {check.__name__: check for check in (links, questions, head, folds, pictures, contents, order)}
+CHECKS = {check.__name__: check
+          for check in (links, questions, head, folds, pictures, contents, order, *prose.CHECKS)}
 
 
 def main(arguments):

@@ -16,9 +16,6 @@ HEAD = "# 03 A lesson\n\n*Time:* an hour; nothing to skip.\n\n"
 NEXT = "## Next\n\n[04](../04_x/README.md), or back to [03](README.md).\n"
 LESSON = HEAD + "## The idea\n\nText.\n\n" + QUESTION + NEXT
 PICTURE = "![A line that rises as the square of N does](x.svg)\n"
-TO_MORE = (HEAD + "[exercise](exercise/README.md)\n\n## Next\n\n[more](more.md#at-once); "
-           "[04](../04_x/README.md)\n")
-MORE = LESSON.replace("The idea", "At once")
 
 
 class Pages(unittest.TestCase):
@@ -149,29 +146,17 @@ class Chapters(Pages):
         self.accepts({"03_x/README.md": LESSON + "See [that](exercise/more.md#the-idea).\n"})
         self.accepts(other)  # without the first page
 
-    def test_next_leads_from_page_to_page(self):
-        self.accepts({"03_x/README.md": TO_MORE, "03_x/more.md": MORE})
-        code = "```c\n**Next:** a[0](b.md)\n```\n\n**Next:** on to [04](../04_x/README.md).\n"
-        self.accepts({"03_x/README.md": TO_MORE, "03_x/more.md": MORE.replace(NEXT, code)})
-
-    def test_next_leads_into_the_folder_of_pages_and_back(self):
-        Path("03_x/more.md").unlink(missing_ok=True)
-        last = MORE.replace("(README.md)", "(../README.md)").replace("../04_x", "../../04_x")
-        first = TO_MORE.replace("(more", "(pages/more")
-        self.accepts({"03_x/README.md": first, "03_x/pages/more.md": last})
-        again = last.replace(last[last.index("## Next"):], "## Next\n\n[03](../README.md)\n")
-        self.rejects({"03_x/README.md": first, "03_x/pages/more.md": again},
-                     '03_x/README.md:1: "Next" leads to it twice')
-
-    def test_next_that_leads_astray_is_named(self):
-        def astray(first, second, line):
-            self.rejects({"03_x/README.md": first, "03_x/more.md": second}, line, "--only", "order")
-
-        astray(LESSON, MORE, '03_x/more.md:1: no "Next" leads to it')
-        head = MORE.replace(NEXT, "")
-        astray(TO_MORE, head + "## Next\n\n[03](README.md)\n", '03_x/README.md:1: "Next" leads to it twice')
-        astray(TO_MORE, head + "[04](../04_x/README.md)\n", '03_x/more.md:1: no link under "Next"')
-        astray(TO_MORE, head + "## Next\n\n[less](less.md)\n", "03_x/more.md:19: there is no less.md")
+    def test_next_leads_along_the_main_path(self):
+        lesson = LESSON.replace("../04_x", "../02_safe_softmax").replace(", or back to [03](README.md)", "")
+        self.write("02_safe_softmax/README.md", LESSON)
+        one, two = "01_standard_softmax/README.md", "02_safe_softmax/README.md"
+        self.accepts({one: lesson, two: LESSON})
+        astray = lesson.replace("## Next\n\n", "## Next\n\n[03](../03_x/README.md), then ")
+        self.write("03_x/README.md", LESSON)
+        self.rejects({one: astray, two: LESSON},
+                     f'{one}:19: expected "Next" to lead to {two} first, found ../03_x/README.md', "--only", "order")
+        self.rejects({one: lesson.replace("## Next", "## Further"), two: LESSON},
+                     f'{one}:1: expected "Next" to lead to {two} first, found no link', "--only", "order")
 
 
 class Calls(Pages):

@@ -1,0 +1,37 @@
+"""page.py - a page of the course as its checks read it."""
+import re
+from pathlib import Path
+
+# In the order in which "Next" leads through them.
+MAIN_PATH = """README.md 01_standard_softmax/README.md 02_safe_softmax/README.md 03_online_softmax/README.md
+    04_flash_no_tiling/README.md 05_flash_tiled_cpu/README.md 05_flash_tiled_cpu/pages/fa2.md
+    05_flash_tiled_cpu/pages/masks.md 06_flash_tiled_cuda/README.md 06_flash_tiled_cuda/pages/fa1.md
+    06_flash_tiled_cuda/pages/registers.md 07_backward/README.md 07_backward/pages/tiles.md
+    07_backward/pages/checking.md 07_backward/pages/cuda.md""".split()
+CHAPTER = re.compile(r"((?:.*/)?0[1-7]_[^/]*)/(?:(?:pages|exercise)/)?[^/]*\.md")
+LESSON = re.compile(r"(?:.*/)?(?:0[1-7]_[^/]*/(?:pages/)?[^/]*\.md|common/(?:cuda|python)/README\.md)")
+
+
+class Page:
+    """A page: `lines` are its lines with their numbers, without those of code."""
+
+    def __init__(self, path):
+        self.path, self.lines, code = Path(path), [], False
+        for number, line in enumerate(self.path.read_text(encoding="utf-8").split("\n"), 1):
+            if line.startswith("```"):
+                code = not code
+            elif not code:
+                self.lines.append((number, line))
+        chapter = CHAPTER.fullmatch(self.path.as_posix())
+        self.chapter = Path(chapter[1]) if chapter else None
+        self.is_first = bool(chapter) and self.path == self.chapter / "README.md"
+        self.is_lesson = bool(LESSON.fullmatch(self.path.as_posix()))
+
+    def sections(self):
+        """Each section: the number of its first line, its heading, its lines. The head has no heading."""
+        sections = [(1, "", [])]
+        for number, line in self.lines:
+            if line.startswith("## "):
+                sections.append((number, line[3:], []))
+            sections[-1][2].append((number, line))
+        return sections

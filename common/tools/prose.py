@@ -1,0 +1,135 @@
+"""prose.py - the language of the pages, as far as a program can check it (common/STYLE.md has the rules).
+
+    words      how much there is to read: the front page, each page of the main path, all of it
+    rests      on the main path a heading, a picture or a question at least every 400 words
+    phrases    words that a page of the main path does not use; elsewhere there may not be more of them than there were
+    terms      on the main path no term of the glossary is used before the page that defines it in bold
+
+Prose is what a page has outside of code, filled blocks, tables, comments, formulas on lines of their own, texts of pictures and folded answers.
+"""
+import re
+
+from page import MAIN_PATH
+
+FRONT_WORDS, PAGE_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12000, 400
+GLOSSARY = "common/docs/GLOSSARY.md"
+PHRASES = re.compile(
+    r"\b(behind|beside|stands?|stood|nobody|everybody|somebody|neighbou?rs?|comes? (?:by|past)|go(?:es)? (?:past|home)|"
+    r"tells|knows|hangs? on|for good|by and by|so many|needed (?:is|are)|wanted (?:is|are)|rungs?|"
+    r"watched|museum|hidden (?:keys?|scores?|pairs?|tiles?)|\d a (?:pair|row|tile|key|query|head)|"
+    r"accesses a (?:pair|row|tile|key|query|head))\b", re.IGNORECASE)
+PHRASES_ELSEWHERE = 0  # on all other pages together; it may become smaller
+STYLE = "common/STYLE.md"  # has a list of what not to write
+# Words of the glossary that are everyday words too: only their page is checked, not what comes before it.
+EVERYDAY = set()
+
+
+def prose_of(page):
+    """The page's lines of prose, with their numbers; links keep their words."""
+    block = fold = False
+    for number, line in page.lines:
+        if re.match(r"<!-- [a-z]+: .* -->$", line):
+            block = True
+        elif line == "<!-- end -->":
+            block = False
+        elif "<details>" in line:
+            fold = True
+        elif "</details>" in line:
+            fold = False
+        elif not (block or fold or line.startswith(("|", "<!--", "$$"))):
+            line = re.sub(r"!\[[^]]*\]\([^)]*\)", "", line)
+            yield number, re.sub(r"\]\([^)]*\)", "]", line)
+
+
+def words_of(page):
+    return sum(len(line.split()) for _, line in prose_of(page))
+
+
+def on_the_main_path(pages):
+    by_path = {page.path.as_posix(): page for page in pages}
+    return [by_path[path] for path in MAIN_PATH if path in by_path]
+
+
+def words(pages):
+    main = on_the_main_path(pages)
+    for page in main:
+        most = FRONT_WORDS if page.path.as_posix() == MAIN_PATH[0] else PAGE_WORDS
+        if words_of(page) > most:
+            yield f"{page.path}:1: expected at most {most} words of prose, found {words_of(page)}"
+    total = sum(map(words_of, main))
+    if total > ALL_WORDS:
+        yield f"{MAIN_PATH[0]}:1: expected at most {ALL_WORDS} words of prose on the main path, found {total}"
+
+
+def rests(pages):
+    for page in on_the_main_path(pages):
+        text, count, start = dict(prose_of(page)), 0, 1
+        for number, line in page.lines:
+            if line.startswith(("#", "![", "**Check yourself.**")):
+                count, start = 0, number
+            before, count = count, count + len(text.get(number, "").split())
+            if before <= REST_WORDS < count:
+                yield f"{page.path}:{start}: more than {REST_WORDS} words without a heading, a picture or a question"
+
+
+def phrases_of(page):
+    return [(number, found[0]) for number, line in prose_of(page)
+            for found in PHRASES.finditer(re.sub("`[^`]*`", "", line))]
+
+
+def phrases(pages):
+    main = on_the_main_path(pages)
+    for page in main:
+        for number, phrase in phrases_of(page):
+            yield f"{page.path}:{number}: expected other words than '{phrase}' ({STYLE})"
+    elsewhere = sum(len(phrases_of(page)) for page in pages if page not in main and page.path.as_posix() != STYLE)
+    if elsewhere > PHRASES_ELSEWHERE:
+        yield f"{STYLE}:1: expected at most {PHRASES_ELSEWHERE} such phrases on other pages, found {elsewhere}"
+
+
+def terms_of(glossary):
+    """Each term, and the page that defines it by the glossary: the first of its links to the main path."""
+    text = " ".join(line for _, line in glossary.lines)
+    for names, rest in re.findall(r"(?:^| )- \*\*(.*?)\*\*(.*?)(?= - \*\*| ## |$)", text):
+        links = [link.split("#")[0].replace("../../", "") for link in re.findall(r"\]\(([^)]*)\)", rest)]
+        where = next((link for link in links if link in MAIN_PATH), None)
+        for name in re.split(r", | or ", names):
+            if where and len(name) > 2:
+                yield name.lower(), where
+
+
+def uses(term, page):
+    """The number of the first line that uses the term, and that of the first that has it in bold; or None."""
+    word = re.compile(r"\b" + re.escape(term).replace(r"\ ", "[ -]") + r"(?:s|es)?\b", re.IGNORECASE)
+    bold = re.compile(r"\*\*[^*]*" + word.pattern + r"[^*]*\*\*", re.IGNORECASE)
+    used = defined = None
+    for number, line in prose_of(page):
+        if line.startswith("## Next"):
+            break
+        plain = re.sub(r"`[^`]*`|\[[^]]*\]", "", line)
+        if used is None and word.search(plain) and not line.startswith(("#", "*Needs:*")):
+            used = number
+        if defined is None and bold.search(line):
+            defined = number
+    return used, defined
+
+
+def terms(pages):
+    glossary = next((page for page in pages if page.path.as_posix() == GLOSSARY), None)
+    main = on_the_main_path(pages)[1:]  # the front page only points to what is taught
+    if not glossary or len(main) + 1 < len(MAIN_PATH):
+        return
+    for term, where in terms_of(glossary):
+        for page in main:
+            used, defined = uses(term, page)
+            if page.path.as_posix() == where:
+                if not defined:
+                    yield f"{page.path}:1: expected **{term}** in bold, where the glossary says that it is defined"
+                elif used and used < defined and term not in EVERYDAY:
+                    yield f"{page.path}:{used}: '{term}' is used before it is defined in line {defined}"
+                break
+            if used and term not in EVERYDAY:
+                yield f"{page.path}:{used}: '{term}' is used before {where} defines it"
+
+
+CHECKS = (words, rests, phrases, terms)
