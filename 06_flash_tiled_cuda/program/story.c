@@ -1,5 +1,6 @@
 #include "06_flash_tiled_cuda/program/story.h"
 
+#include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "06_flash_tiled_cuda/program/ladder.h"
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "common/measure/bench.h"
@@ -7,6 +8,33 @@
 
 #include <stdio.h>
 #include <string.h>
+
+// ---- first steps --------------------------------------------------------------------------------
+
+DECLARE_LAUNCHERS(add_launcher, add_vectors)
+DECLARE_LAUNCHERS(sum_launcher, sum_row)
+
+static void first_steps(const struct device *device)
+{
+    static add_launcher *const add[BUILDS] = LAUNCHERS(add_vectors);
+    static sum_launcher *const sum[BUILDS] = LAUNCHERS(sum_row);
+    enum { N = 1000 };
+    static float x[N], y[N], z[N];
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(i + 1), y[i] = 10.0f * x[i];
+    add[device->build](x, y, z, N);
+    const float total = sum[device->build](x, N);
+    report_part("First steps");
+    report_line("add: [%g %g … %g] + [%g %g … %g] = [%g %g … %g]", (double)x[0], (double)x[1],
+                (double)x[N - 1], (double)y[0], (double)y[1], (double)y[N - 1], (double)z[0],
+                (double)z[1], (double)z[N - 1]);
+    report_line("sum: 1 + 2 + … + %d = %g", N, (double)total);
+    for (int i = 0; i < N; i++)
+        if (z[i] != 11.0f * x[i])
+            report_wrong("element %d of the sum of two vectors is %g", i, (double)z[i]);
+    if (total != 0.5f * N * (N + 1))
+        report_wrong("the sum of a row is %g", (double)total);
+}
 
 // ---- by hand ------------------------------------------------------------------------------------
 
@@ -54,6 +82,7 @@ static void all_kernels(const struct device *device)
 
 void tell_story(const struct device *device)
 {
+    first_steps(device);
     by_hand(device);
     all_kernels(device);
 }

@@ -117,6 +117,18 @@ __global__ void cleared_by_one_block(float *out)
         atomicAdd(out, 1.0f);
 }
 
+/* The sum of chapter 06's first steps without its barrier. */
+__global__ void sum_without_barrier(float *out)
+{
+    __shared__ float sums[THREADS];
+    sums[threadIdx.x] = float(threadIdx.x);
+    for (unsigned half = THREADS / 2; half > 0; half /= 2)
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+    if (threadIdx.x == 0)
+        out[0] = sums[0];
+}
+
 /* Missing at the end of the loop: the next round's x comes too early. */
 __global__ void barrier_missing_in_a_loop(float *out)
 {
@@ -146,6 +158,7 @@ static constexpr bug bugs[] = {
     { "sum_without_atomics", [](arrays a) { sum_without_atomics<<<4, THREADS>>>(a.out); } },
     { "atomic_and_plain", [](arrays a) { atomic_and_plain<<<1, THREADS>>>(a.out); } },
     { "cleared_by_one_block", [](arrays a) { cleared_by_one_block<<<4, THREADS>>>(a.out); } },
+    { "sum_without_barrier", [](arrays a) { sum_without_barrier<<<1, THREADS>>>(a.out); } },
     { "barrier_missing_in_a_loop",
       [](arrays a) { barrier_missing_in_a_loop<<<1, THREADS>>>(a.out); } },
 };

@@ -30,6 +30,7 @@ const struct planted planted_races[] = {
       RACES,
       { "data race: writes byte 0 of out", "of another block has written" },
       IN_KERNEL },
+    { "sum_without_barrier", RACES, { "nobody has written", "__shared__ sums" }, IN_KERNEL },
     { "barrier_missing_in_a_loop", RACES, { "data race", "__shared__ x" }, IN_KERNEL },
     { "rows_without_barrier", RACES, { "nobody has written", "__shared__ rows" }, IN_KERNEL },
     { "no_barrier_after_the_wait",
