@@ -110,7 +110,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the step before", error);
     if (can_be_counted(p))
-        report_line("products: operations of matrix products for each pair that is seen, / d");
+        report_line("products: operations of matrix products per unmasked pair, / d");
     else
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!worst.right)

@@ -55,8 +55,8 @@ void cuda_check_requested(const struct options *o, const struct attention *p)
     check_tiles(o);
     if (o->bench && device == &device_cpu)
         options_fail("--bench",
-                     "expected a GPU with a CUDA kernel: how long a CPU takes that stands "
-                     "in for one says nothing");
+                     "expected a GPU with a CUDA kernel: a time measured on the CPU in its place "
+                     "would mean nothing");
 }
 
 bool cuda_bench(const struct options *o)
