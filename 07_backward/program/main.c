@@ -21,7 +21,7 @@ enum { LADDER_N = 1024, LADDER_SECONDS = 10 };
 static const struct program program = {
     .chapter = 7,
     .name = "07_backward",
-    .summary = "the gradients of attention, by computing again instead of storing",
+    .summary = "the gradients of attention, recomputed instead of stored",
     .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
 };
 
@@ -130,7 +130,7 @@ static void tell_problem(const struct options *o)
     check_requested(all, &layer.input.p, o);
     layer_forward(&layer);
 
-    report_start("07", "Backward", "gradients by computing again instead of storing",
+    report_start("07", "Backward", "gradients, recomputed instead of stored",
                  o->quiet || o->trace_csv);
     if (o->trace)
         trace_layer(&layer, o->trace_csv);
