@@ -176,13 +176,31 @@ def backward():
     return 760, 415, drawn
 
 
+def atomics():
+    drawn, cell, left, top = [], 62, 90, 46
+    for c in range(3):
+        x = left + c * 90
+        drawn.append(text(x + cell / 2, 34, f"block {c}", 14))
+        drawn += [box(x, top + r * 76, cell, cell, BLUE) for r in range(3)]
+        drawn += [arrow(x + cell / 2, top + 214, x + cell / 2, top + 238, BLUE), box(x - 8, top + 240, cell + 16, 30, GREEN),
+                  text(x + cell / 2, top + 260, "dK, dV", 14)]
+    for r, label in enumerate(("rows 0 to 63", "rows 64 to 127", "rows 128 to 191")):
+        y = top + r * 76 + cell / 2
+        drawn += [text(left - 14, y + 5, f"tile {r}", 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
+                  arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
+                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, {label}", 14)]
+    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three sums in any order", 13, colour=GREY)]
+    return 760, 330, drawn
+
+
 PICTURES = {"01_standard_softmax/pages/pictures/softmax.svg": softmax,
             "01_standard_softmax/pages/pictures/memory.svg": memory,
             "02_safe_softmax/pages/pictures/shift.svg": shift,
             "03_online_softmax/pictures/merge.svg": merge,
             "04_flash_no_tiling/pages/pictures/attention.svg": attention,
             "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
-            "07_backward/pages/pictures/dataflow.svg": backward}
+            "07_backward/pages/pictures/dataflow.svg": backward,
+            "07_backward/pages/pictures/atomics.svg": atomics}
 
 
 def svg(picture):

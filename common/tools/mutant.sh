@@ -111,8 +111,8 @@ is_looked_at() {  # variant
     [ -n "$named" ] || return 0
     for test in $named; do
         case ${test#cuda_},$1 in
-        schedules::leave_no_race,cpu | banks::*,cpu) ;;
-        schedules::leave_no_race,* | banks::*,* | count::*,*) return 0 ;;
+        *::leave_no_race,cpu | banks::*,cpu) ;;
+        *::leave_no_race,* | banks::*,* | count::*,*) return 0 ;;
         *,instrumented) ;;
         *) return 0 ;;
         esac
