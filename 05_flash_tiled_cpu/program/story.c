@@ -183,7 +183,7 @@ static void show_masks(void)
     uint8_t blocks[(N / R) * (N / R)];
     report_part("Masks");
     report_line("N = %d, d = %d, tiles of 32 by 32", N, D);
-    report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "whole", "partial", "skipped",
+    report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "full", "partial", "skipped",
                 "accesses", "of all");
     const size_t whole = counted(MASKS, &input, (struct tile_size){ 32, 32 });
     tell_mask("none", &input, whole);

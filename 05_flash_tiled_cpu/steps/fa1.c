@@ -38,7 +38,7 @@ static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
     const float old = *l * exp_minus(*m, m_new), share = exp_minus(m_tile, m_new);
     const float l_new = old + share * l_tile;
     if (l_new == 0.0f)
-        return;                     // scores of -inf and nothing else so far: nothing has no share
+        return;                     // all scores so far are -inf: there is nothing to add
     for (size_t k = 0; k < d; k++)                                           // 12
         O[k] *= old / l_new;
     for (size_t c = 0; c < cols; c++)
