@@ -59,7 +59,7 @@ static void tell_ladder(struct mark marks[CASES][STEPS], size_t N)
 {
     report_part("Ladder");
     report_line("one head, N = %zu; GFLOP/s, and of the peak of so many cores", N);
-    report_line(" # %-12s%7s %16s %16s %16s %16s", "kernel", "threads", "d 64", "causal", "d 128",
+    report_line(" # %-12s%7s %16s %16s %16s %16s", "step", "threads", "d 64", "causal", "d 128",
                 "causal");
     bool disturbed = false;
     for (size_t k = 0; k < STEPS; k++) {

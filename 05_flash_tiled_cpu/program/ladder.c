@@ -101,8 +101,8 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
-    report_line(" # %-12s%13s %8s %9s  %8s  %s", "kernel", "accesses", "per pair", "stored",
-                "error", "from the stage before");
+    report_line(" # %-12s%13s %8s %9s  %8s  %s", "step", "accesses", "per pair", "stored", "error",
+                "from the step before");
     for (const struct step *step = steps; step <= &steps[last]; step++) {
         const char *unsupported = step_unsupported(step, p);
         char name[32];
@@ -119,7 +119,8 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
     if (!can_be_counted(&steps[COMPLETE], p))
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!step_unsupported(&steps[BLOCK_MATMUL], p))
-        report_line("block_matmul is held against (Q K^T) V, which is larger, and so is its error");
+        report_line(
+            "block_matmul is compared with (Q K^T) V, which is larger, and so is its error");
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     if (!worst.right)

@@ -90,7 +90,7 @@ static void tell_speeds(const struct runner *runners, size_t count, double peak,
 {
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     report_part("Speed");
-    report_line(" # %-12s%8s %12s %9s %9s %10s %9s", "kernel", "threads", "time", "GFLOP/s",
+    report_line(" # %-12s%8s %12s %9s %9s %10s %9s", "step", "threads", "time", "GFLOP/s",
                 "of peak", "x previous", "error");
     for (size_t k = 0; k < count; k++) {
         const struct step *previous = runs_against(runners[k].job.step, &runners[k].job.input->p);

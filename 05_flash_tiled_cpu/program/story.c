@@ -232,8 +232,9 @@ static void show_dropout(void)
     report_line("P = 0.1: %s of %s weights stay, %.4f", report_number(kept, stay),
                 report_number(attention_rows(p) * N, all),
                 (double)kept / (double)(attention_rows(p) * N));
-    report_line("with tiles of 32 by 16 and of 1 by 7 the same weights go: O differs by %.1e",
-                largest);
+    report_line(
+        "with tiles of 32 by 16 and of 1 by 7 the same weights are dropped: O differs by %.1e",
+        largest);
     if (!(largest <= 1e-5))
         report_wrong("that is more than rounding");
     must_be_right(DROPOUT, &input);
@@ -251,7 +252,7 @@ static void show_parts(void)
     struct result splits = step_run(&steps[SPLIT_KV], &input, size);
     const double largest = largest_difference(whole.O, splits.O, D);
     report_part("Splits");
-    report_line("one query, %d keys: split_kv cuts them in %zu splits of %zu keys", N,
+    report_line("one query, %d keys: split_kv cuts them into %zu splits of %zu keys", N,
                 split_count(&input.p), N / split_count(&input.p));
     report_line("its output differs from the undivided one by %.1e", largest);
     if (!(largest <= 1e-6))

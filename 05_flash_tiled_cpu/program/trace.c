@@ -105,7 +105,7 @@ void trace_step(const struct step *step, const struct attention_input *input, st
         report_line("%-8s %5s", "keys", "query");
     run_observed(step, input, size, tell, &telling);
     if (step != &steps[FA1])
-        report_line("P = e^(S - m) and O = P V are divided by l when all keys have gone past");
+        report_line("P = e^(S - m), and O is not divided by l until the last key is done");
 }
 
 // ---- for tools ----------------------------------------------------------------------------------
