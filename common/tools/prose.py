@@ -20,8 +20,9 @@ PHRASES = re.compile(
     r"accesses a (?:pair|row|tile|key|query|head))\b", re.IGNORECASE)
 PHRASES_ELSEWHERE = 0  # on all other pages together; it may become smaller
 STYLE = "common/STYLE.md"  # has a list of what not to write
-# Words of the glossary that are everyday words too: only their page is checked, not what comes before it.
-EVERYDAY = set()
+# Words of the glossary that have an everyday meaning too, which pages may use before: they must only be defined.
+EVERYDAY = {"attention", "thread", "block", "grid", "kernel", "pass", "state", "share", "full", "partial", "skipped"}
+POINTERS = {"Exercises", "If you want more", "Next"}  # sections that name what comes later
 
 
 def prose_of(page):
@@ -88,26 +89,29 @@ def phrases(pages):
 
 
 def terms_of(glossary):
-    """Each term, and the page that defines it by the glossary: the first of its links to the main path."""
+    """Each term, and the page that its entry links to first, if that is on the main path."""
     text = " ".join(line for _, line in glossary.lines)
-    for names, rest in re.findall(r"(?:^| )- \*\*(.*?)\*\*(.*?)(?= - \*\*| ## |$)", text):
-        links = [link.split("#")[0].replace("../../", "") for link in re.findall(r"\]\(([^)]*)\)", rest)]
-        where = next((link for link in links if link in MAIN_PATH), None)
-        for name in re.split(r", | or ", names):
-            if where and len(name) > 2:
+    for entry in re.findall(r"(?:^| )- (\*\*.*?)(?= - \*\*| ## |$)", text):
+        links = re.findall(r"\]\(([^)]*)\)", entry)
+        where = links[0].split("#")[0].replace("../../", "") if links else ""
+        for name in re.findall(r"\*\*(.*?)\*\*", entry):
+            if where in MAIN_PATH and len(name) > 2 and ", " not in name:
                 yield name.lower(), where
 
 
 def uses(term, page):
-    """The number of the first line that uses the term, and that of the first that has it in bold; or None."""
-    word = re.compile(r"\b" + re.escape(term).replace(r"\ ", "[ -]") + r"(?:s|es)?\b", re.IGNORECASE)
+    """The first line after the page's head that uses the term, and the first that has it in bold; or None."""
+    word = re.compile(r"\b" + re.escape(term).replace(r"\ ", "[ -]") + r"(?:s|es|d|ed|ing)?\b", re.IGNORECASE)
     bold = re.compile(r"\*\*[^*]*" + word.pattern + r"[^*]*\*\*", re.IGNORECASE)
     used = defined = None
+    head, passed = True, False
     for number, line in prose_of(page):
-        if line.startswith("## Next"):
-            break
+        if line.startswith("## "):
+            head, passed = False, line[3:] in POINTERS
+        if passed:
+            continue
         plain = re.sub(r"`[^`]*`|\[[^]]*\]", "", line)
-        if used is None and word.search(plain) and not line.startswith(("#", "*Needs:*")):
+        if used is None and not head and word.search(plain) and not line.startswith("#"):
             used = number
         if defined is None and bold.search(line):
             defined = number

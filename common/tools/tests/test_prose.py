@@ -82,9 +82,10 @@ class Prose(unittest.TestCase):
         good = "# Two\n\nA **tile** lies in **fast memory**. Tiles are small.\n"
         self.assertEqual(self.terms(p2=good), [])
         self.assertEqual(self.terms(p1="See `tile` and [the tile](x.md).\n", p2=good, p3="A tile.\n"), [])
-        self.assertEqual(self.terms(p1="Text.\nTwo tiles.\n", p2=good),
+        self.assertEqual(self.terms(p1="## One\nTwo tiles.\n", p2=good),
                          [f"{ONE}:2: 'tile' is used before {TWO} defines it"])
-        self.assertEqual(self.terms(p2="A tile.\n" + good), [f"{TWO}:1: 'tile' is used before it is defined in line 4"])
+        self.assertEqual(self.terms(p2="## Two\nA tile.\n" + good), [f"{TWO}:2: 'tile' is used before it is defined in line 5"])
+        self.assertEqual(self.terms(p1="# One\nOn to tiles.\n## Next\nTo tiles.\n", p2="# Two\nA tile.\n" + good), [])
         self.assertEqual(self.terms(p2="A **tile** lies in memory.\n"),
                          [f"{TWO}:1: expected **fast memory** in bold, where the glossary says that it is defined"])
 
