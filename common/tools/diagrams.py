@@ -1,11 +1,15 @@
-"""diagrams.py - the pictures that explain an idea, drawn from a few numbers and no measurement.
+"""diagrams.py - the pictures that explain an idea, drawn from a few numbers.
 
-    course.py diagrams draw|check
+    course.py diagrams draw|check BUILD
+
+The numbers are computed here, printed by the programs in BUILD, or taken from the results of a GPU.
 
 Each picture is a function that returns its width, its height and its SVG elements. `check` changes nothing and fails
 where a picture is not what would be drawn now.
 """
 import math
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -45,6 +49,58 @@ def grid(x, y, rows, columns, cell, colour, filled=()):
     cells += [line(x + c * cell, y, x + c * cell, y + rows * cell, colour, 0.6) for c in range(1, columns)]
     cells += [line(x, y + r * cell, x + columns * cell, y + r * cell, colour, 0.6) for r in range(1, rows)]
     return "".join(cells)
+
+
+# ---- the front page ------------------------------------------------------------------------------
+
+def speed_of(kernel, dtype):
+    """TFLOP/s of a kernel of chapter 06 on an H200, d = 64, N = 4096, no mask."""
+    for row in Path("06_flash_tiled_cuda/results/nvidia_h200.csv").read_text(encoding="utf-8").split("\n"):
+        cells = row.split(",")
+        if cells[1:3] == [kernel, dtype] and cells[5:8] == ["4096", "64", "0"]:
+            return float(cells[11]) / 1000
+    raise ValueError(f"nvidia_h200.csv: expected a row of {kernel} in {dtype}")
+
+
+def front(build):
+    def at(n, size):  # both axes logarithmic: N from 1024 to 262144, bytes from 10 kB to 1 TB
+        return 70 + 30 * math.log2(n / 1024), 232 - 24 * math.log10(size / 1e4)
+
+    stored = [at(1024 * 2 ** k, 8 * (1024 * 2 ** k) ** 2) for k in range(9)]
+    drawn = [text(190, 24, "memory besides input and output, one head", 14), line(70, 232, 320, 232), line(70, 30, 70, 232)]
+    drawn += [text(62, at(1024, size)[1] + 5, label, 12, "end", GREY)
+              for size, label in ((1e5, "100 kB"), (1e7, "10 MB"), (1e9, "1 GB"), (1e11, "100 GB"))]
+    drawn += [text(at(n, 1e4)[0], 250, label, 12, colour=GREY) for n, label in ((1024, "1k"), (16384, "16k"), (262144, "256k"))]
+    drawn += [text(195, 270, "words of text", 12, colour=GREY),
+              '<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in stored) + f'" stroke="{ORANGE}" stroke-width="3"/>',
+              line(70, 228, 310, 228, BLUE, 4), text(180, 100, "standard", 14, "end", ORANGE), text(240, 218, "FlashAttention: none", 14, colour=BLUE)]
+    bars = [("plain formula, step 1", speed_of("naive", "f32"), GREY), ("FlashAttention-2, step 3", speed_of("fa2", "f32"), BLUE),
+            ("tensor cores, step 4", speed_of("mma", "bf16"), BLUE), ("Hopper, step 11", speed_of("wgmma", "bf16"), BLUE),
+            ("cuDNN, by NVIDIA", speed_of("pytorch cudnn", "bf16"), GREEN)]
+    drawn.append(text(575, 24, "speed on an H200, TFLOP/s", 14))
+    for k, (label, value, colour) in enumerate(bars):
+        y = 44 + 42 * k
+        drawn += [text(518, y + 19, label, 13, "end"), box(526, y, max(150 * value / bars[3][1], 1), 28, colour),
+                  text(534 + 150 * value / bars[3][1], y + 19, f"{value:.3g}", 13, "start")]
+    return 760, 285, drawn
+
+
+def accesses(build):
+    """Accesses per query-key pair on one input: chapter 04, and the first steps of 05."""
+    shape = ["--heads", "4", "--n-q", "164", "--d", "32"]
+    out = [subprocess.run([f"{build}/{program}", *shape, *more], capture_output=True, text=True, check=True).stdout
+           for program, more in (("04_flash_no_tiling", ["--traffic"]), ("05_flash_tiled_cpu", ["--kernel", "all"]))]
+    found = re.search(r"^ +all +[\d ]+ (\d+\.\d\d)", out[0], re.MULTILINE)[1]
+    steps = {name: re.search(rf"^ +\d+ {name} +[\d ]+ (\d+\.\d\d)", out[1], re.MULTILINE)[1]
+             for name in ("standard", "block_matmul", "fa2")}
+    bars = (("chapter 04: no tiles", found, GREY), ("tiles, S and P stored", steps["standard"], ORANGE),
+            ("the bare product, no softmax", steps["block_matmul"], GREEN), ("FlashAttention-2, with softmax", steps["fa2"], BLUE))
+    drawn = [text(380, 26, "accesses per query–key pair", 15)]
+    for k, (label, value, colour) in enumerate(bars):
+        y = 44 + 44 * k
+        drawn += [text(258, y + 20, label, 14, "end"), box(268, y, 6.6 * float(value), 30, colour),
+                  text(278 + 6.6 * float(value), y + 20, value, 15, "start", INK, "bold")]
+    return 760, 230, drawn
 
 
 # ---- chapters 01 to 04 --------------------------------------------------------------------------
@@ -193,7 +249,9 @@ def atomics():
     return 760, 330, drawn
 
 
-PICTURES = {"01_standard_softmax/pages/pictures/softmax.svg": softmax,
+PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
+            "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
+            "01_standard_softmax/pages/pictures/softmax.svg": softmax,
             "01_standard_softmax/pages/pictures/memory.svg": memory,
             "02_safe_softmax/pages/pictures/shift.svg": shift,
             "03_online_softmax/pictures/merge.svg": merge,
@@ -203,22 +261,22 @@ PICTURES = {"01_standard_softmax/pages/pictures/softmax.svg": softmax,
             "07_backward/pages/pictures/atomics.svg": atomics}
 
 
-def svg(picture):
-    width, height, drawn = picture()
+def svg(picture, build):
+    width, height, drawn = picture(build) if picture in (front, accesses) else picture()
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="Helvetica,Arial,sans-serif" '
             f'fill="none">\n<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(drawn) + "\n</svg>\n")
 
 
 def main(arguments):
-    if arguments not in (["draw"], ["check"]):
-        print(f"diagrams: expected draw or check, found '{' '.join(arguments)}'", file=sys.stderr)
+    if len(arguments) != 2 or arguments[0] not in ("draw", "check"):
+        print(f"diagrams: expected draw or check, and the folder of what is built, found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     stale = 0
     for path, picture in PICTURES.items():
-        file, new = Path(path), svg(picture)
+        file, new = Path(path), svg(picture, arguments[1])
         if file.exists() and file.read_text(encoding="utf-8") == new:
             continue
-        if arguments == ["draw"]:
+        if arguments[0] == "draw":
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(new, encoding="utf-8")
             print(f"drew {path}")

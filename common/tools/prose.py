@@ -5,7 +5,8 @@
     phrases    words that a page of the main path does not use; elsewhere there may not be more of them than there were
     terms      on the main path no term of the glossary is used before the page that defines it in bold
 
-Prose is what a page has outside of code, filled blocks, tables, comments, formulas on lines of their own, texts of pictures and folded answers.
+Prose is what a page has outside of code, filled blocks, tables, comments, formulas on lines of their own, texts of
+pictures and folded answers; sections that only point elsewhere do not count as words to read.
 """
 import re
 
@@ -43,7 +44,12 @@ def prose_of(page):
 
 
 def words_of(page):
-    return sum(len(line.split()) for _, line in prose_of(page))
+    count, pointer = 0, False
+    for _, line in prose_of(page):
+        if line.startswith("## "):
+            pointer = line[3:] in POINTERS
+        count += 0 if pointer else len(line.split())
+    return count
 
 
 def on_the_main_path(pages):
