@@ -45,6 +45,16 @@ void cuda_cpu_patience(unsigned seconds);
 void cuda_cpu_shared(size_t bytes);
 
 /*
+ * How many devices there seem to be, 1 if this is not called, and which of them is the calling thread's current one. All are
+ * this CPU and its memory, but for their names and for the attributes of kernels, which each device has of its own.
+ */
+void cuda_cpu_devices(int count, int device);
+
+/* A new stream, and how many launches, copies and fills a stream has been given; NULL is the default stream. */
+struct CUstream_st *cuda_cpu_stream(void);
+size_t cuda_cpu_works(struct CUstream_st *stream);
+
+/*
  * What is done with the accesses of an instrumented kernel (launchers that end in _instrumented), one or more:
  * data races are reported; global accesses are counted in common/measure/traffic.h, which must watch the
  * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which

@@ -45,6 +45,7 @@ static inline void cuda_name(const void *array, const char *name, size_t element
 #include "common/cuda/half.h"
 #endif
 
+#include "common/cuda/attributes.h"
 #include "common/cuda/check.h"
 #include "common/cuda/tensor.h"
 

@@ -1,5 +1,5 @@
 /*
- * The runtime's device, which is the CPU; its streams, which are always empty; its events, which are
+ * The runtime's devices, which are the CPU; its streams, which are always empty; its events, which are
  * clocks.
  */
 #include "common/cuda/emulator/errors.h"
@@ -7,37 +7,51 @@
 #include "common/cuda/emulator/shared.h"
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 using namespace cpu;
 
 // ---- the device ---------------------------------------------------------------------------------
 
+static thread_local int current;
+
+void cuda_cpu_devices(int count, int device)
+{
+    settings.devices = count;
+    current = device;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = settings.devices;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current;
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    if (device < 0 || device >= settings.devices)
+        return result(cudaErrorInvalidDevice);
+    current = device;
+    return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 {
-    if (device != 0)
+    if (device < 0 || device >= settings.devices)
         return result(cudaErrorInvalidDevice);
     *p = {};
     size_t free = 0;
     cudaMemGetInfo(&free, &p->totalGlobalMem);
     snprintf(p->name, sizeof p->name, "CPU in place of a GPU");
+    if (device > 0)
+        snprintf(p->name, sizeof p->name, "CPU in place of GPU %d", device);
     p->sharedMemPerBlock = SHARED_USUAL;
     p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = settings.shared;
     p->warpSize = WARP;
@@ -83,8 +97,36 @@ cudaError_t cudaDeviceSynchronize()
 
 // ---- streams and events -------------------------------------------------------------------------
 
-struct cudaStream {
+struct CUstream_st {
 };
+
+/* What each has been given. Made at the first use and never destroyed, as memory.cpp's map. */
+static std::map<cudaStream_t, size_t> &works()
+{
+    static auto *all = new std::map<cudaStream_t, size_t>{ { nullptr, 0 } };
+    return *all;
+}
+
+cudaError_t cpu::stream_given(cudaStream_t stream)
+{
+    const auto found = works().find(stream);
+    if (found == works().end())
+        return cudaErrorInvalidResourceHandle;
+    found->second++;
+    return cudaSuccess;
+}
+
+CUstream_st *cuda_cpu_stream()
+{
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    return stream;
+}
+
+size_t cuda_cpu_works(CUstream_st *stream)
+{
+    return works().at(stream);
+}
 
 struct cudaEvent {
     std::chrono::steady_clock::time_point time;
@@ -93,12 +135,15 @@ struct cudaEvent {
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    *stream = new cudaStream;
+    *stream = new CUstream_st;
+    works()[*stream] = 0;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    if (!stream || works().erase(stream) == 0)
+        return result(cudaErrorInvalidResourceHandle);
     delete stream;
     return cudaSuccess;
 }

@@ -107,6 +107,7 @@ cudaError_t cudaPeekAtLastError()
     ERROR(cudaErrorInvalidDevice, "invalid device ordinal")                    \
     ERROR(cudaErrorNoKernelImageForDevice,                                     \
           "no kernel image is available for execution on the device")          \
+    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle")           \
     ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered") \
     ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated")
 

@@ -41,6 +41,10 @@ static cudaError_t refusal(const launch *l, char *why, size_t size)
                  l->shared_limit == SHARED_USUAL ? " (cudaFuncSetAttribute can raise it)" : "");
         return cudaErrorInvalidValue;
     }
+    if (stream_given(l->stream) != cudaSuccess) {
+        snprintf(why, size, "its stream is none, or was destroyed");
+        return cudaErrorInvalidResourceHandle;
+    }
     return cudaSuccess;
 }
 

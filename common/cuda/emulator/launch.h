@@ -26,6 +26,7 @@ struct shared_packing {
 struct launch {
     dim3 grid, block;
     size_t shared;
+    cudaStream_t stream;
     site at;
     const char *name;            // of the kernel
     const void *kernel;          // its address
@@ -105,12 +106,13 @@ struct configuration {
 };
 
 static inline configuration configure(dim3 grid, dim3 block, size_t shared = 0,
-                                      cudaStream_t = nullptr, CUDA_SITE)
+                                      cudaStream_t stream = nullptr, CUDA_SITE)
 {
     configuration c = {};
     c.l.grid = grid;
     c.l.block = block;
     c.l.shared = shared;
+    c.l.stream = stream;
     c.l.at = { file, line };
 #ifdef CUDA_INSTRUMENTED
     c.l.instrumented = true;

@@ -6,36 +6,39 @@
 #include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <unistd.h>
+#include <utility>
 
 namespace cpu
 {
 
 // ---- functions ----------------------------------------------------------------------------------
 
-static std::map<const void *, int> &shared_limits()
+/* Of each kernel, on each device. */
+static int &shared_limit(const void *kernel)
 {
-    static auto *all = new std::map<const void *, int>;
-    return *all;
+    static auto *all = new std::map<std::pair<const void *, int>, int>;
+    int device = 0;
+    cudaGetDevice(&device);
+    return (*all)[{ kernel, device }];
 }
 
 cudaError_t function_attribute(const void *kernel, cudaFuncAttribute, int value)
 {
     if (value < 0 || size_t(value) > settings.shared)
         return result(cudaErrorInvalidValue);
-    shared_limits()[kernel] = value;
+    shared_limit(kernel) = value;
     return cudaSuccess;
 }
 
 size_t shared_limit_of(const void *kernel)
 {
-    const auto found = shared_limits().find(kernel);
-    if (found == shared_limits().end() || found->second < SHARED_USUAL)
-        return SHARED_USUAL;
-    return size_t(found->second);
+    const size_t asked = size_t(shared_limit(kernel));
+    return std::max(size_t{ SHARED_USUAL }, std::min(asked, settings.shared));
 }
 
 }  // namespace cpu
@@ -63,11 +66,13 @@ static bool fits(const void *p, size_t bytes, bool device)
     return device ? on_device(p, bytes) : !allocation_of(p);
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
     only_on_the_host("cudaMemcpy");
-    if (bytes == 0)
-        return result(cudaSuccess);
+    const cudaError_t error = stream_given(stream);
+    if (error != cudaSuccess || bytes == 0)
+        return result(error);
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) {
@@ -82,17 +87,28 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
     return result(cudaSuccess);
 }
 
-cudaError_t cudaMemset(void *p, int byte, size_t bytes)
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream)
 {
     only_on_the_host("cudaMemset");
-    if (bytes == 0)
-        return result(cudaSuccess);
+    const cudaError_t error = stream_given(stream);
+    if (error != cudaSuccess || bytes == 0)
+        return result(error);
     if (!on_device(p, bytes))
         return result(cudaErrorInvalidValue);
     memory_expose();
     memset(p, byte, bytes);
     memory_hide();
     return result(cudaSuccess);
+}
+
+cudaError_t cudaMemset(void *p, int byte, size_t bytes)
+{
+    return cudaMemsetAsync(p, byte, bytes);
 }
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)

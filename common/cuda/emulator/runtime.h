@@ -1,6 +1,6 @@
 /*
  * The part of CUDA's runtime that the course uses. Everything is done when a call returns: streams
- * are in order and empty, events are clocks.
+ * are in order and empty, and count what they are given; events are clocks.
  */
 #ifndef COMMON_CUDA_RUNTIME_H
 #define COMMON_CUDA_RUNTIME_H
@@ -18,6 +18,7 @@ enum cudaError_t {
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorInvalidResourceHandle = 400,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchTimeout = 702,
 };
@@ -51,7 +52,7 @@ struct cudaDeviceProp {
     int major, minor;  // 0, 0: no GPU
 };
 
-typedef struct cudaStream *cudaStream_t;
+typedef struct CUstream_st *cudaStream_t;
 typedef struct cudaEvent *cudaEvent_t;
 
 cudaError_t cudaGetLastError();
@@ -62,7 +63,10 @@ const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaMalloc(void **p, size_t bytes, CUDA_SITE);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void *p, int byte, size_t bytes);
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 
 cudaError_t cudaGetDeviceCount(int *count);
@@ -98,8 +102,11 @@ namespace cpu
 
 cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 
-/* Bytes of shared memory that a kernel may have. */
+/* Bytes of shared memory that a kernel may have on the current device. */
 size_t shared_limit_of(const void *kernel);
+
+/* Counts a work that the stream is given; an error where it is none, or was destroyed. */
+cudaError_t stream_given(cudaStream_t stream);
 
 }  // namespace cpu
 
@@ -116,17 +123,6 @@ static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAtt
                                                int value)
 {
     return cpu::function_attribute(reinterpret_cast<const void *>(kernel), attribute, value);
-}
-
-static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-                                          cudaMemcpyKind kind, cudaStream_t = nullptr)
-{
-    return cudaMemcpy(to, from, bytes, kind);
-}
-
-static inline cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t = nullptr)
-{
-    return cudaMemset(p, byte, bytes);
 }
 
 #endif

@@ -3,7 +3,7 @@
 
 namespace cpu
 {
-cuda_settings settings = { CUDA_ASCENDING, 0, false, 0, 0, 20, SHARED_MOST };
+cuda_settings settings = { CUDA_ASCENDING, 0, false, 0, 0, 20, SHARED_MOST, 1 };
 }
 
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed)

@@ -20,6 +20,7 @@ struct cuda_settings {
     unsigned watch;      // what is done with instrumented accesses: enum cuda_watch
     unsigned patience;   // seconds that a thread may run
     size_t shared;       // bytes of shared memory that a block may ask for
+    int devices;         // how many there seem to be
 };
 extern cuda_settings settings;
 

@@ -8,6 +8,8 @@
 int copies_cpu(void);
 int errors_cpu(void);
 int device_cpu(void);
+int streams_cpu(void);
+int devices_cpu(void);
 int fresh_memory_cpu(void);
 int shared_memory_cpu(int most);
 
@@ -29,6 +31,16 @@ TEST(runtime, remembers_errors_until_somebody_asks)
 TEST(runtime, has_a_device_streams_and_events)
 {
     assert_right(device_cpu());
+}
+
+TEST(runtime, counts_what_a_stream_is_given)
+{
+    assert_right(streams_cpu());
+}
+
+TEST(runtime, has_as_many_devices_as_it_is_told_to)
+{
+    assert_right(devices_cpu());
 }
 
 TEST(runtime, gives_memory_that_begins_as_nan)

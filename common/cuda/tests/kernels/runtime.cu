@@ -2,6 +2,7 @@
  * The runtime, as a program uses it: each function returns the line where something is not as it should
  * be, or 0.
  */
+#include "common/cuda/cpu.h"
 #include "common/cuda/device.h"
 
 #include <math.h>
@@ -89,6 +90,63 @@ extern "C" int LAUNCHER(device)(void)
     EXPECT(cudaEventDestroy(begin) == cudaSuccess && cudaEventDestroy(end) == cudaSuccess);
     EXPECT(cudaStreamSynchronize(stream) == cudaSuccess &&
            cudaStreamDestroy(stream) == cudaSuccess);
+    return 0;
+}
+
+/* Launches, copies and fills are done on the stream that they are given to, which counts them. */
+extern "C" int LAUNCHER(streams)(void)
+{
+    float back[N], *a;
+    cudaStream_t stream;
+    const cudaError_t none = cudaErrorInvalidResourceHandle;
+    EXPECT(cudaStreamCreate(&stream) == cudaSuccess && cuda_cpu_works(stream) == 0);
+    EXPECT(cudaMalloc(&a, sizeof back) == cudaSuccess);
+    const size_t before = cuda_cpu_works(nullptr);
+    EXPECT(cudaMemsetAsync(a, 0, sizeof back, stream) == cudaSuccess);
+    add_one<<<1, N, 0, stream>>>(a);
+    EXPECT(cudaGetLastError() == cudaSuccess && cuda_cpu_works(stream) == 2);
+    EXPECT(cudaMemcpyAsync(back, a, sizeof back, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+    EXPECT(back[N - 1] == 1.0f && cuda_cpu_works(stream) == 3);
+    EXPECT(cuda_cpu_works(nullptr) == before);
+    add_one<<<1, N>>>(a);
+    EXPECT(cudaGetLastError() == cudaSuccess && cuda_cpu_works(nullptr) == before + 1);
+    EXPECT(cudaMemset(a, 0, sizeof back) == cudaSuccess && cuda_cpu_works(nullptr) == before + 2);
+    EXPECT(cudaStreamDestroy(stream) == cudaSuccess && cudaStreamDestroy(stream) == none);
+    EXPECT(cudaMemsetAsync(a, 0, sizeof back, stream) == none && cudaGetLastError() == none);
+    add_one<<<1, N, 0, stream>>>(a);
+    EXPECT(cudaGetLastError() == none);
+    EXPECT(cudaFree(a) == cudaSuccess);
+    return 0;
+}
+
+/* Each device has a name and its kernels' attributes, and a kernel is allowed shared memory once on each. */
+extern "C" int LAUNCHER(devices)(void)
+{
+    enum { MUCH = 60000 };
+    cudaDeviceProp p;
+    float *a;
+    int count = 0;
+    cuda_cpu_devices(2, 0);
+    EXPECT(cudaGetDeviceCount(&count) == cudaSuccess && count == 2);
+    EXPECT(cudaSetDevice(2) == cudaErrorInvalidDevice && cudaSetDevice(-1) != cudaSuccess);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidDevice && current_device() == 0);
+    EXPECT(cudaMalloc(&a, N * sizeof *a) == cudaSuccess);
+    EXPECT(cudaMemset(a, 0, N * sizeof *a) == cudaSuccess);
+    allow_shared<add_one>(MUCH);
+    add_one<<<1, N, MUCH>>>(a);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaSetDevice(1) == cudaSuccess && current_device() == 1);
+    EXPECT(cudaGetDeviceProperties(&p, 1) == cudaSuccess && strstr(p.name, "GPU 1"));
+    add_one<<<1, N, MUCH>>>(a);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    allow_shared<add_one>(MUCH);
+    add_one<<<1, N, MUCH>>>(a);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    cuda_cpu_shared(MUCH - 1);
+    allow_shared<add_one>(MUCH);  // it would end the program if it were set again
+    add_one<<<1, N, MUCH>>>(a);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    EXPECT(cudaFree(a) == cudaSuccess);
     return 0;
 }
 

@@ -1,0 +1,45 @@
+/*
+ * What a launcher asks of the device before it starts a kernel: which device it is, and shared memory for the kernel.
+ *
+ *     allow_shared<tile<T, D>>(bytes);
+ *     tile<T, D><<<grid, THREADS, bytes, stream>>>(…);
+ */
+#ifndef COMMON_CUDA_ATTRIBUTES_H
+#define COMMON_CUDA_ATTRIBUTES_H
+
+#include "common/cuda/check.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+/* The calling thread's. */
+static inline int current_device()
+{
+    int device = 0;
+    CHECK_CUDA(cudaGetDevice(&device));
+    return device;
+}
+
+/*
+ * Lets a block of the kernel have so many bytes of dynamic shared memory, which may be more than the usual 48 kB. That
+ * holds for one device until the program ends, so it is set once for each kernel and device, always to the same value.
+ */
+template <auto KERNEL>
+static inline void allow_shared(size_t bytes, const char *file = __builtin_FILE(),
+                                int line = __builtin_LINE())
+{
+    static std::mutex lock;
+    static uint64_t done;  // a bit for each of 64 devices; for others it is set each time
+    const std::lock_guard<std::mutex> locked(lock);
+    const int device = current_device();
+    const uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
+    if (done & bit)
+        return;
+    cuda_check(
+        cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        "cudaFuncSetAttribute", file, line);
+    done |= bit;
+}
+
+#endif
