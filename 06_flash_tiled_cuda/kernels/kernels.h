@@ -4,6 +4,7 @@
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
 
+#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "common/problem/attention.h"
 
 #ifdef __cplusplus
@@ -26,8 +27,8 @@ struct device_arrays {
 };
 
 /*
- * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run
- * when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
+ * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they may
+ * still run when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
  * 96, 128; complete knows all of attention.h, and d from 1 to 128. B H is at most 65 535. A query that
  * sees no key has O = 0 and lse = -inf. Keys that no query of a tile sees may hold anything; in naive and fa1,
  * whose threads go key by key, a NaN also stays with the queries of a tile that see its key.
@@ -36,7 +37,8 @@ struct device_arrays {
  * d = 64 and 128, and a GPU of compute capability 8.0 or later, those from wgmma on for one of 9.0; complete knows these types
  * too, and then d = 32, 64, 96, 128 and 256.
  */
-typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays);
+typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays,
+                             cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -59,7 +59,7 @@ struct on_device kernel_load(const struct step *kernel, const struct device *dev
 
 void kernel_launch(const struct on_device *l)
 {
-    l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
+    l->kernel->runs->on[l->device->build](&l->p, &l->arrays, l->stream);
 }
 
 void kernel_unload(struct on_device *l)

@@ -12,6 +12,7 @@ struct on_device {
     const struct step *kernel;
     struct attention p;
     struct device_arrays arrays;
+    cudaStream_t stream;  // on which it is started; NULL: the default one
 };
 struct on_device kernel_load(const struct step *kernel, const struct device *device,
                              const struct attention_input *input);

@@ -6,6 +6,7 @@
 
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "common/cpu/memory.h"
+#include "common/cuda/cpu.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -220,6 +221,59 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
     problem_free(&narrow);
 }
 
+/* O of the kernel on the CPU, started on a stream of the current device; nothing is started on another. */
+static void run_on_stream(enum kernel_name name, const struct test_problem *t, cudaStream_t stream,
+                          float *O)
+{
+    const struct attention_input input = input_of(t);
+    struct on_device l = kernel_load(&kernels[name], &device_cpu, &input);
+    const size_t here = cuda_cpu_works(stream), default_stream = cuda_cpu_works(NULL);
+    l.stream = stream;
+    kernel_launch(&l);
+    cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", kernels[name].name);
+    cr_assert(!stream || cuda_cpu_works(NULL) == default_stream, "%s: on the default stream",
+              kernels[name].name);
+    kernel_output(&l, O);
+    kernel_unload(&l);
+}
+
+/* Every kernel gives the same bits on a stream of its own, and then on another device. With 16 bits it needs more than 48 kB. */
+static void assert_same_everywhere(enum kernel_name name, enum dtype type)
+{
+    struct attention p = attention_of(1, 2, 1, 70, 90, type == DTYPE_F32 ? 16 : 128);
+    p.dtype = type;
+    struct test_problem t = problem_of(p, 0, 1);
+    const size_t n = attention_query_elements(&p);
+    float *O = allocate(n, sizeof *O, "O"), *other = allocate(n, sizeof *O, "O");
+    cuda_cpu_devices(2, 0);
+    run_on_stream(name, &t, NULL, O);
+    run_on_stream(name, &t, cuda_cpu_stream(), other);
+    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a stream", kernels[name].name);
+    cuda_cpu_devices(2, 1);
+    run_on_stream(name, &t, NULL, other);
+    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a device", kernels[name].name);
+    cuda_cpu_devices(1, 0);
+    free(O);
+    free(other);
+    problem_free(&t);
+}
+
+TEST(device, starts_kernels_on_any_stream_and_device)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++)
+        assert_same_everywhere(name, is_tensor(name) ? DTYPE_BF16 : DTYPE_F32);
+    assert_same_everywhere(COMPLETE, DTYPE_F16);
+}
+
+TEST(device, is_the_current_one)
+{
+    struct device_facts f;
+    cuda_cpu_devices(2, 1);
+    device_cpu.facts(&f);
+    cuda_cpu_devices(1, 0);
+    cr_assert(strstr(f.name, "GPU 1"), "%s", f.name);
+}
+
 struct launch_of {
     kernel_launcher *launch;
     struct attention p;
@@ -229,7 +283,7 @@ struct launch_of {
 static void launch_without_arrays(void *of)
 {
     const struct launch_of *const l = of;
-    l->launch(&l->p, &l->arrays);
+    l->launch(&l->p, &l->arrays, NULL);
 }
 
 /* The launcher aborts that is asked for this d, type and tile; `launcher` is the name that it says. */

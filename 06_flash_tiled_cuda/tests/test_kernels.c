@@ -66,7 +66,7 @@ static void run_three_stages(const struct attention *p, const float *Q, const fl
     const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
     const struct attention_input input = input_of(&t);
     struct on_device l = kernel_load(&kernels[ASYNC], &device_cpu, &input);
-    async_three_cpu(&l.p, &l.arrays);
+    async_three_cpu(&l.p, &l.arrays, NULL);
     kernel_output(&l, O);
     if (lse)
         device_cpu.download(lse, l.arrays.lse, attention_rows(p) * sizeof *lse);

@@ -5,6 +5,7 @@
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
 
+#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "07_backward/kernels/parts/tensor_tiles.h"
 #include "common/problem/attention.h"
 
@@ -24,6 +25,12 @@ struct backward_arrays {
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
 };
 
+/* dQ begins as 0 where blocks add to it. */
+static inline size_t dQ_bytes(const struct attention *p)
+{
+    return p->B * p->H * p->Nq * p->d * sizeof(float);
+}
+
 /* How many counters ordered needs: one for each tile of dQ, and one from which a block takes its number. */
 static inline size_t turns_of(const struct attention *p)
 {
@@ -31,8 +38,8 @@ static inline size_t turns_of(const struct attention *p)
 }
 
 /*
- * Starts the kernels for problem p, whose masks are in the device's memory too; they may still run when it
- * returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
+ * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they
+ * may still run when it returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
  * deterministic knows; wgmma, bulk and ordered are for one of 9.0, and know grouped heads too; complete knows these types
@@ -40,7 +47,8 @@ static inline size_t turns_of(const struct attention *p)
  * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
  * may hold anything. In complete a query that sees no key may hold anything too.
  */
-typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays);
+typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
+                               cudaStream_t stream);
 
 /* D = the sum of dO O over a row, which all kernels but standard start first. */
 backward_launcher backward_D_cpu, backward_D_instrumented, backward_D_gpu;

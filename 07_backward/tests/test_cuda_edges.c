@@ -4,6 +4,7 @@
 #include "07_backward/tests/cuda.h"
 
 #include "07_backward/tests/tiles.h"
+#include "common/cuda/cpu.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -169,6 +170,58 @@ static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, s
     cuda_unload(&l);
     kept_free(&layer.kept);
     problem_free(&t);
+}
+
+/* The gradients of the kernel on the CPU, started on a stream; nothing is started on another. */
+static struct result run_on_stream(enum cuda_kernel_name name, const struct layer *layer,
+                                   cudaStream_t stream)
+{
+    struct result r = result_new(&layer->input.p);
+    struct on_device l = cuda_load(&cuda_kernels[name], &device_cpu, layer);
+    const size_t here = cuda_cpu_works(stream), default_stream = cuda_cpu_works(NULL);
+    const size_t n = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
+    l.stream = stream;
+    cuda_launch(&l);
+    cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", cuda_kernels[name].name);
+    cr_assert(!stream || cuda_cpu_works(NULL) == default_stream, "%s: on the default stream",
+              cuda_kernels[name].name);
+    device_cpu.download(r.of[DQ], l.arrays.dQ, n * sizeof(float));
+    device_cpu.download(r.of[DK], l.arrays.dK, keys * sizeof(float));
+    device_cpu.download(r.of[DV], l.arrays.dV, keys * sizeof(float));
+    cuda_unload(&l);
+    return r;
+}
+
+/* Every kernel gives the same bits on a stream of its own, and then on another device. With 16 bits it needs more than 48 kB. */
+static void assert_same_everywhere(enum cuda_kernel_name name, enum dtype type)
+{
+    struct attention p = attention_of(1, 2, 2, 70, 90, type == DTYPE_F32 ? 64 : 128);
+    p.dtype = type;
+    struct test_problem t = problem_of(p, 0, 1);
+    struct layer layer = layer_with_forward(&t);
+    const size_t n = attention_query_elements(&p), keys = attention_key_elements(&p);
+    struct result usual = run_on_stream(name, &layer, NULL);
+    for (int device = 0; device < 2; device++) {
+        cuda_cpu_devices(2, device);
+        struct result other = run_on_stream(name, &layer, cuda_cpu_stream());
+        for (size_t g = 0; g < GRADIENTS; g++)
+            cr_assert(memcmp(usual.of[g], other.of[g], (g == DQ ? n : keys) * sizeof(float)) == 0,
+                      "%s: gradient %zu on device %d", cuda_kernels[name].name, g, device);
+        result_free(&other);
+    }
+    cuda_cpu_devices(1, 0);
+    result_free(&usual);
+    kept_free(&layer.kept);
+    problem_free(&t);
+}
+
+TEST(cuda_kernels, start_on_any_stream_and_device)
+{
+    cuda_cpu_threads(1);  // so that atomic additions have one order
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        assert_same_everywhere(name, is_tensor(name) ? DTYPE_BF16 : DTYPE_F32);
+    assert_same_everywhere(CUDA_COMPLETE, DTYPE_F16);
+    cuda_cpu_threads(0);
 }
 
 TEST(cuda_kernels, are_not_launched_for_what_is_not_compiled)

@@ -105,23 +105,24 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 extern "C" kernel_launcher LAUNCHER(complete16);
 
-extern "C" void LAUNCHER(complete)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(complete)(const struct attention *p, const struct device_arrays *a,
+                                   cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32) {
-        LAUNCHER(complete16)(p, a);
+        LAUNCHER(complete16)(p, a, stream);
         return;
     }
     const dim3 grid(ceil_div(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     if (p->d <= 16)
-        complete_tile<16><<<grid, THREADS>>>(*p, *a);
+        complete_tile<16><<<grid, THREADS, 0, stream>>>(*p, *a);
     else if (p->d <= 32)
-        complete_tile<32><<<grid, THREADS>>>(*p, *a);
+        complete_tile<32><<<grid, THREADS, 0, stream>>>(*p, *a);
     else if (p->d <= 64)
-        complete_tile<64><<<grid, THREADS>>>(*p, *a);
+        complete_tile<64><<<grid, THREADS, 0, stream>>>(*p, *a);
     else if (p->d <= 96)
-        complete_tile<96><<<grid, THREADS>>>(*p, *a);
+        complete_tile<96><<<grid, THREADS, 0, stream>>>(*p, *a);
     else if (p->d <= 128)
-        complete_tile<128><<<grid, THREADS>>>(*p, *a);
+        complete_tile<128><<<grid, THREADS, 0, stream>>>(*p, *a);
     else
         not_compiled(__func__, "d = %zu", p->d);
     CHECK_CUDA(cudaGetLastError());

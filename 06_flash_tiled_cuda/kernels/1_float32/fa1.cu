@@ -108,26 +108,27 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
 
 // clang-format on
 
-extern "C" void LAUNCHER(fa1)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(fa1)(const struct attention *p, const struct device_arrays *a,
+                              cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
     switch (p->d) {
     case 16:
-        fa1_head<16><<<heads, THREADS>>>(*p, *a);
+        fa1_head<16><<<heads, THREADS, 0, stream>>>(*p, *a);
         break;
     case 32:
-        fa1_head<32><<<heads, THREADS>>>(*p, *a);
+        fa1_head<32><<<heads, THREADS, 0, stream>>>(*p, *a);
         break;
     case 64:
-        fa1_head<64><<<heads, THREADS>>>(*p, *a);
+        fa1_head<64><<<heads, THREADS, 0, stream>>>(*p, *a);
         break;
     case 96:
-        fa1_head<96><<<heads, THREADS>>>(*p, *a);
+        fa1_head<96><<<heads, THREADS, 0, stream>>>(*p, *a);
         break;
     case 128:
-        fa1_head<128><<<heads, THREADS>>>(*p, *a);
+        fa1_head<128><<<heads, THREADS, 0, stream>>>(*p, *a);
         break;
     default:
         not_compiled(__func__, "d = %zu", p->d);

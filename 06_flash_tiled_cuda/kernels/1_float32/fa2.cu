@@ -48,26 +48,27 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 // clang-format on
 
-extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(fa2)(const struct attention *p, const struct device_arrays *a,
+                              cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const dim3 grid(ceil_div(p->Nq, FA2_BR(p->d)), (unsigned)(p->B * p->H));
     switch (p->d) {
     case 16:
-        fa2_tile<16><<<grid, THREADS>>>(*p, *a);
+        fa2_tile<16><<<grid, THREADS, 0, stream>>>(*p, *a);
         break;
     case 32:
-        fa2_tile<32><<<grid, THREADS>>>(*p, *a);
+        fa2_tile<32><<<grid, THREADS, 0, stream>>>(*p, *a);
         break;
     case 64:
-        fa2_tile<64><<<grid, THREADS>>>(*p, *a);
+        fa2_tile<64><<<grid, THREADS, 0, stream>>>(*p, *a);
         break;
     case 96:
-        fa2_tile<96><<<grid, THREADS>>>(*p, *a);
+        fa2_tile<96><<<grid, THREADS, 0, stream>>>(*p, *a);
         break;
     case 128:
-        fa2_tile<128><<<grid, THREADS>>>(*p, *a);
+        fa2_tile<128><<<grid, THREADS, 0, stream>>>(*p, *a);
         break;
     default:
         not_compiled(__func__, "d = %zu", p->d);

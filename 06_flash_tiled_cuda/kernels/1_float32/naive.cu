@@ -58,7 +58,8 @@ static __global__ void naive_output(struct attention p, struct device_arrays a)
     t.O[i * p.d + c] = o;
 }
 
-extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_arrays *a,
+                                cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
@@ -66,10 +67,10 @@ extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_a
     const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS), heads);
     const dim3 scores(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
     const dim3 output(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
-    naive_scores<<<scores, block>>>(*p, *a);
+    naive_scores<<<scores, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    naive_softmax<<<rows, ROWS>>>(*p, *a);
+    naive_softmax<<<rows, ROWS, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    naive_output<<<output, block>>>(*p, *a);
+    naive_output<<<output, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }

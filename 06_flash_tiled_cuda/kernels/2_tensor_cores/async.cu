@@ -47,32 +47,34 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 enum { ASYNC_STAGES = 2 };  // three are right too, and gain nothing: pipeline.md
 
 template <class T, int D, int STAGES = ASYNC_STAGES>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D> shape;
     const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(async_tile<T, shape, STAGES>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    async_tile<T, shape, STAGES><<<grid, shape::THREADS, bytes>>>(*p, *a);
+    allow_shared<async_tile<T, shape, STAGES>>(bytes);
+    async_tile<T, shape, STAGES><<<grid, shape::THREADS, bytes, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(async)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(async)(const struct attention *p, const struct device_arrays *a,
+                                cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }
 
 #ifndef __CUDACC__
 template <class T, int D>
-static void launch_three(const struct attention *p, const struct device_arrays *a)
+static void launch_three(const struct attention *p, const struct device_arrays *a,
+                         cudaStream_t stream)
 {
-    launch<T, D, 3>(p, a);
+    launch<T, D, 3>(p, a, stream);
 }
 
 /* Not a kernel of the chapter: a test on the CPU, of the stages and of which group is waited for. */
-extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a,
+                                      cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch_three, p, a);
+    TENSOR_LAUNCH(launch_three, p, a, stream);
 }
 #endif

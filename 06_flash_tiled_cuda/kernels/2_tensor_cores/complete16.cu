@@ -56,32 +56,34 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
 }
 
 template <class T, class TRAITS>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     const dim3 grid(ceil_div(p->Nq, TRAITS::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<TRAITS, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(complete16_tile<T, TRAITS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    complete16_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes>>>(*p, *a);
+    allow_shared<complete16_tile<T, TRAITS>>(bytes);
+    complete16_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-template <class T> static void launch_tile(const struct attention *p, const struct device_arrays *a)
+template <class T>
+static void launch_tile(const struct attention *p, const struct device_arrays *a,
+                        cudaStream_t stream)
 {
 #define TILE(d_, Br_, Bc_, bands, blocks)                 \
     if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
-        return launch<T, kernel_traits<d_, Bc_, bands, (Br_) / (16 * (bands)), blocks>>(p, a);
+        return launch<T, kernel_traits<d_, Bc_, bands, (Br_) / 16 / (bands), blocks>>(p, a, stream);
     COMPLETE16_TILES(TILE)
 #undef TILE
     not_compiled("complete16", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);
 }
 
-extern "C" void LAUNCHER(complete16)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(complete16)(const struct attention *p, const struct device_arrays *a,
+                                     cudaStream_t stream)
 {
     if (p->dtype == DTYPE_BF16)
-        launch_tile<__nv_bfloat16>(p, a);
+        launch_tile<__nv_bfloat16>(p, a, stream);
     else if (p->dtype == DTYPE_F16)
-        launch_tile<__half>(p, a);
+        launch_tile<__half>(p, a, stream);
     else
         not_compiled("complete16", "--dtype %s", dtype_name(p->dtype));
 }

@@ -56,18 +56,18 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 // clang-format on
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, POWER_BC(D)> shape;
     const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(skip_tile<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    skip_tile<T, shape><<<grid, shape::THREADS, bytes>>>(*p, *a);
+    allow_shared<skip_tile<T, shape>>(bytes);
+    skip_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(skip)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(skip)(const struct attention *p, const struct device_arrays *a,
+                               cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

@@ -39,18 +39,18 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 // clang-format on
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D> shape;
     const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = (shape::BR + 2 * shape::BC) * D * sizeof(T);
-    CHECK_CUDA(cudaFuncSetAttribute(swizzle_tile<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    swizzle_tile<T, shape><<<grid, shape::THREADS, bytes>>>(*p, *a);
+    allow_shared<swizzle_tile<T, shape>>(bytes);
+    swizzle_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(swizzle)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(swizzle)(const struct attention *p, const struct device_arrays *a,
+                                  cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

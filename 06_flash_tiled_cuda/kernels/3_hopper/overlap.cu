@@ -125,19 +125,19 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 // clang-format on
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
     const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(overlap_tile<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    allow_shared<overlap_tile<T, shape>>(bytes);
     const struct tile_maps maps = make_maps<T, shape>(p, a);
-    overlap_tile<T, shape><<<grid, shape::THREADS + PRODUCER, bytes>>>(*p, *a, maps);
+    overlap_tile<T, shape><<<grid, shape::THREADS + PRODUCER, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(overlap)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(overlap)(const struct attention *p, const struct device_arrays *a,
+                                  cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

@@ -184,23 +184,23 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
 /* As many blocks as there are multiprocessors, each of which holds one; and no more than there are tiles. */
 template <class T, int D>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
-    int processors = 0;
-    CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    int processors = 0, device = current_device();
+    CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     const int tiles = (int)queue_length(p, shape::BR);
     const size_t bytes = pipeline_bytes<shape, STAGES>();
     const unsigned blocks = (unsigned)(tiles < processors ? tiles : processors);
-    CHECK_CUDA(cudaFuncSetAttribute(persistent_tiles<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    allow_shared<persistent_tiles<T, shape>>(bytes);
     const struct tile_maps maps = make_maps<T, shape>(p, a);
-    CHECK_CUDA(cudaMemsetAsync(a->next, 0, sizeof *a->next, nullptr));
-    persistent_tiles<T, shape><<<blocks, shape::THREADS + PRODUCER, bytes>>>(*p, *a, maps);
+    CHECK_CUDA(cudaMemsetAsync(a->next, 0, sizeof *a->next, stream));
+    persistent_tiles<T, shape><<<blocks, shape::THREADS + PRODUCER, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(persistent)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(persistent)(const struct attention *p, const struct device_arrays *a,
+                                     cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

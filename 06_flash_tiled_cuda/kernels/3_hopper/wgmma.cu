@@ -75,18 +75,19 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 // clang-format on
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct device_arrays *a)
+static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
     const dim3 grid(ceil_div(p->Nq, shape::BR), (unsigned)(p->B * p->H));
     const size_t bytes = pipeline_bytes<shape, STAGES>();
-    CHECK_CUDA(cudaFuncSetAttribute(wgmma_tile<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    wgmma_tile<T, shape><<<grid, shape::THREADS, bytes>>>(*p, *a, make_maps<T, shape>(p, a));
+    allow_shared<wgmma_tile<T, shape>>(bytes);
+    const struct tile_maps maps = make_maps<T, shape>(p, a);
+    wgmma_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(wgmma)(const struct attention *p, const struct device_arrays *a)
+extern "C" void LAUNCHER(wgmma)(const struct attention *p, const struct device_arrays *a,
+                                cudaStream_t stream)
 {
-    TENSOR_LAUNCH(launch, p, a);
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* As CUDA's headers have it. NULL is the default stream. */
+typedef struct CUstream_st *cudaStream_t;
+
 /* A .cu file is compiled three times, and a launcher in it has three names: fa2_cpu, fa2_instrumented and fa2_gpu. */
 enum build { BUILD_CPU, BUILD_INSTRUMENTED, BUILD_GPU, BUILDS };
 

@@ -58,7 +58,7 @@ template <class Launch> static double best_of(Launch launch)
 static unsigned blocks(void)
 {
     cudaDeviceProp p;
-    CHECK_CUDA(cudaGetDeviceProperties(&p, 0));
+    CHECK_CUDA(cudaGetDeviceProperties(&p, current_device()));
     return (unsigned)(p.multiProcessorCount * (p.maxThreadsPerMultiProcessor / THREADS));
 }
 

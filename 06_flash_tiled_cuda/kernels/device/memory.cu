@@ -20,7 +20,7 @@ static void facts(struct device_facts *f)
 {
     cudaDeviceProp p;
     *f = {};
-    CHECK_CUDA(cudaGetDeviceProperties(&p, 0));
+    CHECK_CUDA(cudaGetDeviceProperties(&p, current_device()));
     snprintf(f->name, sizeof f->name, "%.99s", p.name);
     f->processors = p.multiProcessorCount;
     f->warp = p.warpSize;

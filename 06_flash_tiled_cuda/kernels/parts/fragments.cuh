@@ -247,16 +247,16 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
 }
 
 /* Calls launch<T, D> for the problem's type and d, in a launcher. */
-#define TENSOR_LAUNCH(launch, p, a)                                                            \
+#define TENSOR_LAUNCH(launch, p, a, stream)                                                    \
     do {                                                                                       \
         if ((p)->dtype == DTYPE_BF16 && (p)->d == 64)                                          \
-            launch<__nv_bfloat16, 64>(p, a);                                                   \
+            launch<__nv_bfloat16, 64>(p, a, stream);                                           \
         else if ((p)->dtype == DTYPE_BF16 && (p)->d == 128)                                    \
-            launch<__nv_bfloat16, 128>(p, a);                                                  \
+            launch<__nv_bfloat16, 128>(p, a, stream);                                          \
         else if ((p)->dtype == DTYPE_F16 && (p)->d == 64)                                      \
-            launch<__half, 64>(p, a);                                                          \
+            launch<__half, 64>(p, a, stream);                                                  \
         else if ((p)->dtype == DTYPE_F16 && (p)->d == 128)                                     \
-            launch<__half, 128>(p, a);                                                         \
+            launch<__half, 128>(p, a, stream);                                                 \
         else                                                                                   \
             not_compiled(__func__, "d = %zu with --dtype %s", (p)->d, dtype_name((p)->dtype)); \
     } while (0)

@@ -202,34 +202,35 @@ static __global__ void __launch_bounds__(THREADS, 1)
     store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
 }
 
-template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
+template <int D>
+static void launch(const struct attention &p, const struct backward_arrays &a, cudaStream_t stream)
 {
     const dim3 keys(ceil_div(p.Nk, Bc), (unsigned)(p.B * p.Hkv));
     const dim3 queries(ceil_div(p.Nq, Br), (unsigned)(p.B * p.H));
-    complete_keys<D><<<keys, THREADS>>>(p, a);
+    complete_keys<D><<<keys, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
-    complete_queries<D><<<queries, THREADS>>>(p, a);
+    complete_queries<D><<<queries, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
 }
 
 extern "C" backward_launcher LAUNCHER(backward_complete16);
 
 extern "C" void LAUNCHER(backward_complete)(const struct attention *p,
-                                            const struct backward_arrays *a)
+                                            const struct backward_arrays *a, cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32) {
-        LAUNCHER(backward_complete16)(p, a);
+        LAUNCHER(backward_complete16)(p, a, stream);
         return;
     }
     if (p->d > 128)
         not_compiled(__func__, "d = %zu", p->d);
-    LAUNCHER(backward_D)(p, a);
+    LAUNCHER(backward_D)(p, a, stream);
     if (p->d <= 32)
-        launch<32>(*p, *a);
+        launch<32>(*p, *a, stream);
     else if (p->d <= 64)
-        launch<64>(*p, *a);
+        launch<64>(*p, *a, stream);
     else if (p->d <= 96)
-        launch<96>(*p, *a);
+        launch<96>(*p, *a, stream);
     else
-        launch<128>(*p, *a);
+        launch<128>(*p, *a, stream);
 }

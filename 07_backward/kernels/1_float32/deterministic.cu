@@ -86,26 +86,28 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 // clang-format on
 
-template <int D> static void launch(const struct attention &p, const struct backward_arrays &a)
+template <int D>
+static void launch(const struct attention &p, const struct backward_arrays &a, cudaStream_t stream)
 {
     const unsigned heads = (unsigned)(p.B * p.H);
     const dim3 keys(ceil_div(p.Nk, Bc), heads), queries(ceil_div(p.Nq, Br), heads);
-    deterministic_keys<D><<<keys, THREADS>>>(p, a);
+    deterministic_keys<D><<<keys, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
-    deterministic_queries<D><<<queries, THREADS>>>(p, a);
+    deterministic_queries<D><<<queries, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
 }
 
 extern "C" void LAUNCHER(backward_deterministic)(const struct attention *p,
-                                                 const struct backward_arrays *a)
+                                                 const struct backward_arrays *a,
+                                                 cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32 || p->d > 128)
         not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
-    LAUNCHER(backward_D)(p, a);
+    LAUNCHER(backward_D)(p, a, stream);
     if (p->d <= 32)
-        launch<32>(*p, *a);
+        launch<32>(*p, *a, stream);
     else if (p->d <= 64)
-        launch<64>(*p, *a);
+        launch<64>(*p, *a, stream);
     else
-        launch<128>(*p, *a);
+        launch<128>(*p, *a, stream);
 }

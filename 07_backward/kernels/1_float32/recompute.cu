@@ -75,18 +75,18 @@ static __global__ void __launch_bounds__(THREADS, 1)
 // clang-format on
 
 extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
-                                             const struct backward_arrays *a)
+                                             const struct backward_arrays *a, cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32 || p->d > 128)
         not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
     const dim3 grid(ceil_div(p->Nk, Bc), (unsigned)(p->B * p->H));
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
-    LAUNCHER(backward_D)(p, a);                                                         // 4
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    LAUNCHER(backward_D)(p, a, stream);                          // 4
     if (p->d <= 32)
-        recompute_tile<32><<<grid, THREADS>>>(*p, *a);
+        recompute_tile<32><<<grid, THREADS, 0, stream>>>(*p, *a);
     else if (p->d <= 64)
-        recompute_tile<64><<<grid, THREADS>>>(*p, *a);
+        recompute_tile<64><<<grid, THREADS, 0, stream>>>(*p, *a);
     else
-        recompute_tile<128><<<grid, THREADS>>>(*p, *a);
+        recompute_tile<128><<<grid, THREADS, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }

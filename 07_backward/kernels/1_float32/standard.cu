@@ -102,7 +102,7 @@ static __global__ void standard_queries(struct attention p, struct backward_arra
 }
 
 extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
-                                            const struct backward_arrays *a)
+                                            const struct backward_arrays *a, cudaStream_t stream)
 {
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
@@ -111,16 +111,16 @@ extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
     const dim3 pairs(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
     const dim3 keys(ceil_div(p->d, SIDE), ceil_div(p->Nk, SIDE), heads);
     const dim3 queries(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
-    standard_scores<<<pairs, block>>>(*p, *a);
+    standard_scores<<<pairs, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_softmax<<<rows, ROWS>>>(*p, *a);
+    standard_softmax<<<rows, ROWS, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_dP<<<pairs, block>>>(*p, *a);
+    standard_dP<<<pairs, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_dS<<<rows, ROWS>>>(*p, *a);
+    standard_dS<<<rows, ROWS, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_keys<<<keys, block>>>(*p, *a);
+    standard_keys<<<keys, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_queries<<<queries, block>>>(*p, *a);
+    standard_queries<<<queries, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }

@@ -216,36 +216,36 @@ template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 }
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct backward_arrays *a)
+static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, KEYS_BR(D), 1, KEYS_BC(D) / 16> keys;
     typedef kernel_traits<D, QUERIES_BC(D), 1, QUERIES_BR(D) / 16> queries;
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
-    CHECK_CUDA(cudaFuncSetAttribute(complete16_keys<T, keys>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_keys));
-    CHECK_CUDA(cudaFuncSetAttribute(complete16_queries<T, queries>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_queries));
+    allow_shared<complete16_keys<T, keys>>(of_keys);
+    allow_shared<complete16_queries<T, queries>>(of_queries);
     const dim3 key_blocks(ceil_div(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv), KEYS_PARTS(D));
     const dim3 query_blocks(ceil_div(p->Nq, queries::BR), (unsigned)(p->B * p->H));
-    complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys>>>(*p, *a);
+    complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    complete16_queries<T, queries><<<query_blocks, queries::THREADS, of_queries>>>(*p, *a);
+    complete16_queries<T, queries><<<query_blocks, queries::THREADS, of_queries, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
-template <class T> static void launch_d(const struct attention *p, const struct backward_arrays *a)
+template <class T>
+static void launch_d(const struct attention *p, const struct backward_arrays *a,
+                     cudaStream_t stream)
 {
     if (p->d == 32)
-        launch<T, 32>(p, a);
+        launch<T, 32>(p, a, stream);
     else if (p->d == 64)
-        launch<T, 64>(p, a);
+        launch<T, 64>(p, a, stream);
     else if (p->d == 96)
-        launch<T, 96>(p, a);
+        launch<T, 96>(p, a, stream);
     else if (p->d == 128)
-        launch<T, 128>(p, a);
+        launch<T, 128>(p, a, stream);
     else if (p->d == 256)
-        launch<T, 256>(p, a);
+        launch<T, 256>(p, a, stream);
     else
         not_compiled("backward_complete16", "d = %zu", p->d);
 }
@@ -253,11 +253,11 @@ template <class T> static void launch_d(const struct attention *p, const struct 
 extern "C" backward_launcher LAUNCHER(backward_complete16);
 
 extern "C" void LAUNCHER(backward_complete16)(const struct attention *p,
-                                              const struct backward_arrays *a)
+                                              const struct backward_arrays *a, cudaStream_t stream)
 {
-    LAUNCHER(backward_D)(p, a);
+    LAUNCHER(backward_D)(p, a, stream);
     if (p->dtype == DTYPE_BF16)
-        launch_d<__nv_bfloat16>(p, a);
+        launch_d<__nv_bfloat16>(p, a, stream);
     else
-        launch_d<__half>(p, a);
+        launch_d<__half>(p, a, stream);
 }

@@ -156,35 +156,35 @@ template <class TRAITS> constexpr size_t bytes_of(void)
 }
 
 template <class T, class TRAITS>
-static void launch_tile(const struct attention *p, const struct backward_arrays *a)
+static void launch_tile(const struct attention *p, const struct backward_arrays *a,
+                        cudaStream_t stream)
 {
     const dim3 grid(ceil_div(p->Nk, TRAITS::BR), (unsigned)(p->B * p->H));
     const size_t bytes = bytes_of<TRAITS>();
-    CHECK_CUDA(cudaFuncSetAttribute(mma_tile<T, TRAITS>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    mma_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes>>>(*p, *a);
+    allow_shared<mma_tile<T, TRAITS>>(bytes);
+    mma_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
 /* A GPU that gives a block less shared memory than the large tile takes has the small one. */
 template <class T, int D>
-static void launch(const struct attention *p, const struct backward_arrays *a)
+static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
     enum { M_TILES = KEYS_BANDS(D), WARPS = KEYS_BC(D) / 16 / M_TILES };
     typedef kernel_traits<D, MMA_BR(D), M_TILES, WARPS> large;
     typedef kernel_traits<D, MMA_SMALL_BR(D), M_TILES, WARPS> small;
-    int device = 0, most = 0;
-    CHECK_CUDA(cudaGetDevice(&device));
+    int most = 0, device = current_device();
     CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     if (bytes_of<large>() <= (size_t)most)
-        launch_tile<T, large>(p, a);
+        launch_tile<T, large>(p, a, stream);
     else
-        launch_tile<T, small>(p, a);
+        launch_tile<T, small>(p, a, stream);
 }
 
-extern "C" void LAUNCHER(backward_mma)(const struct attention *p, const struct backward_arrays *a)
+extern "C" void LAUNCHER(backward_mma)(const struct attention *p, const struct backward_arrays *a,
+                                       cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
-    LAUNCHER(backward_D)(p, a);                                                         // 4
-    TENSOR_LAUNCH(launch, p, a);
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    LAUNCHER(backward_D)(p, a, stream);                          // 4
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

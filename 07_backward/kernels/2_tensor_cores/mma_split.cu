@@ -99,28 +99,26 @@ template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 }
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct backward_arrays *a)
+static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> keys;
     typedef kernel_traits<D, QUERIES_BC(D), 2, QUERIES_BR(D) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
-    CHECK_CUDA(cudaFuncSetAttribute(split_keys<T, keys>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_keys));
-    CHECK_CUDA(cudaFuncSetAttribute(split_queries<T, queries>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)of_queries));
+    allow_shared<split_keys<T, keys>>(of_keys);
+    allow_shared<split_queries<T, queries>>(of_queries);
     const dim3 key_blocks(ceil_div(p->Nk, keys::BR), heads);
     const dim3 query_blocks(ceil_div(p->Nq, queries::BR), heads);
-    split_keys<T, keys><<<key_blocks, keys::THREADS, of_keys>>>(*p, *a);
+    split_keys<T, keys><<<key_blocks, keys::THREADS, of_keys, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    split_queries<T, queries><<<query_blocks, queries::THREADS, of_queries>>>(*p, *a);
+    split_queries<T, queries><<<query_blocks, queries::THREADS, of_queries, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
 }
 
 extern "C" void LAUNCHER(backward_mma_split)(const struct attention *p,
-                                             const struct backward_arrays *a)
+                                             const struct backward_arrays *a, cudaStream_t stream)
 {
-    LAUNCHER(backward_D)(p, a);  // 4
-    TENSOR_LAUNCH(launch, p, a);
+    LAUNCHER(backward_D)(p, a, stream);  // 4
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

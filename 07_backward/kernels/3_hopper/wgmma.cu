@@ -108,22 +108,22 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
 // clang-format on
 
 template <class T, int D>
-static void launch(const struct attention *p, const struct backward_arrays *a)
+static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
     typedef kernel_traits<D, HOPPER_QUERIES(D), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * D + shape::BR * shape::BC;
     const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::BC * sizeof(float);
-    CHECK_CUDA(cudaFuncSetAttribute(wgmma_tile<T, shape>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    allow_shared<wgmma_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);
-    wgmma_tile<T, shape><<<grid, shape::THREADS, bytes>>>(*p, *a, maps);
+    wgmma_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(backward_wgmma)(const struct attention *p, const struct backward_arrays *a)
+extern "C" void LAUNCHER(backward_wgmma)(const struct attention *p, const struct backward_arrays *a,
+                                         cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, p->B * p->H * p->Nq * p->d * sizeof *a->dQ));  // line 3
-    LAUNCHER(backward_D)(p, a);                                                         // 4
-    TENSOR_LAUNCH(launch, p, a);
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    LAUNCHER(backward_D)(p, a, stream);                          // 4
+    TENSOR_LAUNCH(launch, p, a, stream);
 }

@@ -28,19 +28,21 @@ static __global__ void D_of_rows(struct attention p, const T *O, const T *dO, fl
 }
 
 template <class T>
-static void launch(const struct attention *p, const void *O, const void *dO, float *D)
+static void launch(const struct attention *p, const void *O, const void *dO, float *D,
+                   cudaStream_t stream)
 {
     const dim3 grid(ceil_div(p->Nq, WARPS), (unsigned)(p->B * p->H));
-    D_of_rows<T><<<grid, dim3(32, WARPS)>>>(*p, (const T *)O, (const T *)dO, D);
+    D_of_rows<T><<<grid, dim3(32, WARPS), 0, stream>>>(*p, (const T *)O, (const T *)dO, D);
     CHECK_CUDA(cudaGetLastError());
 }
 
-extern "C" void LAUNCHER(backward_D)(const struct attention *p, const struct backward_arrays *a)
+extern "C" void LAUNCHER(backward_D)(const struct attention *p, const struct backward_arrays *a,
+                                     cudaStream_t stream)
 {
     if (p->dtype == DTYPE_F32)
-        launch<float>(p, a->O, a->dO, a->D);
+        launch<float>(p, a->O, a->dO, a->D, stream);
     else if (p->dtype == DTYPE_BF16)
-        launch<__nv_bfloat16>(p, a->O16, a->dO16, a->D);
+        launch<__nv_bfloat16>(p, a->O16, a->dO16, a->D, stream);
     else
-        launch<__half>(p, a->O16, a->dO16, a->D);
+        launch<__half>(p, a->O16, a->dO16, a->D, stream);
 }

@@ -59,7 +59,7 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
 
 void cuda_launch(const struct on_device *l)
 {
-    l->kernel->runs->on[l->device->build](&l->p, &l->arrays);
+    l->kernel->runs->on[l->device->build](&l->p, &l->arrays, l->stream);
 }
 
 void cuda_unload(struct on_device *l)
@@ -136,7 +136,7 @@ void cuda_forward(const struct device *device, const struct layer *layer)
     struct attention p = layer->input.p;
     const struct device_arrays a = load_forward(device, &layer->input);
     device_copy_masks(device, &p);
-    launch[device->build](&p, &a);
+    launch[device->build](&p, &a, NULL);
     download_output(layer->kept.O, device, &a, attention_query_elements(&p), p.dtype);
     device->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
     const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,

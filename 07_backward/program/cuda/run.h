@@ -14,6 +14,7 @@ struct on_device {
     const struct step *kernel;
     struct attention p;
     struct backward_arrays arrays;
+    cudaStream_t stream;  // on which it is started; NULL: the default one
 };
 struct on_device cuda_load(const struct step *kernel, const struct device *device,
                            const struct layer *layer);

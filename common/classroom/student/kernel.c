@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 #ifdef COUNT_TRAFFIC
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
 #endif
-    LAUNCH_OF(LESSON)(p, &a);
+    LAUNCH_OF(LESSON)(p, &a, NULL);
     if (wide)
         device_read(O, a.O, n * sizeof *O);
     else
