@@ -9,7 +9,7 @@
                common/cuda and common/python. Sections in which there is nothing to ask are in NO_QUESTION
     head       a lesson's head has how long it takes (*Time:*), and what may be skipped
     folds      every fold that is opened is closed, in its section
-    pictures   each picture has a text of what is on it: eight words at least
+    pictures   each picture has a text of what is on it, of eight words at least, and at most 40 000 bytes
     contents   a chapter's first page has a link to each other page of the chapter, where both are given
     order      from a chapter's first page on, the first link under "Next" (or after "**Next:**") leads from
                page to page: to each of them once, exercises apart, and then out of the chapter
@@ -29,6 +29,7 @@ from page import MAIN_PATH, Page
 
 NO_QUESTION = {"Run it", "Mistakes people make", "Exercises", "Exercise", "Questions", "Next", "The steps",
                "The files", "Your machine", "What we have now", "If you want more"}
+MOST_BYTES = 40000  # of a picture
 QUESTION = "**Check yourself.** "
 
 
@@ -89,9 +90,12 @@ def folds(pages):
 def pictures(pages):
     for page in pages:
         for number, line in page.lines:
-            for text in re.findall(r"!\[([^\]]*)\]", line):
+            for text, link in re.findall(r"!\[([^\]]*)\](?:\(([^)#]*)\))?", line):
                 if len(text.split()) < 8:
                     yield f"{page.path}:{number}: expected eight words of what is on this picture: {text}"
+                file = page.path.parent / link
+                if link and file.is_file() and file.stat().st_size > MOST_BYTES:
+                    yield f"{page.path}:{number}: expected at most {MOST_BYTES} bytes, found {file.stat().st_size}: {link}"
 
 
 def contents(pages):

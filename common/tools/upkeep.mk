@@ -5,7 +5,7 @@ plots plots-check: setup-run
 	@sh common/setup.sh plots
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@python3 common/tools/course.py diagrams $(if $(filter %-check,$@),check,draw) $(BUILD)
-	@sh common/tools/plots.sh $@ $(BUILD)
+	@python3 common/tools/course.py plots $(if $(filter %-check,$@),check,draw) $(BUILD)
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
 docs docs-check: setup-run

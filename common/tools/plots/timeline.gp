@@ -1,4 +1,4 @@
-# When a GPU's units would work on one block (common/tools/timeline.sh). First lines "# number name", the rows from above; then
+# When a GPU's units would work on one block (common/tools/timeline.py). First lines "# number name", the rows from above; then
 # columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, from 4 on products.
 # There are two scales, so that pictures can be compared: to 8000 cycles and to 14000.
 load 'common/tools/plots/style.gp'

@@ -132,6 +132,8 @@ class Lessons(Pages):
         self.rejects({"README.md": "![one two three four five six seven](x.svg)\n"},
                      "README.md" + line.format(1, "one two three four five six seven"))
         self.accepts({"README.md": "# Front\n\n" + PICTURE})
+        self.write("x.svg", "x" * 40001)
+        self.rejects({"README.md": PICTURE}, "README.md:1: expected at most 40000 bytes, found 40001: x.svg")
 
 
 class Chapters(Pages):
