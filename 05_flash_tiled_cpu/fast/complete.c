@@ -81,7 +81,7 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
 struct key_span {
     size_t j0, n;
     const visibility_row *seen;  // a row for each key, or NULL: all queries see all of them
-    bool holes;                  // some key in between nobody sees
+    bool holes;                  // some key in between is masked
 };
 
 /* The tile_kind of the piece of the keys j0 … end - 1 that they begin with, and its length. */
@@ -124,7 +124,7 @@ static void key_span_look(struct key_span *s, struct workspace *w, const struct 
         s->holes |= !visible_to_any(s->seen[r]);
 }
 
-/* The stretch's values, with zeros for a key that nobody sees: there may be NaN. */
+/* The stretch's values, with zeros for a key that no query attends to: there may be NaN. */
 static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
     if (!w->V || !s.seen || !s.holes)

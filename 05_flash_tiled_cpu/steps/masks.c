@@ -4,7 +4,7 @@
  * Whatever hides a key from a query (causal order, a window, padding, a block mask) is one question:
  * visible(b, h, i, j)? For a full tile of them there are three answers, by tile_kind:
  *
- *     SKIPPED   nobody sees anything: K_j and V_j are not even loaded
+ *     SKIPPED   every pair is masked: K_j and V_j are not even loaded
  *     PARTIAL   the scores that do not count become -inf, so their weights are exactly 0
  *     FULL     nothing to ask: fa2's inner step, unchanged
  *

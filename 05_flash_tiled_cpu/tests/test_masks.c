@@ -1,5 +1,5 @@
 /*
- * Masks: every option but dropout, what nobody sees, and what only some see.
+ * Masks: every option but dropout, what no query attends to, and what only some see.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/tests/test.h"

@@ -33,7 +33,7 @@ typedef struct formula formula_of(const struct attention *p, struct tile_size si
 /*
  * Holds the formula against what was counted (`counted`, as many lines) and what the machine did: the
  * same, where the step goes element by element. `complete` counts a tile as loaded once. Its vectors
- * read the tile's keys again for every group of queries, and no values that nobody sees.
+ * read the tile's keys again for every group of queries, and no values that no query attends to.
  */
 static void assert_accesses(const struct formula *f, const struct traffic *counted,
                             const char *problem, bool element_by_element)

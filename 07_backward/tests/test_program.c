@@ -173,7 +173,7 @@ TEST(program, is_not_alarmed_by_one_query_that_sees_one_key)
     }
 }
 
-/* How large the terms are that cancel out is not to be told from keys that nobody sees. */
+/* How large the terms are that cancel out is not to be told from keys that no query attends to. */
 TEST(program, is_not_alarmed_by_nan_in_most_of_the_keys)
 {
     enum { N = 33, D = 33 };

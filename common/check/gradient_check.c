@@ -34,7 +34,7 @@ static double usual(const float *x, size_t n)
     double sum = 0.0;
     size_t finite = 0;
     for (size_t k = 0; k < n; k++)
-        if (isfinite(x[k])) {  // others may stand in keys that nobody sees
+        if (isfinite(x[k])) {  // others may stand in keys that no query attends to
             sum += (double)x[k] * (double)x[k];
             finite++;
         }

@@ -158,8 +158,8 @@ void assert_backward_gives_zeros(backward *f, const struct test_problem *t)
         f(t, dQ, dK, dV);
         for (size_t n = 0; n < keys; n++)
             cr_assert(!isnan(t->K[n]) || (dK[n] == 0.0f && dV[n] == 0.0f),
-                      "%s%s: element %zu of a key that nobody sees: dK %g, dV %g", problem_text(t),
-                      backward_forms.text, n, (double)dK[n], (double)dV[n]);
+                      "%s%s: element %zu of a key that no query attends to: dK %g, dV %g",
+                      problem_text(t), backward_forms.text, n, (double)dK[n], (double)dV[n]);
     }
     free(dQ);
     free(dK);

@@ -242,7 +242,7 @@ static void run_instrumented(int end, int other, double call, double seconds, ch
     close(other);
 }
 
-/* The same, with a terminal there; one that nobody reads refuses what it cannot hold. */
+/* The same, with a terminal there; one that no thread reads refuses what it cannot hold. */
 static void run_on_terminal(double call, double seconds, char *text, size_t size)
 {
     const int other = posix_openpt(O_RDWR | O_NOCTTY);

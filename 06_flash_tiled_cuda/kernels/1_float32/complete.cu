@@ -24,7 +24,7 @@ __device__ static score_bits which_count(const struct attention &p, const struct
     score_bits bits = 0;
 #pragma unroll 1
     for (int c = 0; c < KEYS; c++) {
-        const int key = place() + 8 * c;
+        const int key = lane_in_row() + 8 * c;
         const score_bits before = bits;
 #pragma unroll 1
         for (int r = 0; r < accumulators<D>::R; r++) {
@@ -46,7 +46,8 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
     score_bits bits = 0;
 #pragma unroll 1
     for (int n = 0; n < accumulators<D>::R * KEYS; n++) {
-        const size_t i = (size_t)(i0 + row_of<D>(n / 8)), j = (size_t)(j0 + place() + 8 * (n % 8));
+        const size_t i = (size_t)(i0 + row_of<D>(n / 8)),
+                     j = (size_t)(j0 + lane_in_row() + 8 * (n % 8));
         if (dropout_keeps(&p, t.b, t.h, i, j))
             bits |= (score_bits)1 << n;
     }
@@ -89,9 +90,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         if (kind == TILE_PARTIAL || j1 - j0 < Bc) {
             if (threadIdx.x < Bc / 32)
                 seen[threadIdx.x] = 0;
-            __syncthreads();  // nobody has seen anything yet
+            __syncthreads();  // no bit is set yet
             count = which_count<D>(p, t, i0, j0, seen);
-            __syncthreads();  // everybody has said what he sees
+            __syncthreads();  // all threads have set their bits
             which = seen[0] | (unsigned long long)seen[1] << 32;
         }
         choose(&acc, count, p.scale, -INFINITY);

@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
     for (size_t e = threadIdx.x; e < p.Nq * d; e += THREADS)
         t.O[e] = 0.0f;
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
-        __syncthreads();                   // nobody reads the old K and V any more
+        __syncthreads();                   // no thread reads the old K and V any more
         for (int e = tid; e < min(Bc, Nk - j0) * d; e += THREADS) {          // 6
             smem.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
             smem.V[e / d][e % d] = t.V[(size_t)j0 * d + e];
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
             const int rows = min(Br, Nq - i0);
             const int cols = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
             if (cols <= 0)
-                continue;                  // nobody in this tile sees anything
+                continue;                  // every pair of this tile is masked
             float *O = t.O + (size_t)i0 * d;
             for (int e = tid; e < rows * d; e += THREADS)                    // 8
                 smem.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];

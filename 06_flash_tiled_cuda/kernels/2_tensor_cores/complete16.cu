@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
             turn_queries<TRAITS, rows>(smem, f);
         if (partial)
             blank_values<TRAITS, rows>(V, p, t, j0);
-        __syncthreads();  // … and all of it; and nobody reads the tile before any more
+        __syncthreads();  // … and all of it; and no thread reads the tile before any more
         copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
         if (partial)

@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const int first = i0 + warp_row<TRAITS>(), least = keys_seen(p, first);
     const int most = keys_seen(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
+        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)

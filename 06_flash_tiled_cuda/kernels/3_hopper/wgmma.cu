@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
     const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        __syncthreads();      // nobody reads tile n any more: tile n + 2 may come
+        __syncthreads();      // no thread reads tile n any more: tile n + 2 may come
     }
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15

@@ -41,7 +41,7 @@ template <int D> struct slices {
 };
 
 /* The place among 8 lanes, and the row in the tile that is a lane's number r. */
-__device__ static inline int place(void)
+__device__ static inline int lane_in_row(void)
 {
     return (int)threadIdx.x % KEYS;
 }
@@ -102,7 +102,8 @@ __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory
         for (int r = 0; r < R; r++)
             q[r] = *(const float4 *)&smem->Q[row_of<D>(r)][x + k];
         for (int c = 0; c < KEYS; c++) {
-            const float4 key = *(const float4 *)&smem->slice[(place() + 8 * c) * (W + PAD) + k];
+            const float4 key =
+                *(const float4 *)&smem->slice[(lane_in_row() + 8 * c) * (W + PAD) + k];
             for (int r = 0; r < R; r++) {
                 acc->S[r][c] += q[r].x * key.x;
                 acc->S[r][c] += q[r].y * key.y;
@@ -123,7 +124,7 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
         for (int c = 0; c < KEYS; c++)
             acc->S[r][c] = 0.0f;
     for (int x = 0; x < D; x += W) {
-        __syncthreads();  // nobody reads the old slice any more
+        __syncthreads();  // no thread reads the old slice any more
         load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, x, d);
         __syncthreads();  // the slice is there, and Q
         add_scores(acc, smem, x);
@@ -189,7 +190,7 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
         for (int r = 0; r < accumulators<D>::R; r++)
             weight[r] = __shfl_sync(WHOLE_WARP, acc->S[r][c], k, KEYS);
         for (int x = 0; x < D / 8; x += 2) {
-            const float2 v = *(const float2 *)&V[k * D + 8 * x + 2 * place()];
+            const float2 v = *(const float2 *)&V[k * D + 8 * x + 2 * lane_in_row()];
             for (int r = 0; r < accumulators<D>::R; r++) {
                 acc->O[r][x] += weight[r] * v.x;
                 acc->O[r][x + 1] += weight[r] * v.y;
@@ -208,7 +209,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     for (int c = 0; c < KEYS; c++) {
         const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
         if (8 * c == first) {
-            __syncthreads();  // nobody reads the old slice any more
+            __syncthreads();  // no thread reads the old slice any more
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
             __syncthreads();  // the slice is there
         }
@@ -239,9 +240,9 @@ __device__ static inline void finish(const accumulators<D> *acc, const struct he
             continue;
         const float l = acc->l[r], divisor = l == 0.0f ? 1.0f : l;
         for (int x = 0; x < D / 8; x += 2)
-            store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * place(), d,
+            store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * lane_in_row(), d,
                       make_float2(acc->O[r][x] / divisor, acc->O[r][x + 1] / divisor));
-        if (t.lse && place() == 0)
+        if (t.lse && lane_in_row() == 0)
             t.lse[i] = acc->m[r] + logf(l);
     }
 }

@@ -122,7 +122,7 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
     share(smem, drop(P, stay, factor));
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 2
-        __syncthreads();                   // nobody reads the old slices any more
+        __syncthreads();                   // no thread reads the old slices any more
         load_what_counts(smem, dO, rows, n * SLICE, d);
         load_slice(smem->B, V, keys, n * SLICE, d);
         __syncthreads();  // the slices are there, and P
@@ -131,11 +131,11 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
     }
     dS = drop(dS, stay, factor);
     score_gradients(&dS, P, smem);
-    __syncthreads();  // nobody reads P any more
+    __syncthreads();  // no thread reads P any more
     share(smem, dS);
 #pragma unroll
     for (int n = 0; n < D / SLICE; n++) {  // pass 3
-        __syncthreads();                   // nobody reads the old slice any more
+        __syncthreads();                   // no thread reads the old slice any more
         load_what_counts(smem, Q, rows, n * SLICE, d);
         __syncthreads();  // the slice is there, and dS
         add_to_keys(&dK[n], smem);
@@ -190,7 +190,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {  // pass 3
-            __syncthreads();                   // nobody reads the old slice any more
+            __syncthreads();                   // no thread reads the old slice any more
             load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();  // the slice is there, and dS
             if (kind == TILE_FULL)

@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 2
-            __syncthreads();               // nobody reads the old slices any more
+            __syncthreads();               // no thread reads the old slices any more
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
             __syncthreads();               // the slices are there, and P
@@ -39,11 +39,11 @@ static __global__ void __launch_bounds__(THREADS, 1)
             add_pairs(&dS, &smem);                                           // 13
         }
         score_gradients(&dS, P, &smem);                                      // 14
-        __syncthreads();                   // nobody reads P any more
+        __syncthreads();                   // no thread reads P any more
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 3
-            __syncthreads();               // nobody reads the old slice any more
+            __syncthreads();               // no thread reads the old slice any more
             load_slice(smem.A, Q, rows, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
             add_to_keys(&dK[n], &smem);                                      // 16
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < D / SLICE; n++) {                                // pass 3
-            __syncthreads();               // nobody reads the old slice any more
+            __syncthreads();               // no thread reads the old slice any more
             load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
             add_to_queries(&dQ[n], &smem);                                   // 15

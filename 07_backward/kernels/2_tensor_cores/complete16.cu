@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
-        __syncthreads();  // … and all of it; and nobody reads the tile before any more
+        __syncthreads();  // … and all of it; and no thread reads the tile before any more
         copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
         weigh_columns(&dV, p.scale, L);
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (partial)
             blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
-        __syncthreads();  // … and all of it; and nobody reads the tile before any more
+        __syncthreads();  // … and all of it; and no thread reads the tile before any more
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
         weigh_rows(&P, p.scale, L);

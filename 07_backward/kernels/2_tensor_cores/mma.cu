@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it, and dS of tile n - 1; and nobody reads what is older
+        __syncthreads();              // … and all of it, and dS of tile n - 1; and no thread reads what is older
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)

@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
+        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = L + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: what the last query sees
+    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     fragments<TRAITS> P, dQ;
     copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 9
     copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * D, Br, Nq - i0);
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
         cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it; and nobody reads tile n - 1 any more
+        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10

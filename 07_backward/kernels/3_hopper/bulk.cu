@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();    // threads have written what the tensor cores will read
         issue_product<T>(&dK, packed, Q);                                    // 16
         bulk_wait_read<1>();  // this thread's row of dQ, of the tile before the last, has been read
-        __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
+        __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
         if (const int keys = keys_seen(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ, dQ, p.scale);
         fence_async();    // and what will be added
         cp_async_wait<0>();
-        __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
+        __syncthreads();  // no thread reads this tile any more, nor its dS; and L and D of the next are there
         if ((int)threadIdx.x < min(Br, Nq - i0)) {
             const size_t row = (size_t)head_of(r) * p.Nq + (size_t)i0 + threadIdx.x;
             bulk_add(a.dQ + row * D, two_dQ + r % STAGES * DQ + (int)threadIdx.x * dQ_row<TRAITS>(), D * sizeof(float));

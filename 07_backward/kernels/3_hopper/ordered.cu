@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         issue_product<T>(&dK, packed, Q);                                    // 16
         if (threadIdx.x < 32 && r > 0)
             give_turn(r - 1);
-        __syncthreads();  // dS of both warpgroups is there, nobody makes scores with K any more, and dQ has room
+        __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
         if (const int keys = keys_seen(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         share_dQ<TRAITS>(rows_of_dQ, dQ, p.scale);
         fence_async();    // and what will be added
         cp_async_wait<0>();
-        __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
+        __syncthreads();  // no thread reads this tile any more, nor its dS; and L and D of the next are there
         if (threadIdx.x >= 32)
             continue;     // one warp adds, and so one warp waits
         if (threadIdx.x == 0)

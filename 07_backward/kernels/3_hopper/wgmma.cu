@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         share_dS<TRAITS>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
         issue_product<T>(&dK, packed, Q);                                    // 16
-        __syncthreads();  // dS of both warpgroups is there, and nobody makes scores with K any more
+        __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
         if (const int keys = keys_seen(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * D + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         cp_async_wait<0>();
-        __syncthreads();  // nobody reads this tile any more, nor its dS; and L and D of the next are there
+        __syncthreads();  // no thread reads this tile any more, nor its dS; and L and D of the next are there
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * D, (int)p.Nk - j0, p.scale);            // 18

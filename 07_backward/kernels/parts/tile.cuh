@@ -117,7 +117,7 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
 {
     *X = {};
     for (int k = 0; k < D; k += SLICE) {
-        __syncthreads();  // nobody reads the old slices any more
+        __syncthreads();  // no thread reads the old slices any more
         load_slice(smem->A, Q, rows, k, d);
         load_slice(smem->B, K, keys, k, d);
         __syncthreads();  // the slices are there, and L and D
@@ -125,7 +125,7 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
     }
 }
 
-/* The pairs go where all threads can read them; nobody reads the old ones. */
+/* The pairs go where all threads can read them; no thread reads the old ones. */
 __device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)

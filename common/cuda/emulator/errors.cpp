@@ -35,7 +35,8 @@ static void report_leftovers(int status)
     if (status == EXIT_FAILURE || status == 2)
         return;  // it has already been told what is wrong
     if (*last_why)
-        fprintf(stderr, "CUDA on the CPU: %s\n    and nobody asked for the error\n", last_why);
+        fprintf(stderr, "CUDA on the CPU: %s\n    and the program did not ask for the error\n",
+                last_why);
     memory_each(report_leak, &leaks);
     if (leaks == 0 && !*last_why)
         return;

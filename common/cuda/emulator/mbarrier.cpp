@@ -27,7 +27,7 @@ phase_barrier *phase_find(const void *bar, const char *name, site at)
                 refuse_at(at, "%s: something has written over the mbarrier", name);
             return &b;
         }
-    refuse_at(at, "%s: nobody has initialised this mbarrier (is a barrier missing?)", name);
+    refuse_at(at, "%s: no thread has initialised this mbarrier (is a barrier missing?)", name);
 }
 
 void phase_init(void *bar, unsigned count, site at)

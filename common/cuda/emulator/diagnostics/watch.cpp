@@ -150,7 +150,7 @@ static void check_written(const memory_access *a)
                     writing{ uint16_t(self->number + 1), fences[self->number] });
     } else if (memchr(bytes, NO_VALUE, a->bytes))
         refuse_at(site_of(a->instruction),
-                  "reads shared memory that nobody has written: %s (is a barrier missing?)",
+                  "reads shared memory that no thread has written: %s (is a barrier missing?)",
                   name_of(a->p, name, sizeof name));
 }
 

@@ -26,7 +26,7 @@ const struct planted planted_hopper[] = {
       PLAIN,
       { "has gone on by 2 phases while this thread waited" },
       IN_KERNEL },
-    { "no_barrier_after_init", PLAIN, { "nobody has initialised this mbarrier" }, IN_KERNEL },
+    { "no_barrier_after_init", PLAIN, { "no thread has initialised this mbarrier" }, IN_KERNEL },
     { "init_by_chance_first", RACES, { "data race", "__shared__ bar" }, IN_KERNEL },
     { "init_not_fenced",
       PLAIN,

@@ -14,7 +14,7 @@ const struct planted planted_launches[] = {
       PLAIN,
       { "100000 bytes of shared memory; 49152 are the most (cudaFuncSetAttribute can raise it)" },
       CUDA_ERROR },
-    { "launch_not_checked", PLAIN, { "the launch of fill", "nobody asked" }, AT_LAUNCH },
+    { "launch_not_checked", PLAIN, { "the launch of fill", "did not ask" }, AT_LAUNCH },
     { "leak", PLAIN, { "leak: 256 bytes of device memory (in)", "never freed" }, AT_LAUNCH },
     { "copy_the_wrong_way",
       PLAIN,
