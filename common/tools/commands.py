@@ -120,21 +120,36 @@ def scripts_of(pages):
             yield page, re.sub("^make ", "make -n ", command)
 
 
+def tried(todo):
+    """Runs what `todo` has left, pages with their scripts, in a copy of the course of its own; returns what fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_to(Path(folder))
+        wrong = []
+        while todo:
+            try:
+                page, scripts = todo.pop()
+            except IndexError:
+                break  # another copy has taken the last one
+            for script in scripts:
+                failure = run(["sh", "-ec", script], folder)
+                if failure:
+                    wrong.append(f"{page}: this does not end well:{indented(script)}{failure}")
+        return wrong
+
+
 def shown(pages):
     scripts = list(scripts_of(pages))
     if not scripts:
         raise Failed(f"no command in: {' '.join(map(str, pages))}")
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        copy_to(Path(folder))
-        for page, script in scripts:
-            failure = run(["sh", "-ec", script], folder)
-            if failure:
-                print(f"{page}: this does not end well:{indented(script)}{failure}", flush=True)
-                wrong = 1
-    if not wrong:
-        print(f"{len(scripts)} commands of the pages do what they are shown for")
-    return wrong
+    by_page = {}
+    for page, script in scripts:
+        by_page.setdefault(page, []).append(script)
+    todo = sorted(by_page.items(), key=lambda item: len(item[1]))  # the pages with most commands first
+    copies = min(os.cpu_count() or 1, len(todo))
+    with concurrent.futures.ThreadPoolExecutor(copies) as pool:
+        wrong = sorted(line for lines in pool.map(tried, [todo] * copies) for line in lines)
+    print("\n".join(wrong) if wrong else f"{len(scripts)} commands of the pages do what they are shown for")
+    return 1 if wrong else 0
 
 
 # ---- by hand
