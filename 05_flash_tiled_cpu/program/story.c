@@ -232,9 +232,8 @@ static void show_dropout(void)
     report_line("P = 0.1: %s of %s weights stay, %.4f", report_number(kept, stay),
                 report_number(attention_rows(p) * N, all),
                 (double)kept / (double)(attention_rows(p) * N));
-    report_line(
-        "with tiles of 32 by 16 and of 1 by 7 the same weights are dropped: O differs by %.1e",
-        largest);
+    report_line("tiles of 32 by 16 and of 1 by 7 drop the same weights: O differs by %.1e",
+                largest);
     if (!(largest <= 1e-5))
         report_wrong("that is more than rounding");
     must_be_right(DROPOUT, &input);
