@@ -57,7 +57,8 @@ def speed(chapter, kind, problems, kernels):
     for line in lines_of(path) if path else []:
         row = line.split(",")
         if len(row) > 11 and row[2] == kind:
-            measured[row[1], row[6], row[5], *(["causal"] if row[7] == "1" else [])] = float(row[11] or 0)
+            problem = (row[6], row[5], "causal") if row[7] == "1" else (row[6], row[5])
+            measured[(row[1],) + problem] = float(row[11] or 0)
     table = ["| kernel |" + "".join(f" d = {d}, N = {', '.join(rest)} |" for d, *rest in problems),
              "|---|" + "---|" * len(problems)]
     for kernel in kernels:
