@@ -69,7 +69,7 @@ static void words_line(const char *what, const char *format, const float *x)
 static void six_words(void)
 {
     const float *const q = word_Q + QUERY * WIDTH;
-    float S[WORDS], P[WORDS], O[WIDTH] = { 0 };
+    float S[WORDS], P[WORDS], O[WIDTH];
     report_part("Six words");
     report_line("%-12s%-10s%-10s%s", "word", "query", "key", "value");
     for (size_t i = 0; i < WORDS; i++)
@@ -79,9 +79,7 @@ static void six_words(void)
     for (size_t j = 0; j < WORDS; j++)
         S[j] = q[0] * word_K[2 * j] + q[1] * word_K[2 * j + 1];
     safe_softmax(S, P, WORDS);
-    for (size_t j = 0; j < WORDS; j++)
-        for (size_t c = 0; c < WIDTH; c++)
-            O[c] += P[j] * word_V[2 * j + c];
+    standard_attention(q, word_K, word_V, O, 1, WORDS, WIDTH, 1.0f);
     report_part("One query");
     report_line("%-12s%8s%8s%8s%8s%8s%8s", "\"it\", with", word[0], word[1], word[2], word[3],
                 word[4], word[5]);

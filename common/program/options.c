@@ -292,14 +292,13 @@ bool options_usual(const struct options *o)
 
 const char *options_single(const struct options *o)
 {
-    const struct {
-        const char *name, *path;
-    } outputs[] = {
-        { "--output", o->output }, { "--lse", o->lse }, { "--dq", o->dQ },
-        { "--dk", o->dK },         { "--dv", o->dV },   { "--timeline", o->timeline },
-    };
-    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
-        if (outputs[k].path)
-            return outputs[k].name;
+    static char name[32];
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
+        const void *const field = (const char *)o + row->field;
+        if (row->kind != OUTPUT || strcmp(row->name, "csv") == 0 || !*(const char *const *)field)
+            continue;
+        snprintf(name, sizeof name, "--%s", row->name);
+        return name;
+    }
     return o->profile ? "--profile" : NULL;
 }

@@ -87,7 +87,7 @@ void options_flush(void);
 /* Of a chapter with kernels: neither an input nor a kernel was asked for. */
 bool options_usual(const struct options *options);
 
-/* An output that is asked for and that one step alone can make, such as "--output"; NULL: there is none. */
+/* An output that is asked for and that one step alone can make, such as "--output", good until the next call; or NULL. */
 const char *options_single(const struct options *options);
 
 /* Is `name` among the names of --exclude? */

@@ -1,17 +1,13 @@
-"""diagrams.py - the pictures that explain an idea, drawn from a few numbers.
+"""diagrams.py - the pictures that explain an idea, drawn from a few numbers; plots.py writes and checks them.
 
-    course.py diagrams draw|check BUILD
-
-The numbers are computed here, printed by the programs in BUILD, or taken from the results of a GPU.
-
-Each picture is a function that returns its width, its height and its SVG elements. `check` changes nothing and fails
-where a picture is not what would be drawn now.
+The numbers are computed here, printed by the programs, or taken from the results of a GPU. Each picture is a function
+that returns its width, its height and its SVG elements.
 """
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from plot_data import Failed, cells_of
 
 INK, GREY = "#333333", "#767e87"
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -55,14 +51,14 @@ def grid(x, y, rows, columns, cell, colour, filled=()):
 
 def speed_of(kernel, dtype):
     """TFLOP/s of a kernel of chapter 06 on an H200, d = 64, N = 4096, no mask."""
-    for row in Path("06_flash_tiled_cuda/results/nvidia_h200.csv").read_text(encoding="utf-8").split("\n"):
-        cells = row.split(",")
-        if cells[1:3] == [kernel, dtype] and cells[5:8] == ["4096", "64", "0"]:
-            return float(cells[11]) / 1000
-    raise ValueError(f"nvidia_h200.csv: expected a row of {kernel} in {dtype}")
+    path = Path("06_flash_tiled_cuda/results/nvidia_h200.csv")
+    for row in cells_of(path.read_text(encoding="utf-8")):
+        if row[1:3] == [kernel, dtype] and row[5:8] == ["4096", "64", "0"]:
+            return float(row[11]) / 1000
+    raise Failed(f"{path}: expected a row of {kernel} in {dtype}")
 
 
-def front(build):
+def front(programs):
     def at(n, size):  # both axes logarithmic: N from 1024 to 262144, bytes from 10 kB to 1 TB
         return 70 + 30 * math.log2(n / 1024), 232 - 24 * math.log10(size / 1e4)
 
@@ -85,13 +81,13 @@ def front(build):
     return 760, 285, drawn
 
 
-def accesses(build):
+def accesses(programs):
     """Accesses per query-key pair on one input: chapter 04, and the first steps of 05."""
-    shape = ["--heads", "4", "--n-q", "164", "--d", "32"]
-    out = [subprocess.run([f"{build}/{program}", *shape, *more], capture_output=True, text=True, check=True).stdout
-           for program, more in (("04_flash_no_tiling", ["--traffic"]), ("05_flash_tiled_cpu", ["--kernel", "all"]))]
-    found = re.search(r"^ +all +[\d ]+ (\d+\.\d\d)", out[0], re.MULTILINE)[1]
-    steps = {name: re.search(rf"^ +\d+ {name} +[\d ]+ (\d+\.\d\d)", out[1], re.MULTILINE)[1]
+    shape = ("--heads", 4, "--n-q", 164, "--d", 32)
+    no_tiles = programs.run("04_flash_no_tiling", *shape, "--traffic")
+    tiles = programs.run("05_flash_tiled_cpu", *shape, "--kernel", "all")
+    found = re.search(r"^ +all +[\d ]+ (\d+\.\d\d)", no_tiles, re.MULTILINE)[1]
+    steps = {name: re.search(rf"^ +\d+ {name} +[\d ]+ (\d+\.\d\d)", tiles, re.MULTILINE)[1]
              for name in ("standard", "block_matmul", "fa2")}
     bars = (("chapter 04: no tiles", found, GREY), ("tiles, S and P stored", steps["standard"], ORANGE),
             ("the bare product, no softmax", steps["block_matmul"], GREEN), ("FlashAttention-2, with softmax", steps["fa2"], BLUE))
@@ -114,7 +110,7 @@ def bars(x, base, values, scale, colour, form):
     return drawn + [line(x - 10, base, x + 62 * len(values), base)]
 
 
-def softmax():
+def softmax(programs):
     scores = [1, 2, 3, 4]
     exponentials = [math.exp(x) for x in scores]
     weights = [e / sum(exponentials) for e in exponentials]
@@ -123,7 +119,7 @@ def softmax():
                       *bars(480, 210, weights, 236, ORANGE, "{:.2f}"), text(600, 238, "weights: add up to 1")]
 
 
-def memory():
+def memory(programs):
     drawn = [box(40, 70, 120, 110, ORANGE), text(100, 120, "processor"), text(100, 142, "+ × e^x", 14, colour=GREY),
              box(250, 85, 130, 80, GREEN), text(315, 120, "fast memory"), text(315, 142, "small", 14, colour=GREY),
              box(520, 30, 220, 190, BLUE), text(630, 118, "slow memory"), text(630, 142, "large: all arrays", 14, colour=GREY),
@@ -134,7 +130,7 @@ def memory():
     return 760, 250, drawn
 
 
-def shift():
+def shift(programs):
     def at(x):
         return 380 + 62 * x, 250 - 9.6 * math.exp(x)
 
@@ -150,7 +146,7 @@ def shift():
     return 760, 300, drawn
 
 
-def merge():
+def merge(programs):
     drawn, blocks = [], (((1, 3), 40), ((2, 4), 430))
     sums = []
     for scores, x in blocks:
@@ -166,7 +162,7 @@ def merge():
     return 760, 240, drawn
 
 
-def attention():
+def attention(programs):
     drawn, cell, top, row = [], 15, 70, 4
 
     def matrix(x, y, rows, columns, name, shape, colour, filled):
@@ -197,7 +193,7 @@ def attention():
 
 # ---- chapters 06 and 07 -------------------------------------------------------------------------
 
-def threads():
+def threads(programs):
     drawn = [box(15, 30, 730, 200, GREY, "#ffffff"), text(28, 50, "grid: all blocks of one launch", 14, "start", GREY)]
     for k, x in enumerate((30, 275, 520)):
         drawn += [box(x, 62, 215, 156, GREEN), text(x + 10, 80, f"block {k}" if k < 2 else "block 2 …", 14, "start")]
@@ -212,7 +208,7 @@ def threads():
     return 760, 326, drawn
 
 
-def backward():
+def backward(programs):
     nodes = {"Q": (60, 45, BLUE), "K": (60, 120, BLUE), "lse": (60, 195, BLUE), "P": (300, 130, ORANGE),
              "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
              "D": (480, 365, BLUE), "dV": (670, 130, GREEN), "dQ": (670, 225, GREEN), "dK": (670, 320, GREEN)}
@@ -232,7 +228,7 @@ def backward():
     return 760, 415, drawn
 
 
-def atomics():
+def atomics(programs):
     drawn, cell, left, top = [], 62, 90, 46
     for c in range(3):
         x = left + c * 90
@@ -261,26 +257,8 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "07_backward/pages/pictures/atomics.svg": atomics}
 
 
-def svg(picture, build):
-    width, height, drawn = picture(build) if picture in (front, accesses) else picture()
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="Helvetica,Arial,sans-serif" '
-            f'fill="none">\n<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(drawn) + "\n</svg>\n")
-
-
-def main(arguments):
-    if len(arguments) != 2 or arguments[0] not in ("draw", "check"):
-        print(f"diagrams: expected draw or check, and the folder of what is built, found '{' '.join(arguments)}'", file=sys.stderr)
-        return 2
-    stale = 0
-    for path, picture in PICTURES.items():
-        file, new = Path(path), svg(picture, arguments[1])
-        if file.exists() and file.read_text(encoding="utf-8") == new:
-            continue
-        if arguments[0] == "draw":
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(new, encoding="utf-8")
-            print(f"drew {path}")
-        else:
-            print(f"stale: {path} (make plots draws it)")
-            stale = 1
-    return stale
+def svg(picture, programs):
+    width, height, drawn = picture(programs)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'font-family="Helvetica,Arial,sans-serif" fill="none">\n'
+            f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(drawn) + "\n</svg>\n")

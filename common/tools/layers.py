@@ -1,4 +1,5 @@
-"""layers.py - includes go down only, from a room of the course to one below it, and never in a circle.
+"""layers.py - includes go down only, from a room of the course to one below it, and never in a circle; and nothing lies
+at the top but the chapters and common.
 
     course.py layers
 
@@ -8,6 +9,7 @@ python. Tests may include anything. Both files of each include that goes up are 
 """
 import graphlib
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +17,7 @@ ROOMS = ("cpu", "problem files", "measure", "check", "program", "cuda")
 LEVELS = {f"common/{name}": level for level, names in enumerate(ROOMS) for name in names.split()}
 TOP = len(ROOMS) + 8
 SOURCES = {".c", ".h", ".cpp", ".cu", ".cuh"}
+AT_THE_TOP = re.compile(r"\..*|0[1-7]_[a-z_]*|common|Makefile|README\.md|LICENSE")
 FROM_THE_TOP = re.compile("(common|0[1-7]_[a-z_]*)/")
 
 
@@ -41,7 +44,19 @@ def includes():
                         yield file.as_posix(), number, include[1]
 
 
+def strangers():
+    """What git has at the top and a reader would not look for there; without git, nothing."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        return []
+    names = {path.split("/")[0] for path in listed.stdout.decode().split("\0") if path}
+    return sorted(name for name in names if not AT_THE_TOP.fullmatch(name))
+
+
 def wrong():
+    for name in strangers():
+        yield f"{name}: expected only the chapters, common, Makefile, README.md and LICENSE at the top"
     above = {}  # room -> those that it includes
     for file, number, included in includes():
         if not FROM_THE_TOP.match(included):

@@ -5,8 +5,8 @@ sources name.
 """
 import os
 import re
+import struct
 import subprocess
-import sys
 from pathlib import Path
 
 CPU_RESULTS = "common/results/intel_xeon_2_cores.csv"
@@ -25,7 +25,10 @@ class Programs:
     def run(self, chapter, *options):
         """What the program prints."""
         command = [f"{self.build}/{chapter}", *map(str, options)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise Failed(f"{command[0]}: expected the chapter's program; make builds it") from error
         if done.returncode:
             last = "\n".join((done.stdout + done.stderr).splitlines()[-5:])
             raise Failed(f"{' '.join(command)}: ended with status {done.returncode}\n{last}")
@@ -110,7 +113,6 @@ def block_sparse(programs):
 def attention_map(programs):
     """query, key, weight, their words: the first 24 in head 0 of the real input. With 1 for V[j][j] and 0 elsewhere,
     element j of query i's output is the weight P[i][j] itself."""
-    import struct
     ones, N, d, heads, show = 32, 164, 32, 8, 24
     values = [0.0] * (heads * N * d)
     for head in range(heads):

@@ -1,10 +1,11 @@
-"""plots.py - draws the pictures of the pages that show what the programs print.
+"""plots.py - draws the pictures of the pages.
 
     course.py plots draw|check BUILD
 
-Each picture but the animated one names the gnuplot that drew it. `check` changes nothing and fails where a picture is not
-what would be drawn now; another gnuplot draws a little differently, so there it skips. gnuplot's scripts are in
-common/tools/plots, the numbers come from plot_data.py, and terse.py makes the pictures small.
+`check` changes nothing and fails where a picture is not what would be drawn now. diagrams.py draws the pictures that
+explain an idea. gnuplot draws those that show what the programs print: its scripts are in common/tools/plots, the numbers
+come from plot_data.py, and terse.py makes the pictures small. Each names the gnuplot that drew it; another one draws a
+little differently, so there `check` skips them.
 """
 import functools
 import os
@@ -15,6 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import diagrams
 import plot_data
 import terse
 from plot_data import Failed, Programs
@@ -52,7 +54,7 @@ def pictures():
         yield f"{chapter}/pages/pictures/gpu_ladder.svg", "gpu_ladder.gp", functools.partial(plot_data.gpu_ladder, chapter=chapter)
 
 
-def drawn(script, data, version):
+def drawn(script, data):
     """The picture that gnuplot draws of the data, which a file holds."""
     done = subprocess.run(["gnuplot", "-e", f"data = '{data}'", f"{SCRIPTS}/{script}"], capture_output=True, text=True,
                           encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
@@ -81,6 +83,7 @@ def kept(svg, path, draw):
     if path.exists() and path.read_text(encoding="utf-8") == svg:
         return True
     if draw:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(svg, encoding="utf-8")
         print(f"drew {path}")
         return True
@@ -92,7 +95,10 @@ def all_pictures(build, draw, version):
     drew = {found for file in Path(".").glob("0*/**/*.svg")
             for found in re.findall(r"^<!-- (gnuplot .*) -->$", file.read_text(encoding="utf-8"), re.MULTILINE)}
     with tempfile.TemporaryDirectory() as data:
-        fine = kept(animated(Programs(build, data)), ANIMATED, draw)
+        programs = Programs(build, data)
+        fine = kept(animated(programs), ANIMATED, draw)
+        for path, picture in diagrams.PICTURES.items():
+            fine &= kept(diagrams.svg(picture, programs), path, draw)
         if not draw and drew != {version}:
             print(f"skipped: the pictures were drawn by {', '.join(sorted(drew))}, and this is {version}")
             return fine
@@ -105,7 +111,7 @@ def all_pictures(build, draw, version):
                 return True  # no GPU has these figures
             file = Path(folder, "data")
             file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            return kept(drawn(script, file, version), path, draw)
+            return kept(drawn(script, file), path, draw)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return all([fine, *pool.map(one, pictures())])

@@ -4,7 +4,6 @@
 plots plots-check: setup-run
 	@sh common/setup.sh plots
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@python3 common/tools/course.py diagrams $(if $(filter %-check,$@),check,draw) $(BUILD)
 	@python3 common/tools/course.py plots $(if $(filter %-check,$@),check,draw) $(BUILD)
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))

@@ -4,15 +4,13 @@ import io
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import commands  # noqa: E402
+import commands
 
 # A compiler that has a warning for "warned" and makes a program that fails for "wrong".
 COMPILER = """#!/bin/sh
@@ -27,13 +25,10 @@ chmod +x "$out"
 """
 
 
-class Commands(unittest.TestCase):
+class Commands(InAFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-        self.folder = Path(folder.name)
+        super().setUp()
+        self.folder = Path.cwd()
         for name in ("q", "k", "v", "key_mask", "scores"):
             self.write(f"common/data/{name}.npy", name)
         for program in ("build/03_online_softmax", "build/04_flash_no_tiling"):
@@ -41,10 +36,6 @@ class Commands(unittest.TestCase):
                                 "for last; do :; done\n[ ! \"$5\" ] || : >\"$4\"\n")
             Path(program).chmod(0o755)
         self.write("Makefile", "there:\n\t@exit 1\n")
-
-    def write(self, path, text):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text)
 
     def said(self, *arguments):
         """The status, standard output, standard error."""

@@ -2,6 +2,7 @@
 import contextlib
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -51,6 +52,18 @@ class Layers(unittest.TestCase):
     def test_a_path_that_is_not_from_the_top_is_named(self):
         self.assertEqual(self.said({"common/program/a.c": "report.h"}),
                          (1, "common/program/a.c:2: report.h: expected a path from the top of the course\n"))
+
+    def test_a_stranger_at_the_top_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            subprocess.run(["git", "init", "-q"], check=True)
+            for file in ("05_x/README.md", "common/a.txt", "Makefile", ".gitignore", "LICENSE", "GB"):
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
+                Path(file).write_text("")
+            subprocess.run(["git", "add", "."], check=True)
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                self.assertEqual(layers.main([]), 1)
+            self.assertRegex(out.getvalue(), r"\AGB: expected only .* at the top\n\Z")
 
     def test_a_wrong_call_is_refused(self):
         with contextlib.redirect_stderr(io.StringIO()) as err:

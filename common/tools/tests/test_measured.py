@@ -2,17 +2,15 @@
 import contextlib
 import io
 import os
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import figures  # noqa: E402
-import measured  # noqa: E402
-import nvidia  # noqa: E402
+import figures
+import measured
+import nvidia
 
 NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
          "ratio_previous,max_abs_error\n")
@@ -64,23 +62,16 @@ def run(*arguments):
     return status, out.getvalue(), err.getvalue()
 
 
-class InAFolder(unittest.TestCase):
+class Results(InAFolder):
     """A course whose chapter 06 has the results of two GPUs, and chapter 07 none."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
+        super().setUp()
         self.write("06_flash/results/one.csv", ONE)
         self.write("06_flash/results/two.csv", TWO)
         self.write("06_flash/results/device.csv", DEVICE)
         Path("07_backward").mkdir()
         self.files = [f"06_flash/results/{name}.csv" for name in ("one", "device", "two")]
-
-    def write(self, path, text):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text)
 
     def test_best_is_the_fastest_kernel_against_the_fastest_backend_of_each_gpu_and_problem(self):
         self.assertEqual(measured.best_of(self.files), [

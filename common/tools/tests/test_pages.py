@@ -1,15 +1,11 @@
 """What pages must have: a bad page of each kind is named, and a good one is not."""
 import contextlib
 import io
-import os
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import pages  # noqa: E402
+import pages
 
 QUESTION = "**Check yourself.** How many?\n\n<details><summary>Answer</summary>\n\nTwo.\n\n</details>\n\n"
 HEAD = "# 03 A lesson\n\n*Time:* an hour; nothing to skip.\n\n"
@@ -18,18 +14,11 @@ LESSON = HEAD + "## The idea\n\nText.\n\n" + QUESTION + NEXT
 PICTURE = "![A line that rises as the square of N does](x.svg)\n"
 
 
-class Pages(unittest.TestCase):
+class Pages(InAFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
+        super().setUp()
         for path in ("03_x/exercise/README.md", "03_x/x.svg", "04_x/README.md", "x.svg"):
             self.write(path, "")
-
-    def write(self, path, text):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text, encoding="utf-8")
 
     def said(self, *arguments):
         """The status, and what is printed."""

@@ -2,17 +2,16 @@
 import contextlib
 import io
 import os
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import plot_data  # noqa: E402
-import plots  # noqa: E402
-import timeline  # noqa: E402
+import diagrams
+import plot_data
+import plots
+import timeline
 
 GPU = """# machine: A GPU, 1.2: name, driver
 chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error
@@ -32,13 +31,7 @@ chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops
 """
 
 
-class InAFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-
+class Plots(InAFolder):
     def program(self, name, text):
         Path("build").mkdir(exist_ok=True)
         Path(f"build/{name}").write_text("#!/bin/sh\n" + text, encoding="utf-8")
@@ -46,7 +39,7 @@ class InAFolder(unittest.TestCase):
         return plot_data.Programs("build", ".")
 
 
-class Numbers(InAFolder):
+class Numbers(Plots):
     def test_a_gpus_ladder_has_the_longest_problems_in_16_bits_and_nothing_that_was_not_measured(self):
         Path("gpu.csv").write_text(GPU, encoding="utf-8")
         kernels = ["cuda_mma", "cuda_wgmma", "cuda_bulk", "cuda_complete"]
@@ -89,7 +82,14 @@ class Timeline(unittest.TestCase):
         self.assertEqual([box.label for box in boxes], ["K V"])
 
 
-class Pictures(InAFolder):
+class Diagrams(unittest.TestCase):
+    def test_pictures_show_what_they_compute(self):
+        softmax = "".join(diagrams.softmax(None)[2])
+        self.assertEqual([weight in softmax for weight in ("0.03", "0.09", "0.24", "0.64")], [True] * 4)
+        self.assertIn("m = 4, l = 1.5530", diagrams.svg(diagrams.merge, None))
+
+
+class Pictures(Plots):
     def check(self, arguments, **patched):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.ExitStack() as stack:
@@ -101,9 +101,9 @@ class Pictures(InAFolder):
         return status, out.getvalue(), err.getvalue()
 
     def both(self, draw, version="gnuplot 5"):
-        return self.check((draw, version), animated=lambda programs: "<svg/>", ANIMATED="moving.svg",
+        return self.check((draw, version), diagrams=mock.Mock(PICTURES={}), animated=lambda programs: "<svg/>", ANIMATED="moving.svg",
                           pictures=lambda: [("0a.svg", "a.gp", lambda programs: ["1 2"])],
-                          drawn=lambda script, data, version: f"{script} of {data.read_text()}<!-- gnuplot 5 -->\n")
+                          drawn=lambda script, data: f"{script} of {data.read_text()}<!-- gnuplot 5 -->\n")
 
     def test_a_stale_picture_is_named_and_then_drawn(self):
         self.assertEqual(self.both(True)[:2], (True, "drew moving.svg\ndrew 0a.svg\n"))
@@ -120,6 +120,18 @@ class Pictures(InAFolder):
         Path("moving.svg").write_text("<svg/>", encoding="utf-8")
         self.assertEqual(self.both(False, "gnuplot 6")[:2],
                          (True, "skipped: the pictures were drawn by gnuplot 5, and this is gnuplot 6\n"))
+
+    def test_a_picture_of_an_idea_is_named_too(self):
+        picture = mock.Mock(PICTURES={"a/merge.svg": diagrams.merge}, svg=diagrams.svg)
+        nothing = {"diagrams": picture, "pictures": lambda: [], "animated": lambda programs: "", "ANIMATED": "0.svg"}
+        Path("0.svg").write_text("", encoding="utf-8")
+        self.assertEqual(self.check((False, "gnuplot 5"), **nothing)[1].splitlines()[0], "stale: a/merge.svg (make plots draws it)")
+        self.assertEqual(self.check((True, "gnuplot 5"), **nothing)[1], "drew a/merge.svg\n")
+        self.assertIn("m = 4, l = 1.5530", Path("a/merge.svg").read_text(encoding="utf-8"))
+
+    def test_a_program_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(plot_data.Failed, "nowhere/04_flash_no_tiling: expected the chapter's program; make builds it"):
+            diagrams.accesses(plot_data.Programs("nowhere", "."))
 
     def test_a_wrong_call_is_refused(self):
         status, out, err = self.check(())

@@ -1,26 +1,17 @@
 """The language of pages: a page that breaks a rule is named, and one that does not is not."""
-import os
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import prose  # noqa: E402
-from page import MAIN_PATH, Page  # noqa: E402
+import prose
+from page import MAIN_PATH, Page
 
 ONE, TWO = MAIN_PATH[1:3]
 
 
-class Prose(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-
+class Prose(InAFolder):
     def pages(self, **texts):
         """Pages by their number on the main path, or `other`."""
         paths = {"other": "common/README.md", "glossary": prose.GLOSSARY, "style": prose.STYLE,

@@ -1,15 +1,12 @@
 """What pages quote: the difference of two lessons, and the wrong versions as tables."""
 import contextlib
 import io
-import os
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from folder import InAFolder  # the tools are found then too
 
-import quotes  # noqa: E402
+import quotes
 
 PATCH = """Symptom: a < b_c | d, off by **one**
 Seen in: (https://a.org/b_c*d) by x_y
@@ -27,12 +24,9 @@ BARRIER = PATCH.replace("flash::first", "cuda::agrees_with_the_reference_at_64")
                                                                                    "cuda::leave_no_race")
 
 
-class Quotes(unittest.TestCase):
+class Quotes(InAFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
+        super().setUp()
         Path("03_x/tests/mutants").mkdir(parents=True)
 
     def said(self, *arguments):
