@@ -35,14 +35,14 @@ static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
         l_tile += S[c];
     }
     const float m_new = fmaxf(*m, m_tile);                                   // 11
-    const float old = *l * exp_minus(*m, m_new), share = exp_minus(m_tile, m_new);
-    const float l_new = old + share * l_tile;
+    const float old = *l * exp_minus(*m, m_new), factor = exp_minus(m_tile, m_new);
+    const float l_new = old + factor * l_tile;
     if (l_new == 0.0f)
         return;                     // all scores so far are -inf: there is nothing to add
     for (size_t k = 0; k < d; k++)                                           // 12
         O[k] *= old / l_new;
     for (size_t c = 0; c < cols; c++)
-        S[c] *= share / l_new;
+        S[c] *= factor / l_new;
     *m = m_new;
     *l = l_new;
     // END SOLUTION

@@ -57,7 +57,7 @@ static void by_hand(const struct device *device)
     device->row_max(x, after);
     report_part("By hand");
     report_line("the maximum of a row in the registers of 8 lanes: each takes the larger of");
-    report_line("its own number and another lane's, three times, and then all have it");
+    report_line("its own number and another lane's, three times, and then every lane has it");
     tell_lanes("lane k", (const float[8]){ 0, 1, 2, 3, 4, 5, 6, 7 });
     tell_lanes("its number", x);
     for (int n = 0; n < 3; n++)

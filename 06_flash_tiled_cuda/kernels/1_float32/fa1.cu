@@ -41,11 +41,11 @@ __device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float 
         l_tile += S[c];
     }
     const float m_old = *m, m_new = fmaxf(m_old, m_tile);                    // 11
-    const float old = *l * exp_minus(m_old, m_new), share = exp_minus(m_tile, m_new);
-    const float l_new = old + share * l_tile, divisor = l_new == 0.0f ? 1.0f : l_new;
+    const float old = *l * exp_minus(m_old, m_new), factor = exp_minus(m_tile, m_new);
+    const float l_new = old + factor * l_tile, divisor = l_new == 0.0f ? 1.0f : l_new;
     smem->keep[r] = old / divisor;                                           // 12
     for (int c = 0; c < cols; c++)
-        S[c] *= share / divisor;
+        S[c] *= factor / divisor;
     *m = m_new;                                                              // 13
     *l = l_new;
     // END SOLUTION

@@ -38,15 +38,16 @@ static void tell_again(const struct step *kernel, const struct device *device,
     const struct cuda_spread s = cuda_run_again(kernel, device, layer, RUNS);
     report_part("Again");
     report_line("%d more runs%s", RUNS,
-                device == &device_cpu ? ", threads and blocks each time in another order" : "");
+                device == &device_cpu ? ", with threads and blocks in a different order each time"
+                                      : "");
     for (size_t g = 0; g < GRADIENTS; g++) {
         static const char *const names[] = { "dQ", "dK", "dV" };
         const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
         if (s.elements[g] == 0)
             report_line("%s: the same bits", names[g]);
         else
-            report_line("%s: other bits in %.0f %% of the elements, off by at most %.1e", names[g],
-                        100.0 * (double)s.elements[g] / (double)n, s.most[g]);
+            report_line("%s: different bits in %.0f %% of the elements, off by at most %.1e",
+                        names[g], 100.0 * (double)s.elements[g] / (double)n, s.most[g]);
     }
     if (!kernel->any_order && s.elements[DQ] + s.elements[DK] + s.elements[DV] > 0)
         report_wrong("%s: it should give the same bits every time", kernel->name);
@@ -153,7 +154,7 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     struct attention_errors worst = { .right = true };
     report_part("Kernels");
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
-                "the one before");
+                "from the step before");
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         const char *const unsupported = step_unsupported_on(k, &layer->input.p, device);
         if (options_excluded(k->name)) {
