@@ -35,7 +35,7 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
         tells(arguments,
               (const char *const[]){ "Counted", "dK stores", "Compared with", "dQ, reference",
                                      before, names[k], "ran on the CPU, standing in for a GPU",
-                                     "Again", k == 1 ? "dQ: other bits" : "dQ: the same bits",
+                                     "Again", k == 1 ? "dQ: different bits" : "dQ: the same bits",
                                      "dK: the same bits", NULL });
     }
 }

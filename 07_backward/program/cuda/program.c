@@ -154,7 +154,7 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     struct attention_errors worst = { .right = true };
     report_part("Kernels");
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
-                "from the step before");
+                "the one before");
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         const char *const unsupported = step_unsupported_on(k, &layer->input.p, device);
         if (options_excluded(k->name)) {
