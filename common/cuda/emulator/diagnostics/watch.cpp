@@ -179,25 +179,6 @@ static void count(const memory_access *a)
     }
 }
 
-static size_t accesses_alone;  // of the running thread, since it began or came to a barrier
-
-/* No thread runs while another waits for it in a loop, so it would wait for ever. */
-static void check_patience(const void *instruction)
-{
-    enum { PATIENCE = 1 << 25 };
-    static const thread *runs;
-    if (self != runs) {
-        runs = self;
-        accesses_alone = 0;
-    }
-    if (++accesses_alone == PATIENCE)
-        refuse_at(
-            site_of(instruction),
-            "a thread has made %d accesses and not come to a barrier; does it wait in a loop for\n"
-            "    what another thread does? That is not supported",
-            PATIENCE);
-}
-
 void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
          const void *instruction)
 {
@@ -210,7 +191,6 @@ void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
         products_touched(p, bytes, writes, instruction);
         return;
     }
-    check_patience(instruction);
     if (aligned && uintptr_t(p) % bytes != 0)
         refuse_at(site_of(instruction),
                   "misaligned access: %zu bytes at an address that is no multiple of %zu", bytes,
@@ -242,7 +222,6 @@ void watch_block()
     if (!own->launch->instrumented)
         return;
     memset(written, 0, sizeof written);
-    accesses_alone = 0;
     race_block();
     profile_close();
 }
@@ -251,7 +230,6 @@ void watch_barrier()
 {
     if (!own->launch->instrumented)
         return;
-    accesses_alone = 0;
     race_barrier();
     profile_close();
 }
