@@ -4,7 +4,7 @@
 #     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
-#     lint    clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
+#     lint    that of test; clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
 #     aarch64 a compiler for processors of that kind, and qemu to run what it makes
 #     unpack  what test wants, unpacked in build/packages: where nobody may install, on Debian or Ubuntu
 #
@@ -89,7 +89,7 @@ int main(void) { return (int)(((vec){ 1 } < (vec){ 2 })[0]) == 0; }'; then
         lacks g++ gcc-c++ gcc gcc 'a C++17 compiler, for the CUDA sources, which it makes run on the CPU'
     ;;
 esac
-case $need in test | unpack)
+case $need in test | lint | unpack)
     compiles '#include <criterion/criterion.h>
 Test(a, b) {}' -lcriterion ||
         lacks 'libcriterion-dev' 'criterion-devel' criterion criterion \
