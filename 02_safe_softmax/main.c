@@ -65,7 +65,7 @@ struct rows {
     double *right;
 };
 
-/* Chapters 01 and 02 on the scores times `factor` plus `shift`: who has numbers, and how right. */
+/* Chapters 01 and 02 on the scores times `factor` plus `shift`: which rows are finite, and how right. */
 static void compare_changed(const struct scores *scores, const char *what, float factor,
                             float shift)
 {
@@ -104,8 +104,8 @@ static void compare_changed(const struct scores *scores, const char *what, float
 
 static void mend_the_scores(const struct scores *scores)
 {
-    report_part("Mended");
-    report_line("real scores   01 has numbers   02 has numbers   02 off by at most");
+    report_part("Repaired");
+    report_line("real scores     01 is finite     02 is finite   02 off by at most");
     compare_changed(scores, "as they are", 1.0f, 0.0f);
     compare_changed(scores, "times 9.27", 9.27f, 0.0f);
     compare_changed(scores, "times 100", 100.0f, 0.0f);

@@ -12,7 +12,7 @@
 
 TEST(program, tells_its_story_and_verifies_it)
 {
-    const char *const parts[] = { "By hand",  "0.6439",  "m = 300", "Mended",
+    const char *const parts[] = { "By hand",  "0.6439",  "m = 300", "Repaired",
                                   "0 of 164", "107 584", "4 N",     "01 standard" };
     assert_program_tells(PROGRAM, parts, sizeof parts / sizeof parts[0]);
 }

@@ -91,7 +91,7 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
     char error[16];
     report_part("Kernels");
     report_line(" # %-10s%6s %7s %10s %8s %7s %7s %s", "kernel", "blocks", "threads", "accesses",
-                "per pair", "stored", "error", "the one before");
+                "/ pair", "stored", "error", "difference from");
     for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const char *unsupported = step_unsupported_on(kernel, p, device);
         char name[32];

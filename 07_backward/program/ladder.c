@@ -25,7 +25,7 @@ static struct counts count_row(const struct step *step, const struct layer *laye
     const double pairs = (double)(c.pairs ? c.pairs : 1);
     snprintf(row.text, sizeof row.text, "%11s %8.2f %8s %8.2f", report_number(c.total, accesses),
              (double)c.total / pairs, report_bytes(c.slow_bytes, stored),
-             (double)c.work.products / pairs / (double)p->d);
+             (double)c.work.products / pairs / (2.0 * (double)p->d));
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, c.work.products,
              c.slow_bytes, c.fast_bytes);
     row.as_predicted = c.as_predicted;
@@ -90,7 +90,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
     struct attention_errors worst = { .right = true };
     char error[16];
     report_part("Steps");
-    report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "kernel", "accesses", "per pair", "stored",
+    report_line(" # %-10s%11s %8s %8s %8s  %8s  %s", "step", "accesses", "per pair", "stored",
                 "products", "error", "step before");
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         const char *unsupported = step_unsupported(step, p);
@@ -110,7 +110,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the step before", error);
     if (can_be_counted(p))
-        report_line("products: operations of matrix products per unmasked pair, / d");
+        report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     else
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!worst.right)

@@ -48,18 +48,20 @@ static void bench_row(const struct softmax_chapter *chapter, const char *fits, s
     }
     bench_run(candidates, chapter->previous ? CANDIDATES : PREVIOUS, 1.0);
 
-    char number[32], ratio[2][16] = { "", "" };
+    char number[32], ratio[2][16] = { "", "" }, times[2][16] = { "", "" };
     double ns[2], gigabytes[2];
     for (size_t k = PLAIN; k <= LANES; k++) {
         ns[k] = 1e9 * candidates[k].best / (double)n;
         gigabytes[k] = (double)((chapter->loads + 1) * sizeof(float)) / ns[k];
-        if (chapter->previous)
-            snprintf(ratio[k], sizeof ratio[k], "%.2f",
-                     candidates[k + PREVIOUS].best / candidates[k].best);
+        if (!chapter->previous)
+            continue;
+        const double previous = candidates[k + PREVIOUS].best;
+        snprintf(ratio[k], sizeof ratio[k], "%.2f", previous / candidates[k].best);
+        snprintf(times[k], sizeof times[k], "%.2f", candidates[k].best / previous);
     }
     report_line("%-9s %10s  %9.2f %7.1f %7s   %12.3f %7.1f %7s", fits, report_number(n, number),
-                ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
-                ratio[LANES]);
+                ns[PLAIN], gigabytes[PLAIN], times[PLAIN], ns[LANES], gigabytes[LANES],
+                times[LANES]);
     const size_t used = strlen(csv);
     snprintf(csv + used, CSV_ROOM - used, "%s,%s,%zu,%.4f,%.3f,%s,%.4f,%.3f,%s\n", chapter->number,
              fits, n, ns[PLAIN], gigabytes[PLAIN], ratio[PLAIN], ns[LANES], gigabytes[LANES],
@@ -75,9 +77,9 @@ void softmax_bench(const struct softmax_chapter *chapter, const char *csv)
                           "lanes_nanoseconds,lanes_gigabytes_per_second,lanes_previous_over_this\n";
     char ratio[32] = "";
     if (chapter->previous)
-        snprintf(ratio, sizeof ratio, "%.2s/%s", chapter->previous_name, chapter->number);
+        snprintf(ratio, sizeof ratio, "%s/%.2s", chapter->number, chapter->previous_name);
     report_part("Speed");
-    report_line("%-20s  %25s   %28s", "", "as in the lesson, expf", "16 lanes, polynomial exp");
+    report_line("%-20s  %25s   %28s", "", "as in the lesson, expf", "16 at a time, polynomial exp");
     report_line("%-9s %10s  %9s %7s %7s   %12s %7s %7s", "row fits", "N", "ns each", "GB/s", ratio,
                 "ns each", "GB/s", ratio);
     for (int level = 1; level <= LEVELS; level++) {

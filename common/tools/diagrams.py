@@ -63,17 +63,17 @@ def front(programs):
         return 70 + 30 * math.log2(n / 1024), 232 - 24 * math.log10(size / 1e4)
 
     stored = [at(1024 * 2 ** k, 8 * (1024 * 2 ** k) ** 2) for k in range(9)]
-    drawn = [text(190, 24, "memory besides input and output, one head", 14), line(70, 232, 320, 232), line(70, 30, 70, 232)]
+    drawn = [text(190, 24, "memory besides input and output", 14), line(70, 232, 320, 232), line(70, 30, 70, 232)]
     drawn += [text(62, at(1024, size)[1] + 5, label, 12, "end", GREY)
               for size, label in ((1e5, "100 kB"), (1e7, "10 MB"), (1e9, "1 GB"), (1e11, "100 GB"))]
     drawn += [text(at(n, 1e4)[0], 250, label, 12, colour=GREY) for n, label in ((1024, "1k"), (16384, "16k"), (262144, "256k"))]
     drawn += [text(195, 270, "words of text", 12, colour=GREY),
               '<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in stored) + f'" stroke="{ORANGE}" stroke-width="3"/>',
               line(70, 228, 310, 228, BLUE, 4), text(180, 100, "standard", 14, "end", ORANGE), text(240, 218, "FlashAttention: none", 14, colour=BLUE)]
-    bars = [("plain formula, step 1", speed_of("naive", "f32"), GREY), ("FlashAttention-2, step 3", speed_of("fa2", "f32"), BLUE),
-            ("tensor cores, step 4", speed_of("mma", "bf16"), BLUE), ("Hopper, step 11", speed_of("wgmma", "bf16"), BLUE),
-            ("cuDNN, by NVIDIA", speed_of("pytorch cudnn", "bf16"), GREEN)]
-    drawn.append(text(575, 24, "speed on an H200, TFLOP/s", 14))
+    bars = [("the plain formula", speed_of("naive", "f32"), GREY), ("FlashAttention-2", speed_of("fa2", "f32"), BLUE),
+            ("in 16 bits", speed_of("mma", "bf16"), BLUE), ("made for Hopper GPUs", speed_of("wgmma", "bf16"), BLUE),
+            ("NVIDIA's library", speed_of("pytorch cudnn", "bf16"), GREEN)]
+    drawn.append(text(575, 24, "speed on a GPU, TFLOP/s", 14))
     for k, (label, value, colour) in enumerate(bars):
         y = 44 + 42 * k
         drawn += [text(518, y + 19, label, 13, "end"), box(526, y, max(150 * value / bars[3][1], 1), 28, colour),
@@ -209,10 +209,10 @@ def threads(programs):
 
 
 def backward(programs):
-    nodes = {"Q": (60, 45, BLUE), "K": (60, 120, BLUE), "lse": (60, 195, BLUE), "P": (300, 130, ORANGE),
+    nodes = {"Q": (60, 70, BLUE), "K": (60, 170, BLUE), "P": (300, 130, ORANGE),
              "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
              "D": (480, 365, BLUE), "dV": (670, 130, GREEN), "dQ": (670, 225, GREEN), "dK": (670, 320, GREEN)}
-    edges = [("Q", "P"), ("K", "P"), ("lse", "P"), ("dO", "dP"), ("V", "dP"), ("P", "dS"), ("dP", "dS"), ("D", "dS"),
+    edges = [("Q", "P"), ("K", "P"), ("dO", "dP"), ("V", "dP"), ("P", "dS"), ("dP", "dS"), ("D", "dS"),
              ("P", "dV"), ("dS", "dQ"), ("dS", "dK")]
     drawn = []
     for a, b in edges:
@@ -222,8 +222,8 @@ def backward(programs):
         drawn.append(arrow(round(xa + 30 * dx), round(ya + 24 * dy), round(xb - 34 * dx), round(yb - 24 * dy), GREY))
     for name, (x, y, colour) in nodes.items():
         drawn += [box(x - 28, y - 18, 56, 36, colour), text(x, y + 6, name, 16, weight="bold")]
-    notes = ((300, 102, "P = e^(S − lse)"), (300, 354, "dP = dO Vᵀ"), (480, 197, "dS = P (dP − D)"),
-             (670, 102, "dV = Pᵀ dO"), (670, 197, "dQ = dS K"), (670, 292, "dK = dSᵀ Q"), (480, 402, "D = row sums of dO · O"))
+    notes = ((300, 102, "P = softmax(c Q Kᵀ)"), (300, 354, "dP = dO Vᵀ"), (480, 197, "dS = P (dP − D)"),
+             (670, 102, "dV = Pᵀ dO"), (670, 197, "dQ = dS K"), (670, 292, "dK = dSᵀ Q"), (480, 402, "D = dO · O, row by row"))
     drawn += [text(x, y, words, 13, colour=INK) for x, y, words in notes]
     return 760, 415, drawn
 

@@ -10,9 +10,9 @@
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* S becomes scale S, and -inf for the keys that a query does not see. */
+/* S becomes scale S, and -inf for the keys that are masked. */
 template <int D>
-__device__ static void fa2_hide(accumulators<D> *acc, const struct attention &p, int i0, int j0)
+__device__ static void mask_scores(accumulators<D> *acc, const struct attention &p, int i0, int j0)
 {
 #pragma unroll
     for (int r = 0; r < accumulators<D>::R; r++) {
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
         scores(&acc, &smem, t.K + (size_t)j0 * D, Nk - j0, D);               // 7, 8
-        fa2_hide(&acc, p, i0, j0);
+        mask_scores(&acc, p, i0, j0);
         softmax(&acc);                                                       // 9, 10
         product(&acc, &smem, t.V + (size_t)j0 * D, Nk - j0, D, EVERY_KEY);   // 7, 10
     }

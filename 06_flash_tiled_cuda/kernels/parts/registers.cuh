@@ -1,13 +1,12 @@
 /*
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
- * A block has 4 warps of 32 lanes. A warp's lanes stand in 4 rows of 8: the 8 lanes of a row share the
- * same R queries, and of a tile's 64 keys lane x of them has the keys x, x + 8, … x + 56. So a lane
- * makes R by 8 scores, and out of R + 8 numbers in shared memory R times 8 multiplications and additions.
- * It also has R rows of O, of each the elements 2x, 2x + 1, 2x + 16, 2x + 17, …
+ * A block has 4 warps of 32 lanes. A warp's lanes form 4 groups of 8: the 8 lanes of a group share the
+ * same R queries, and lane n of the group has, of a tile's 64 keys, n, n + 8, … n + 56. So a lane
+ * computes R by 8 scores, and does 8 R multiplications and additions for R + 8 numbers that it loads.
+ * It also has R rows of O, the elements 2n, 2n + 1, 2n + 16, 2n + 17, … of each.
  *
- * All of that stays in registers. What lanes want of one another they pass by shuffles: the maximum and
- * the sum of a row, and its weights, which all 8 need for their part of O.
+ * All of that stays in registers. Lanes exchange a row's maximum, sum and weights by shuffles.
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -17,8 +16,9 @@
 
 enum {
     THREADS = 128,
-    KEYS = 8,             // of a lane in a tile, and lanes of a row
-    PAD = 4,              // elements behind a row, so that 8 rows lie in different banks
+    LANES = 8,            // that share a row of scores
+    KEYS = 8,             // of each lane in a tile
+    PAD = 4,              // elements after a row, so that 8 rows begin in different banks
     SLICE = FA2_BC * 36,  // elements of K or V that are in shared memory at one time
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
@@ -43,12 +43,12 @@ template <int D> struct slices {
 /* The place among 8 lanes, and the row in the tile that is a lane's number r. */
 __device__ static inline int lane_in_row(void)
 {
-    return (int)threadIdx.x % KEYS;
+    return (int)threadIdx.x % LANES;
 }
 
 template <int D> __device__ static inline int row_of(int r)
 {
-    const int warp = (int)threadIdx.x / 32, four = (int)threadIdx.x % 32 / KEYS;
+    const int warp = (int)threadIdx.x / 32, four = (int)threadIdx.x % 32 / LANES;
     return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
@@ -91,16 +91,16 @@ template <int D> __device__ static inline void begin(accumulators<D> *acc)
     }
 }
 
-/* S += Q K^T for W elements from x on, where K's are in the slice. */
+/* S += Q K^T for W elements from k0 on; the slice has those of K. */
 template <int D>
-__device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int x)
+__device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int k0)
 {
     enum { R = accumulators<D>::R, W = slices<D>::W };
 #pragma unroll 2
     for (int k = 0; k < W; k += 4) {
         float4 q[R];
         for (int r = 0; r < R; r++)
-            q[r] = *(const float4 *)&smem->Q[row_of<D>(r)][x + k];
+            q[r] = *(const float4 *)&smem->Q[row_of<D>(r)][k0 + k];
         for (int c = 0; c < KEYS; c++) {
             const float4 key =
                 *(const float4 *)&smem->slice[(lane_in_row() + 8 * c) * (W + PAD) + k];
@@ -123,11 +123,11 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
     for (int r = 0; r < accumulators<D>::R; r++)
         for (int c = 0; c < KEYS; c++)
             acc->S[r][c] = 0.0f;
-    for (int x = 0; x < D; x += W) {
+    for (int k0 = 0; k0 < D; k0 += W) {
         __syncthreads();  // no thread reads the old slice any more
-        load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, x, d);
+        load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, k0, d);
         __syncthreads();  // the slice is there, and Q
-        add_scores(acc, smem, x);
+        add_scores(acc, smem, k0);
     }
 }
 
@@ -135,7 +135,7 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION
-    for (int step = 1; step < KEYS; step *= 2)
+    for (int step = 1; step < LANES; step *= 2)
         x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, step));
     // END SOLUTION
     return x;
@@ -144,7 +144,7 @@ __device__ static inline float row_max(float x)
 __device__ static inline float row_sum(float x)
 {
     // BEGIN SOLUTION
-    for (int step = 1; step < KEYS; step *= 2)
+    for (int step = 1; step < LANES; step *= 2)
         x += __shfl_xor_sync(WHOLE_WARP, x, step);
     // END SOLUTION
     return x;
@@ -183,17 +183,17 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
                                           unsigned long long which)
 {
 #pragma unroll 2
-    for (int k = 0; k < KEYS; k++) {
+    for (int k = 0; k < LANES; k++) {
         if (!(which >> (8 * c + k) & 1))
             continue;
         float weight[accumulators<D>::R];
         for (int r = 0; r < accumulators<D>::R; r++)
-            weight[r] = __shfl_sync(WHOLE_WARP, acc->S[r][c], k, KEYS);
-        for (int x = 0; x < D / 8; x += 2) {
-            const float2 v = *(const float2 *)&V[k * D + 8 * x + 2 * lane_in_row()];
+            weight[r] = __shfl_sync(WHOLE_WARP, acc->S[r][c], k, LANES);
+        for (int e = 0; e < D / 8; e += 2) {
+            const float2 v = *(const float2 *)&V[k * D + 8 * e + 2 * lane_in_row()];
             for (int r = 0; r < accumulators<D>::R; r++) {
-                acc->O[r][x] += weight[r] * v.x;
-                acc->O[r][x + 1] += weight[r] * v.y;
+                acc->O[r][e] += weight[r] * v.x;
+                acc->O[r][e + 1] += weight[r] * v.y;
             }
         }
     }
@@ -239,9 +239,9 @@ __device__ static inline void finish(const accumulators<D> *acc, const struct he
         if (i >= Nq)
             continue;
         const float l = acc->l[r], divisor = l == 0.0f ? 1.0f : l;
-        for (int x = 0; x < D / 8; x += 2)
-            store_two(t.O + (size_t)i * (size_t)d, 8 * x + 2 * lane_in_row(), d,
-                      make_float2(acc->O[r][x] / divisor, acc->O[r][x + 1] / divisor));
+        for (int e = 0; e < D / 8; e += 2)
+            store_two(t.O + (size_t)i * (size_t)d, 8 * e + 2 * lane_in_row(), d,
+                      make_float2(acc->O[r][e] / divisor, acc->O[r][e + 1] / divisor));
         if (t.lse && lane_in_row() == 0)
             t.lse[i] = acc->m[r] + logf(l);
     }

@@ -153,8 +153,8 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
     struct result on_cpu = complete_on_the_cpu(layer);
     struct attention_errors worst = { .right = true };
     report_part("Kernels");
-    report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "per pair", "stored", "error",
-                "the one before");
+    report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "/ pair", "stored", "error",
+                "difference from");
     for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
         const char *const unsupported = step_unsupported_on(k, &layer->input.p, device);
         if (options_excluded(k->name)) {

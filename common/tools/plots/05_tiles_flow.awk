@@ -15,9 +15,9 @@ BEGIN {
     ink = "#767e87"
     colour["Q"] = "#0072B2"; colour["K"] = "#D55E00"; colour["V"] = "#CC79A7"; colour["O"] = "#009E73"
     split("fa1 fa2 masks", panel)
-    says["fa1"] = "fa1"; more["fa1"] = "keys stay, queries come past"
-    says["fa2"] = "fa2"; more["fa2"] = "queries stay, keys come past"
-    says["masks"] = "masks, causal"; more["masks"] = "hidden tiles are not even loaded"
+    says["fa1"] = "fa1"; more["fa1"] = "K and V stay, Q and O change"
+    says["fa2"] = "fa2"; more["fa2"] = "Q and O stay, K and V change"
+    says["masks"] = "masks, causal"; more["masks"] = "masked tiles are not loaded"
     place["Q"] = 0; place["K"] = 1; place["V"] = 2; place["S"] = 3; place["O"] = 4
 }
 
@@ -31,8 +31,8 @@ function y_of(array, k) {
 }
 function slot_x(array) { return 18 + place[array] * 43 + 4 }
 function slot_y() { return TOP + blocks * CELL + 44 }
-function width_of(array) { return array == "K" || array == "V" ? CELL - 4 : 22 }
-function height_of(array) { return array == "K" || array == "V" ? 18 : CELL - 4 }
+function width_of(array) { return array == "K" || array == "V" ? CELL - 4 : array == "S" ? 26 : 22 }
+function height_of(array) { return array == "K" || array == "V" ? 18 : array == "S" ? 26 : CELL - 4 }
 
 # ---- pieces ---------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ function motions(    n, there, away) {
 
 # ---- a panel --------------------------------------------------------------------------------------
 
-# Slow memory, the place of the scores, and the empty fast memory.
+# Slow memory, and fast memory with a pale block of each kind: without motion, too, it shows what goes there.
 function furniture(step,    k, s) {
     text(0, 20, says[step], " class=\"title\"")
     text(0, 40, more[step], "")
@@ -100,8 +100,10 @@ function furniture(step,    k, s) {
     printf "<rect x=\"8\" y=\"%d\" width=\"228\" height=\"66\" rx=\"8\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", slot_y() - 10, ink
     text(8, slot_y() - 17, "fast memory", " class=\"small\"")
     split("Q K V S O", s, " ")
-    for (k = 1; k <= 5; k++)
+    for (k = 1; k <= 5; k++) {
+        block(s[k], slot_x(s[k]) + (34 - width_of(s[k])) / 2, slot_y() + (34 - height_of(s[k])) / 2, " fill-opacity=\"0.25\"")
         text(slot_x(s[k]) + 17, slot_y() + 51, s[k] == "O" ? "O, m, l" : s[k], " class=\"small\" text-anchor=\"middle\"")
+    }
 }
 
 # The accesses of one element a time, so far; each number stands for one step.
@@ -155,7 +157,7 @@ END {
     print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 415\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"14\">"
     print "<title>Tiles between slow and fast memory: fa1, fa2, and fa2 with a causal mask</title>"
     print "<style>"
-    print "text{fill:" ink "} .title{font-weight:bold;font-size:16px} .small{font-size:12px} .count{font-weight:bold;opacity:0;text-anchor:end} .last{opacity:1}"
+    print "text{fill:#3c444d} .title{font-weight:bold;font-size:16px} .small{font-size:12px} .count{font-weight:bold;opacity:0;text-anchor:end} .last{opacity:1}"
     print ".flight,.now{opacity:0} .now{fill:none;stroke:#000;stroke-width:2.5} .cell text{text-anchor:middle} .cell use{fill:" ink ";fill-opacity:0.2}"
     printf ".flight,.from,.now,.count{animation:var(--m) %.1fs var(--t,0s) infinite}\n", period
     print ".flight{animation-timing-function:ease-in-out} .from,.now,.count{animation-timing-function:step-end}"
