@@ -42,10 +42,10 @@ struct attention_errors attention_check_report(const struct attention_check *che
         report_line("  checked at %zu of %zu rows, drawn by seed; --verify=all checks every row",
                     check->count, attention_rows(p));
     if (name && v.left_out == check->count)
-        report_line("  %s cannot do this problem: only the reference is compared", name);
+        report_line("  %s cannot do this problem; the reference checks it", name);
     else if (name && v.left_out)
-        report_line("  %s cannot do %zu of %zu rows: for them only the reference is compared", name,
-                    v.left_out, check->count);
+        report_line("  %s leaves out %zu of %zu rows; the reference checks them", name, v.left_out,
+                    check->count);
     return attention_verdict_end(&v);
 }
 
