@@ -86,6 +86,7 @@ int main(int argc, char **argv)
     if (*end || end == argv[6])
         options_fail("SEED", "expected a whole number, found '%s'", argv[6]);
     struct assignment a = assignment_load(given.course, argv[3], getenv("PART"));
+    given.number = a.number;
     report.assignment = &a;
     report.seed = given.seed;
     snprintf(report.name, sizeof report.name, "%s", argv[8]);

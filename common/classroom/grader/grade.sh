@@ -236,7 +236,6 @@ build_one() {  # program, file; of $part
         fi
         cp "$work/made/$program-$variant" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
-        [ $variant != counted ] || cp "$grader/counted/$number-$program-course" "$work/root/bin/$program-course-counted"
     done
 }
 

@@ -65,14 +65,14 @@ static size_t add_words(char **words, size_t n, char *text)
     return n;
 }
 
-/* Runs the words with their output thrown away; the exit status, or -1. */
-static int run(char **words)
+/* Runs the words in a folder, or where we are, with their output thrown away; the exit status, or -1. */
+static int run(const char *folder, char **words)
 {
     const pid_t process = fork();
     int status = -1;
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "r", stdin) ||
-            !freopen("/dev/null", "w", stderr))
+            !freopen("/dev/null", "w", stderr) || (folder && chdir(folder) != 0))
             _exit(127);
         execv(words[0], words);
         _exit(127);
@@ -115,7 +115,7 @@ static void run_student(const char *program, const char *variant, const char *op
         n = add_words(words, n, memory);
     snprintf(rest, sizeof rest, "-- bin/%s-%s %s", program, variant, options);
     add_words(words, n, rest);
-    run(words);
+    run(NULL, words);
     read_text(ended, verdict, 300);
     verdict[strcspn(verdict, "\n")] = '\0';
     if (verdict[0] == '\0')
@@ -176,8 +176,21 @@ const char *run_before(const struct graded_program *program, const char *options
     n = add_words(words, n, words_text);
     n = add_words(words, n, outputs);
     add_words(words, n, name);
-    const int status = run(words);
+    const int status = run(NULL, words);
     return status == 0 || status == 1 ? folder : NULL;
+}
+
+/* The course's own program on what a submission gets, but not where that could find it. */
+static void run_course(const char *program, char *options, char verdict[300])
+{
+    char name[200], path[PATH_ROOM], build[PATH_ROOM], root[PATH_ROOM];
+    char *words[MOST_WORDS];
+    if (!realpath(given.build, build))
+        options_fail(given.build, "expected a folder of what is built");
+    snprintf(name, sizeof name, "grader/counted/%s-%s-course", given.number, program);
+    words[0] = (char *)path_of(build, name, path);
+    add_words(words, 1, options);
+    snprintf(verdict, 300, "exited %d", run(path_of(given.work, "root", root), words));
 }
 
 void run_case(const struct graded_program *program, const struct test_case *c,
@@ -194,7 +207,10 @@ void run_case(const struct graded_program *program, const struct test_case *c,
     case_options(program, c, options, size);
     if (c->in_place)
         snprintf(options, size, "--in-place");
-    run_student(program->name, variant, options, verdict);
+    if (strcmp(variant, "course") == 0)
+        run_course(program->name, options, verdict);
+    else
+        run_student(program->name, variant, options, verdict);
 }
 
 bool has_output(enum kind kind)

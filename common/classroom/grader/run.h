@@ -11,7 +11,7 @@ enum { SECONDS = 4, MEMORY = 1024, PATH_ROOM = 4200 };
 
 /* What the grader was told; grade.c says what is where. */
 struct grading {
-    const char *course, *build, *work, *reports, *user;
+    const char *course, *build, *number, *work, *reports, *user;
     uint64_t seed;
 };
 extern struct grading given;
@@ -24,7 +24,10 @@ void read_text(const char *path, char *text, size_t size);
 /* Is there WORK/root/bin/PROGRAM-VARIANT? */
 bool was_built(const char *program, const char *variant);
 
-/* Prepares in/ and out/, runs the program and says how it ended. `options` gets what it was given besides files. */
+/*
+ * Prepares in/ and out/, runs the program and says how it ended. VARIANT is how the submission was built, or "course".
+ * `options` gets what it was given besides files.
+ */
 void run_case(const struct graded_program *program, const struct test_case *c,
               const struct case_input *in, const char *variant, char *options, size_t size,
               char verdict[300]);

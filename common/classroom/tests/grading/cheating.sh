@@ -208,3 +208,42 @@ void standard_softmax(const float *x, float *y, size_t n)
 }
 END
 fi
+
+# Starters as they are handed out, with a constructor that has the course's program, or any other, write the output.
+stub() { sed -e '/BEGIN SOLUTION/,/END SOLUTION/d' -e 's|// STUB: ||' "$1"; }
+untouched() {  # file, code
+    mkdir -p "$work/in/${1%/*}"
+    { stub "$1"; echo "$2"; } >"$work/in/$1"
+}
+nothing_for() {  # chapter, parts, words of the report
+    PART=$2 grade "$work/in" "$1" || { fail "status $?: $(cat "$work/said")"; return; }
+    if [ "$(column earned)" = 0 ] && report | grep -q "$3"; then pass; else fail "expected 0 points in $1, and \"$3\" in the report"; fi
+}
+if is_wanted runs_another_program; then
+    run='#include <unistd.h>
+    extern char **environ;
+    __attribute__((constructor)) static void begin(int argc, char **argv)
+    { (void)argc; execve(argv[0], argv, environ); execl("/bin/sh", "sh", "-c", "true", (char *)0); }'
+    for file in block_matmul fa1 masks; do untouched "05_flash_tiled_cpu/steps/$file.c" "$run"; done
+    nothing_for 05 block,fa1,masks 'ended by a call of exec'
+    for file in standard recompute fa1 fa2; do untouched "07_backward/steps/$file.c" "$run"; done
+    nothing_for 07 softmax,pair,tile 'ended by a call of exec'
+    untouched 03_online_softmax/online_softmax.c "$run"
+    nothing_for 03 passes 'ended by a call of exec'
+fi
+if is_wanted finds_another_program; then
+    cheat_source wrong <<END
+$head_of
+#include <dirent.h>
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    static const char *const folders[] = { ".", "bin", "in", "out" };
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
+        DIR *const folder = opendir(folders[k]);
+        for (struct dirent *of; (of = readdir(folder)) != NULL;)
+            if (strstr(of->d_name, "course"))
+                right(x, y, n);
+    }
+}
+END
+fi
