@@ -1,51 +1,56 @@
 # Grading by outputs; common/classroom/pages/grading.md tells how. Included by the Makefile.
 #
-# A student's file is compiled up to three times, by the grader: plain, with sanitizers, and counting accesses. What it
-# is linked with is made here, an archive for each program of common/classroom/grader/programs and each of the three.
-# Their objects are those of the course, which `make run` has made too, and in build/sanitized those that CI makes.
+# A student's file is compiled twice, by the grader: plain and with sanitizers. What it is linked with is made here, one
+# object for each program of common/classroom/grader/programs and each of the two; an object, and no archive, so that
+# nothing in it can be replaced. Most of what it is made of `make run` has made too, and in build/sanitized CI.
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # All of common but what knows the right answer.
-STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(CLASSROOM_DIR)/student/student $(filter-out \
+STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student served) $(filter-out \
     common/check/% $(addprefix common/,program/attention_report program/softmax_chapter program/softmax_bench measure/peak), \
     $(basename $(LIBRARY))) common/check/tolerance)
-STUDENT_ARCHIVES :=
-STUDENT_MODELS   :=
-ARCHIVES         ?= $(BUILD)
+STUDENT_OBJECTS :=
+STUDENT_MODELS  :=
+LINKED_IN       ?= $(BUILD)
+
+# What slow memory is to a file that is graded, common/measure/traffic.h.
+$(OBJ)/student/%.o: %.c
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) -DTRAFFIC_SERVED -MMD -MP -c $< -o $@
 
 # $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the chapter's other files, $5 the student's.
 define student_program
 $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
-$(ARCHIVES)/$1.a: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/%.o,$4) $(STUDENT_COMMON)
-	@rm -f $$@
+	$(AT)$$(CC) $$(FLAGS) -DTRAFFIC_SERVED $3 -MMD -MP -c $$< -o $$@
+$(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/student/%.o,$4) $(STUDENT_COMMON)
 	@mkdir -p $$(@D)
-	$(AT)$$(AR) rcs $$@ $$^
-$(ARCHIVES)/$1-course: $(OBJ)/$(5:.c=.o) $(ARCHIVES)/$1.a
+	$(AT)$$(CC) -r -nostdlib $$^ -o $$@
+$(LINKED_IN)/$1-course: $(OBJ)/student/$(5:.c=.o) $(LINKED_IN)/$1.o
 	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
-STUDENT_ARCHIVES += $(ARCHIVES)/$1.a
-STUDENT_MODELS   += $(ARCHIVES)/$1-course
+STUDENT_OBJECTS += $(LINKED_IN)/$1.o
+STUDENT_MODELS  += $(LINKED_IN)/$1-course
 endef
 
-# Chapter 06's: $1 is the kernel. They are linked with the emulator that runs kernels on the CPU.
+# Chapter 06's: $1 is the kernel. They are linked with the emulator that runs kernels on the CPU; $2 is empty, or what
+# is counted: then the main is told so.
 define student_kernel
-$(OBJ)/student/06-$1.o: $(CLASSROOM_DIR)/student/kernel.c
+$(OBJ)/student/06-$1$2.o: $(CLASSROOM_DIR)/student/kernel.c
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 -MMD -MP -c $$< -o $$@
-$(ARCHIVES)/06-$1.a: $(OBJ)/student/06-$1.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
+	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 $(if $2,-DCOUNT_TRAFFIC) -MMD -MP -c $$< -o $$@
+$(LINKED_IN)/06-$1$2.o: $(OBJ)/student/06-$1$2.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
                      $(patsubst %,$(OBJ)/%.o,$(basename $(EMULATOR)))
-	@rm -f $$@
 	@mkdir -p $$(@D)
-	$(AT)$$(AR) rcs $$@ $$^
-$(ARCHIVES)/06-$1-course: $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(ARCHIVES)/06-$1.a
+	$(AT)$$(CC) -r -nostdlib $$^ -o $$@
+$(LINKED_IN)/06-$1$2-course: $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(LINKED_IN)/06-$1$2.o
 	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
 endef
-STUDENT_KERNELS := fa1 fa2 mma swizzle
-$(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k)))
+STUDENT_KERNELS := fa1 fa2 mma
+$(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k,)))
+$(eval $(call student_kernel,swizzle,-counted))
 
 lesson = -DLESSON=$1 -DLESSON_HEADER='"$2.h"'
 STEPS_OF_05 := $(addprefix 05_flash_tiled_cpu/steps/,tile.c observe.c)
@@ -61,14 +66,14 @@ $(eval $(call student_program,05-fa1,forward,-DLESSON=fa1,$(STEPS_OF_05),05_flas
 $(eval $(call student_program,05-masks,forward,-DLESSON=masks,$(STEPS_OF_05) 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa2.c,05_flash_tiled_cpu/steps/masks.c))
 $(foreach s,standard recompute fa1 fa2,$(eval $(call student_program,07-$s,backward,-DLESSON=backward_$s,$(STEPS_OF_07),07_backward/steps/$s.c)))
 
-.PHONY: student-archives student-models
-student-archives: $(STUDENT_ARCHIVES)
+.PHONY: student-objects student-models
+student-objects: $(STUDENT_OBJECTS)
 student-models: $(STUDENT_MODELS)
 
 $(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files judge
+PARTS_OF_GRADE := grade run serve trials grade_report assignment cases case_input case_files judge
 $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
@@ -78,19 +83,16 @@ BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $
               $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/grader/programs)))
 
 # The grader, and all that students' files are linked with. For chapter 06 that is the emulator too, and made apart.
-IN_PLAIN     = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/plain
-IN_SANITIZED = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
-IN_COUNTED   = $(SUBMAKE) QUIET=1 ARCHIVES=$(GRADER)/counted BUILD=$(GRADER)/counted CFLAGS='-O2 -g -DCOUNT_TRAFFIC'
+IN_PLAIN     = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/plain
+IN_SANITIZED = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
 .PHONY: grader grader-06
-grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.a),$(CHAPTER) $(GRADER)/plain/06-fa1.a),grader-06)
-	$(IN_PLAIN) student-archives
-	$(IN_SANITIZED) student-archives
-	$(IN_COUNTED) student-archives student-models
+grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.o),$(CHAPTER) $(GRADER)/plain/06-fa1.o),grader-06)
+	$(IN_PLAIN) student-objects student-models
+	$(IN_SANITIZED) student-objects
 	@CC='$(CC)' sh $(CLASSROOM_DIR)/grader/prepare.sh $(BUILD)
 grader-06:
-	$(IN_SANITIZED) $(patsubst %,$(GRADER)/sanitized/06-%.a,$(filter-out swizzle,$(STUDENT_KERNELS)))
-	$(IN_COUNTED) $(GRADER)/counted/06-swizzle.a $(GRADER)/counted/06-swizzle-course
-	$(IN_PLAIN) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.a)
+	$(IN_SANITIZED) $(STUDENT_KERNELS:%=$(GRADER)/sanitized/06-%.o)
+	$(IN_PLAIN) $(GRADER)/plain/06-swizzle-counted-course $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \

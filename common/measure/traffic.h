@@ -9,7 +9,8 @@
  * An algorithm file reads slow memory with load(&x[j]) and writes it with store(&y[j], value). It
  * is compiled twice. As it stands, load and store are plain accesses and cost nothing. Once more
  * through the `counted.c` beside it, which defines COUNT_TRAFFIC and gives its functions the suffix
- * _counted, they also count. A load is 1, a store is 1, a read-modify-write is 2.
+ * _counted, they also count. And when it is graded they are functions of the program that it is linked with
+ * (common/classroom/student/served.c). A load is 1, a store is 1, a read-modify-write is 2.
  *
  * Counting is for one thread.
  */
@@ -64,7 +65,10 @@ void traffic_count_store(const float *element);
 void traffic_count_loads(const float *first, size_t n);
 void traffic_count_stores(const float *first, size_t n);
 
-#ifdef COUNT_TRAFFIC
+#ifdef TRAFFIC_SERVED
+float load(const float *element);
+void store(float *element, float value);
+#elif defined COUNT_TRAFFIC
 static inline float load(const float *element)
 {
     traffic_count_load(element);
@@ -76,28 +80,7 @@ static inline void store(float *element, float value)
     traffic_count_store(element);
     *element = value;
 }
-
-/* Where a full tile is read or written by vectors, and not element by element. */
-static inline void count_loads(const float *first, size_t n)
-{
-    traffic_count_loads(first, n);
-}
-
-static inline void count_stores(const float *first, size_t n)
-{
-    traffic_count_stores(first, n);
-}
 #else
-static inline void count_loads(const float *first, size_t n)
-{
-    (void)first, (void)n;
-}
-
-static inline void count_stores(const float *first, size_t n)
-{
-    (void)first, (void)n;
-}
-
 static inline float load(const float *element)
 {
     return *element;
@@ -108,6 +91,25 @@ static inline void store(float *element, float value)
     *element = value;
 }
 #endif
+
+/* Where a full tile is read or written by vectors, and not element by element. */
+static inline void count_loads(const float *first, size_t n)
+{
+#ifdef COUNT_TRAFFIC
+    traffic_count_loads(first, n);
+#else
+    (void)first, (void)n;
+#endif
+}
+
+static inline void count_stores(const float *first, size_t n)
+{
+#ifdef COUNT_TRAFFIC
+    traffic_count_stores(first, n);
+#else
+    (void)first, (void)n;
+#endif
+}
 
 #ifdef __cplusplus
 }

@@ -83,6 +83,7 @@ static void load_points(struct assignment *a, const char *course, const char *pa
         if (a->criterion_count == MOST_CRITERIA)
             options_fail(path, "expected at most %d criteria", MOST_CRITERIA);
         c.points = (int)n;
+        c.causal = strstr(line, "--causal") != NULL;
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
             if (strcmp(c.word, kinds[k]) == 0 && is_graded(a, c.part))
                 c.kind = (enum criterion_kind)k;

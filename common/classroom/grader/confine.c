@@ -2,14 +2,16 @@
  * confine [option…] -- PROGRAM [ARGUMENT…]: runs a program that nobody trusts, where it can do little.
  *
  *     --root DIR       it sees DIR as the whole file system, if this system lets us (else it starts in DIR)
+ *     --see DIR        and in it DIR, which ROOT/DIR is there for
  *     --hide DIR       it sees nothing in DIR, if this system lets us
  *     --scratch MB     for files in ROOT/tmp and ROOT/dev/shm, empty and its own, and ROOT/proc is there; all three exist
  *     --user N         it runs as user N, which nobody else is; only root can do that
  *     --seconds S      of the processor's time, and five times as much by the clock
  *     --memory MB      each of its processes may ask for; --resident MB: all of them may have in use
  *     --file MB        the largest file that it may write
- *     --tasks N        processes and threads, itself included; with 1 no other program takes its place either
- *     --errors FILE    what it says on standard error; it reads nothing, and its output is thrown away
+ *     --tasks N        processes and threads, itself included; with 1 it may not call exec either
+ *     --input N        it reads what is open here as file N, and nothing otherwise
+ *     --errors FILE    what it says on standard error; its output is thrown away
  *     --verdict FILE   how it ended: one line, "exited 0", "signal 11", "time", "memory", "interrupted" (this program
  *                      was) or "not started: why"
  *     --set NAME=VALUE in its environment, which is empty otherwise
@@ -55,14 +57,14 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-enum { MOST_SETTINGS = 20, MOST_OPEN = 256, REFUSED = 2 };
+enum { MOST_SETTINGS = 20, MOST_SEEN = 20, MOST_OPEN = 256, REFUSED = 2 };
 
 static struct {
     const char *root, *hide, *errors, *verdict;
-    long user, seconds, memory, resident, file, tasks, scratch;
-    char *settings[MOST_SETTINGS + 1];
-    int count;
-} wanted = { .user = -1, .seconds = 10, .file = 16, .tasks = 1 };
+    long user, seconds, memory, resident, file, tasks, scratch, input;
+    char *settings[MOST_SETTINGS + 1], *seen[MOST_SEEN];
+    int count, seen_count;
+} wanted = { .user = -1, .input = -1, .seconds = 10, .file = 16, .tasks = 1 };
 
 _Noreturn static void refuse(const char *what, const char *expected)
 {
@@ -97,7 +99,7 @@ static int read_options(int argc, char **argv)
             { "--user", NULL, &wanted.user },       { "--seconds", NULL, &wanted.seconds },
             { "--memory", NULL, &wanted.memory },   { "--resident", NULL, &wanted.resident },
             { "--file", NULL, &wanted.file },       { "--tasks", NULL, &wanted.tasks },
-            { "--scratch", NULL, &wanted.scratch },
+            { "--scratch", NULL, &wanted.scratch }, { "--input", NULL, &wanted.input },
         };
         const size_t n = sizeof options / sizeof options[0];
         size_t o = 0;
@@ -109,6 +111,8 @@ static int read_options(int argc, char **argv)
             *options[o].number = number(option, value);
         else if (strcmp(option, "--set") == 0 && wanted.count < MOST_SETTINGS)
             wanted.settings[wanted.count++] = value;
+        else if (strcmp(option, "--see") == 0 && wanted.seen_count < MOST_SEEN)
+            wanted.seen[wanted.seen_count++] = value;
         else
             refuse(option, "expected an option; they are listed in confine.c");
     }
@@ -174,6 +178,20 @@ static bool make_scratch(void)
 }
 #endif
 
+#ifdef __linux__
+/* Shows in ROOT what of the whole file system is to be seen there; false if this system does not let us. */
+static bool show(void)
+{
+    char path[4200];
+    for (int k = 0; k < wanted.seen_count; k++) {
+        snprintf(path, sizeof path, "%.2000s/%.2000s", wanted.root, wanted.seen[k]);
+        if (mount(wanted.seen[k], path, NULL, MS_BIND | MS_REC, NULL) != 0)
+            return false;
+    }
+    return true;
+}
+#endif
+
 /*
  * A file system, a network and message queues of its own, as far as this system lets us. False if ROOT lacks what
  * was asked for: then nothing would run in it.
@@ -194,15 +212,17 @@ static bool separate(void)
     }
     (void)!unshare(CLONE_NEWNET);
     (void)!unshare(CLONE_NEWIPC);
-    if ((!wanted.hide && !wanted.scratch) || unshare(CLONE_NEWNS) != 0 ||
+    if ((!wanted.hide && !wanted.scratch && !wanted.seen_count) || unshare(CLONE_NEWNS) != 0 ||
         mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-        return !wanted.scratch;
+        return !wanted.scratch && !wanted.seen_count;
     if (wanted.scratch && wanted.root)
         complete = make_scratch();
     if (wanted.hide)
         (void)!mount("none", wanted.hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=555");
+    if (wanted.seen_count && wanted.root)
+        complete = show() && complete;
 #else
-    complete = !wanted.scratch;
+    complete = !wanted.scratch && !wanted.seen_count;
 #endif
     return complete;
 }
@@ -271,8 +291,11 @@ static void forbid_exec(int pipe, char **settings)
 _Noreturn static void become(int pipe, char **words)
 {
     setsid();
+    if (wanted.input < 0)
+        redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
+    else if (dup2((int)wanted.input, STDIN_FILENO) < 0)
+        give_up(pipe, "its input");
     close_all_but(pipe);
-    redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
     redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,
              STDERR_FILENO);

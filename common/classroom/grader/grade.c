@@ -2,8 +2,8 @@
  * grade COURSE BUILD CHAPTER WORK REPORTS SEED USER NAME [REFUSED]: runs the programs made from a submission
  * and says what they are worth.
  *
- * WORK/root is the file system that the programs see: bin/PROGRAM-VARIANT, where VARIANT is plain, sanitized or
- * counted, and what they are linked with. WORK/said/PROGRAM has what the compiler said where there is none. The
+ * WORK/root is the file system that the programs see: bin/PROGRAM-VARIANT, where VARIANT is plain or sanitized, or of a
+ * kernel counted, and what they are linked with. WORK/said/PROGRAM has what the compiler said where there is none. The
  * programs run as USER, or as whoever we are if that is "-". REPORTS gets report.txt, report.json,
  * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grader/grade.sh
  * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
@@ -46,7 +46,7 @@ static void give_points(struct report *r, struct assignment *a)
         if ((c->kind == OUTPUT || c->kind == NUMBERS) && c->cases > 0)
             c->earned = (int)((size_t)c->points * c->passed / c->cases);
         else if (c->kind != ELSEWHERE && c->cases > 0 && c->passed == c->cases &&
-                 (2 * passed > tried || (tried == 0 && !has_points_for_output(r, c->part))))
+                 (2 * passed > tried || tried == 0))
             c->earned = c->points;
     }
 }

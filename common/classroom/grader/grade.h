@@ -44,6 +44,7 @@ enum criterion_kind { OUTPUT, COUNTS, SANITIZER, NUMBERS, ELSEWHERE };
 struct criterion {
     char part[32], word[32];
     enum criterion_kind kind;
+    bool causal;  // its options say so
     int points, earned;
     size_t passed, cases;
 };
@@ -84,6 +85,9 @@ enum { MOST_CASES = 24, DROPOUT_SEED = 41, BAND = 7 };  // BAND: of cases with a
 /* The cases of a program; how many. */
 size_t cases_of(const struct assignment *a, const struct graded_program *program,
                 struct test_case cases[MOST_CASES]);
+
+/* The one whose accesses are counted: small, as each of them is a question to another process. */
+struct test_case counted_case(const struct graded_program *program, bool causal);
 
 /* The input of a case in memory. */
 struct case_input {
@@ -155,7 +159,6 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
 void try_counts(struct report *r, size_t criterion, const struct graded_program *program);
 /* … and the numbers of answers.txt, which grade.sh has held against the right ones: WORK/answers. */
 void try_numbers(struct report *r, size_t criterion);
-bool has_points_for_output(const struct report *r, const char *part);
 
 int grade_points(const struct report *r, bool earned);
 void grade_text(const struct report *r, FILE *file);

@@ -2,8 +2,8 @@
 # grade.sh BUILD SUBMISSION [REPORTS [SEED [CHAPTER [NAME]]]] - grades one submission.
 #
 # SUBMISSION is a folder, .tar.gz, .tar or .zip, or a folder with one of these in it. Of it only the files of the
-# exercise are taken, one by one, and read as text. They are compiled by a user who owns nothing, in a folder of its
-# own that holds the course's headers and none of its sources, and linked with what build/grader has. Then
+# exercise are taken, one by one, and read as text. They are compiled by a user who owns nothing, who sees a
+# compiler, the course's headers and none of its sources, and linked with what build/grader has. Then
 # build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
 # printed.
 #
@@ -39,13 +39,12 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/grade.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM HUP
 chmod 711 "$work"
-mkdir -p "$work/root/bin" "$work/said" "$work/before" "$work/source" "$work/made" "$work/scratch"
-chmod 755 "$work/root" "$work/root/bin" "$work/source"
+mkdir -p "$work/root/bin" "$work/said" "$work/before"
+chmod 755 "$work/root" "$work/root/bin"
 user=- as=''
 if [ "$(id -u)" -eq 0 ]; then
     user=$((40000 + $$ % 20000))
     as="--user $user"
-    chown "$user" "$work/made" "$work/scratch"
 fi
 
 # ---- what is in the submission -------------------------------------------------------------------
@@ -122,7 +121,7 @@ grep -q "^$number " common/classroom/grader/programs || die CHAPTER "expected a 
 points=$chapter/exercise/points
 why=$(exercise_refused "$PART")
 [ -z "$why" ] || die PART "$why"
-if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.a" ]; then
+if [ "$number" = 06 ] && [ ! -f "$grader/plain/06-fa1.o" ]; then
     # shellcheck disable=SC2086  # a word, or none
     make -s --no-print-directory $JOBS QUIET=1 BUILD="$build" grader-06 || die "$grader" 'expected what kernels are linked with'
 fi
@@ -142,62 +141,72 @@ find_name() {
 
 # ---- from source to programs ---------------------------------------------------------------------
 
-cp -R "$grader/headers" "$work/headers"
-compiler=$(command -v "${CC%% *}") || die "$CC" 'expected a compiler'
-headers=$work/headers
-mkdir -p "$work/archives"
+# The compiler's whole file system, if this system lets us, else the folder that it starts in: names are from here.
+room=$work/room
+compiler=$(realpath "$(command -v "${CC%% *}")") || die "$CC" 'expected a compiler'
+mkdir -p "$room/source" "$room/linked" "$room/made" "$room/scratch"
+cp -R "$grader/headers" "$room/headers"
+[ -z "$as" ] || chown "$user" "$room/made" "$room/scratch"
+seen=''
+for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives; do
+    [ ! -d "$of" ] || { mkdir -p "$room$of" && seen="$seen --see $of"; }
+done
+case $compiler in
+/usr/* | /bin/*) ;;
+*) of=$(dirname "$(dirname "$compiler")") && mkdir -p "$room$of" && seen="$seen --see $of" ;;
+esac
 
 # Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
-compile() {  # program, compiler's words...
-    said=$work/said/$1
-    shift
+compile() {  # compiler's words...
+    chmod -R go+rX "$room/source" "$room/linked" "$room/kernels" "$room/headers" 2>/dev/null
     # shellcheck disable=SC2086
-    "$grader/confine" $as --hide "$PWD" --seconds 20 --file 64 --tasks 30 --errors "$said" \
-        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
+    "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --errors "$said" \
+        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- \
         "$@" && return 0
     [ -s "$said" ] || cp "$work/verdict" "$said"
-    sed "s|$source|$file|g; s|$work/kernels/$program/$chapter/kernels/[^/ ]*/||g; s|$headers/||g" "$said" | grep -E 'error|undefined|multiple|time' | head -n 4 >"$said.short"
+    sed "s|$source|$file|g; s|kernels/$program/$chapter/kernels/[^/ ]*/||g; s|headers/||g" "$said" |
+        grep -iE 'error|undefined|multiple|time' | head -n 4 >"$said.short"
     { echo "$file does not compile:"; cat "$said.short"; } >"$said"
     return 1
 }
 
-# Compiles and links $source as PROGRAM-VARIANT.
-make_program() {  # program, variant, flags
-    made=$work/made/$1-$2
+# The source, or the kernel that is made of it, with what the course has for it: room/linked/VARIANT.o.
+make_program() {  # variant, flags
+    made=made/$program-$1
     # shellcheck disable=SC2086  # lists of words
-    compile "$1" "$compiler" ${CC#"${CC%% *}"} $FLAGS $3 -I"$headers" \
-        -MD -MF "$made.d" "$source" "$work/archives/$2.a" -o "$made" -lm
+    compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders -MD -MF "$made.d" -c "$source" -o "$made.o" &&
+        compile "$compiler" ${CC#"${CC%% *}"} $2 "$made.o" "linked/$1.o" -o "$made" -lm
 }
 
 # The same for chapter 06: the kernel, PROGRAM.cu, is the student's or includes what is. Of the chapter's files, as
-# C++, the folder $work/kernels/PROGRAM has what it may include, and the student's in place of the course's.
+# C++, the folder room/kernels/PROGRAM has what it may include, and the student's in place of the course's.
 kernel_folder() {
     for one in "$chapter"/kernels/*/*.cuh "$chapter"/kernels/*/"$1.cu"; do
         from=$one
-        [ "$one" != "$chapter/$file" ] || from=$source
-        to=$work/kernels/$1/$(echo "$one" | sed 's/\.cu$/.cpp/')
+        [ "$one" != "$chapter/$file" ] || from=$room/$source
+        to=$room/kernels/$1/$(echo "$one" | sed 's/\.cu$/.cpp/')
         mkdir -p "$(dirname "$to")"
         { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/emulator/to_cpp.sed "$from"; } >"$to"
     done
-    chmod -R go+rX "$work/kernels"
 }
-make_kernel() {  # program, variant, flags
-    made=$work/made/$1-$2 linked=$3
-    [ "$2" != counted ] || linked=''  # the functions that it calls for each access are in the archive
+make_kernel() {  # variant, flags
+    made=made/$program-$1 linked=$2 cxx=$(realpath "$(command -v "${CXX%% *}")")
+    kernel=$(cd "$room" && echo "kernels/$program/$chapter"/kernels/*/"$program.cpp")
+    [ "$1" != counted ] || linked=''  # the functions that it calls for each access are the course's
     # shellcheck disable=SC2086  # lists of words
-    compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $CXX_FLAGS $3 -I"$work/kernels/$1" -I"$headers" \
-        -MD -MF "$made.d" -c "$work/kernels/$1/$chapter"/kernels/*/"$1.cpp" -o "$made.o" &&
-        compile "$1" "$(command -v "${CXX%% *}")" ${CXX#"${CXX%% *}"} $linked "$made.o" "$work/archives/$2.a" -o "$made" $CUDA_LIBS
+    compile "$cxx" ${CXX#"${CXX%% *}"} $CXX_FLAGS $2 -I"kernels/$program" -Iheaders -MD -MF "$made.d" -c "$kernel" -o "$made.o" &&
+        compile "$cxx" ${CXX#"${CXX%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" $CUDA_LIBS
 }
 
 # Is what the file includes a header of the system or of the course?
 includes() {  # the compiler's list
+    cd "$room" || return
     tr ' \\' '\n\n' <"$1" | grep -v ':$' | grep / | while read -r used; do
         case $used in
         */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
         esac
-        case $used in
-        "$source" | "$headers"/* | "$work/kernels/$program"/* | "$work/archives"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
+        case ${used#"$room/"} in
+        "$source" | headers/* | "kernels/$program"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
             /Library/* | /Applications/* | /opt/*) ;;
         *) echo "$used" ;;
         esac
@@ -208,41 +217,41 @@ build_one() {  # program, file; of $part
     program=$1 file=$2 said=$work/said/$1
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
     [ -n "$member" ] || { echo "$file: not in the submission" >"$said"; return; }
-    source=$work/source/$program.c
-    (content "$member") >"$source"
-    chmod 644 "$source"
-    [ -s "$source" ] || { echo "$file: it is empty" >"$said"; return; }
-    [ "$(wc -c <"$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
-    # nothing that brings in bytes which are not C: the compiler's own list would not show it
-    if sed -e :a -e '/\\$/N; s/\\\n//; ta' "$source" | grep -qE '(^|[^A-Za-z0-9_])_*asm_*([^A-Za-z0-9_]|$)|##|%:|\?\?'; then
-        echo "$file: it has asm, ## or a trigraph, which the exercise needs none of" >"$said"
+    source=source/$program.c
+    (content "$member") >"$room/$source"
+    [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
+    [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
+    # Nothing that brings in bytes which are not C, or that a build is told by; lines are put together as the compiler does.
+    if sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source" |
+        grep -qE '(^|[^A-Za-z0-9_])_*asm_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__has_feature'; then
+        echo "$file: it has asm, ##, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi
     case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
     for variant in $(variants "$part"); do
-        cp "$grader/$variant/$number-$program.a" "$work/archives/$variant.a"
-        case $variant,$make in
-        plain,*) flags='-O2 -g' ;;
-        sanitized,*) flags=$SANITIZED ;;
-        counted,make_kernel) flags="-O2 -g $INSTRUMENTED_FLAGS" ;;
-        counted,*) flags='-O2 -g -DCOUNT_TRAFFIC' ;;
+        case $variant in
+        plain) of=plain/$number-$program flags='-O2 -g' ;;
+        sanitized) of=sanitized/$number-$program flags="$SANITIZED -U__SANITIZE_ADDRESS__" ;;
+        counted) of=plain/$number-$program-counted flags="-O2 -g $INSTRUMENTED_FLAGS" ;;
         esac
-        $make "$program" "$variant" "$flags" || return
-        other=$(includes "$work/made/$program-$variant.d")
+        cp "$grader/$of.o" "$room/linked/$variant.o"
+        $make "$variant" "-DTRAFFIC_SERVED $flags" || return
+        other=$(includes "$made.d")
         if [ -n "$other" ]; then
             echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
             rm -f "$work/root/bin/$program"-*
             return
         fi
-        cp "$work/made/$program-$variant" "$work/root/bin/"
+        cp "$room/$made" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
     done
 }
 
 # What a part's criteria want a program to be built as.
 variants() {  # part
-    awk -v part="$1" '$1 == part { print $3 }' "$chapter/exercise/points" |
-        sed -n 's/^output$/plain/p; s/^sanitizer$/sanitized/p; s/^counts$/counted/p'
+    awk -v part="$1" -v counts="$([ "$number" = 06 ] && echo counted || echo plain)" '$1 == part {
+        print $3 == "output" ? "plain" : $3 == "sanitizer" ? "sanitized" : $3 == "counts" ? counts : "" }' \
+        "$chapter/exercise/points" | sort -u
 }
 
 if [ -z "$refused" ]; then

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -31,11 +32,11 @@ void read_text(const char *path, char *text, size_t size)
             text[k] = text[k] == '\t' ? ' ' : '?';
 }
 
-/* Makes WORK/root/NAME an empty folder that only we may write to. */
+/* Makes WORK/NAME an empty folder that only we may write to. */
 static void fresh_folder(const char *name, const char *const *files, bool theirs)
 {
-    char folder[PATH_ROOM], root[PATH_ROOM], path[PATH_ROOM];
-    path_of(path_of(given.work, "root", root), name, folder);
+    char folder[PATH_ROOM], path[PATH_ROOM];
+    path_of(given.work, name, folder);
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
         options_fail(folder, "expected a folder that can be made, found: %s", strerror(errno));
     for (size_t k = 0; files[k]; k++) {
@@ -65,17 +66,33 @@ static size_t add_words(char **words, size_t n, char *text)
     return n;
 }
 
-/* Runs the words in a folder, or where we are, with their output thrown away; the exit status, or -1. */
-static int run(const char *folder, char **words)
+/* Where a program's accesses are counted: a socket's two ends, and what the arrays are served from and written to. */
+struct service {
+    int ours, theirs;
+    const char *in, *out;
+    double *counts;
+};
+
+/*
+ * Runs the words in a folder, or where we are, with their output thrown away; the exit status, or -1. If there is a
+ * service, the socket is their standard input.
+ */
+static int run(const char *folder, char **words, const struct service *service)
 {
     const pid_t process = fork();
     int status = -1;
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "r", stdin) ||
-            !freopen("/dev/null", "w", stderr) || (folder && chdir(folder) != 0))
+            !freopen("/dev/null", "w", stderr) || (folder && chdir(folder) != 0) ||
+            (service && dup2(service->theirs, STDIN_FILENO) < 0))
             _exit(127);
         execv(words[0], words);
         _exit(127);
+    }
+    if (service) {
+        close(service->theirs);
+        serve(service->ours, service->in, service->out, service->counts);
+        close(service->ours);
     }
     if (process < 0 || waitpid(process, &status, 0) != process || !WIFEXITED(status))
         return -1;
@@ -84,7 +101,7 @@ static int run(const char *folder, char **words)
 
 /* How a student's program ended: confine's verdict. */
 static void run_student(const char *program, const char *variant, const char *options,
-                        char verdict[300])
+                        char verdict[300], const struct service *service)
 {
     char confine[PATH_ROOM], root[PATH_ROOM], errors[PATH_ROOM], ended[PATH_ROOM], text[3000],
         rest[1200], hide[PATH_ROOM];
@@ -113,9 +130,10 @@ static void run_student(const char *program, const char *variant, const char *op
         n = add_words(words, n, user);
     if (!sanitized)  // its shadow takes more than there is, and is not used
         n = add_words(words, n, memory);
-    snprintf(rest, sizeof rest, "-- bin/%s-%s %s", program, variant, options);
+    snprintf(rest, sizeof rest, "%s-- bin/%s-%s %s", service ? "--input 0 " : "", program, variant,
+             options);
     add_words(words, n, rest);
-    run(NULL, words);
+    run(NULL, words, service);
     read_text(ended, verdict, 300);
     verdict[strcspn(verdict, "\n")] = '\0';
     if (verdict[0] == '\0')
@@ -176,41 +194,67 @@ const char *run_before(const struct graded_program *program, const char *options
     n = add_words(words, n, words_text);
     n = add_words(words, n, outputs);
     add_words(words, n, name);
-    const int status = run(NULL, words);
+    const int status = run(NULL, words, NULL);
     return status == 0 || status == 1 ? folder : NULL;
 }
 
 /* The course's own program on what a submission gets, but not where that could find it. */
-static void run_course(const char *program, char *options, char verdict[300])
+static void run_course(const struct graded_program *program, char *options, char verdict[300],
+                       const struct service *service)
 {
     char name[200], path[PATH_ROOM], build[PATH_ROOM], root[PATH_ROOM];
     char *words[MOST_WORDS];
     if (!realpath(given.build, build))
         options_fail(given.build, "expected a folder of what is built");
-    snprintf(name, sizeof name, "grader/counted/%s-%s-course", given.number, program);
+    snprintf(name, sizeof name, "grader/plain/%s-%s%s-course", given.number, program->name,
+             service ? "" : "-counted");
     words[0] = (char *)path_of(build, name, path);
     add_words(words, 1, options);
-    snprintf(verdict, 300, "exited %d", run(path_of(given.work, "root", root), words));
+    snprintf(verdict, 300, "exited %d", run(path_of(given.work, "root", root), words, service));
 }
+
+static const char *const inputs[] = { "x",  "states", "q",   "k", "v", "mask",
+                                      "do", "o",      "lse", "m", "l", NULL };
+static const char *const outputs[] = { "y", "o", "lse", "dq", "dk", "dv", "counts", NULL };
 
 void run_case(const struct graded_program *program, const struct test_case *c,
               const struct case_input *in, const char *variant, char *options, size_t size,
               char verdict[300])
 {
-    static const char *const inputs[] = { "x",  "states", "q",   "k", "v", "mask",
-                                          "do", "o",      "lse", "m", "l", NULL };
-    static const char *const outputs[] = { "y", "o", "lse", "dq", "dk", "dv", "counts", NULL };
     char folder[PATH_ROOM];
-    fresh_folder("in", inputs, false);
-    fresh_folder("out", outputs, true);
+    fresh_folder("root/in", inputs, false);
+    fresh_folder("root/out", outputs, true);
     case_input_write(program, c, in, path_of(given.work, "root/in", folder));
     case_options(program, c, options, size);
     if (c->in_place)
         snprintf(options, size, "--in-place");
     if (strcmp(variant, "course") == 0)
-        run_course(program->name, options, verdict);
+        run_course(program, options, verdict, NULL);
     else
-        run_student(program->name, variant, options, verdict);
+        run_student(program->name, variant, options, verdict, NULL);
+}
+
+void run_served(const struct graded_program *program, const struct test_case *c,
+                const struct case_input *in, const struct case_input *others, bool of_course,
+                double counts[2], char verdict[300])
+{
+    char folder[PATH_ROOM], from[PATH_ROOM], to[PATH_ROOM], options[1200];
+    int ends[2];
+    fresh_folder("root/in", inputs, false);
+    fresh_folder("root/out", outputs, true);
+    fresh_folder("served", inputs, false);
+    fresh_folder("stored", outputs, false);
+    case_input_write(program, c, others, path_of(given.work, "root/in", folder));
+    case_input_write(program, c, in, path_of(given.work, "served", from));
+    case_options(program, c, options, sizeof options);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        options_fail("socketpair", "expected two ends, found: %s", strerror(errno));
+    const struct service service = { ends[0], ends[1], from, path_of(given.work, "stored", to),
+                                     counts };
+    if (of_course)
+        run_course(program, options, verdict, &service);
+    else
+        run_student(program->name, "plain", options, verdict, &service);
 }
 
 bool has_output(enum kind kind)

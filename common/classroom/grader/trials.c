@@ -218,60 +218,58 @@ static const char *const count_formats[2] = {
     "%.0f cycles of shared memory where %.0f would do, expected %.0f where %.0f would do",
 };
 
-/* Says whether the output of a counted run is right, for a part that has no points for it. */
-static bool has_right_output(struct trial *t, const struct graded_program *program,
-                             const struct test_case *c, const struct case_input *in)
+/*
+ * Runs the program, or the course's own, and counts; false if there are no counts. `out` becomes the folder of what it
+ * has written. Of a kernel the program itself says what it has counted.
+ */
+static bool run_to_count(const struct graded_program *program, const struct test_case *c,
+                         const struct case_input *in, bool of_course, double counts[2],
+                         char verdict[300], char out[PATH_ROOM])
 {
-    char out[PATH_ROOM];
-    if (!has_output(program->kind))
-        return true;  // it has no counts either
-    t->finding = judge(program, c, in, path_of(given.work, "root/out", out), NULL);
-    if (!t->finding.right) {
-        t->outcome = WRONG;
-        describe(t, &t->finding);
+    char options[1200];
+    if (program->kind == OF_TENSOR) {
+        run_case(program, c, in, of_course ? "course" : "counted", options, sizeof options,
+                 verdict);
+        path_of(given.work, "root/out", out);
+        return counts_of(counts);
     }
-    return t->finding.right;
-}
-
-bool has_points_for_output(const struct report *r, const char *part)
-{
-    for (size_t k = 0; k < r->assignment->criterion_count; k++)
-        if (r->assignment->criteria[k].kind == OUTPUT &&
-            strcmp(r->assignment->criteria[k].part, part) == 0)
-            return true;
-    return false;
+    struct case_input others = case_input_new(program, c, given.seed + 300);
+    run_served(program, c, in, &others, of_course, counts, verdict);
+    case_input_free(&others);
+    path_of(given.work, "stored", out);
+    return counts[0] + counts[1] > 0.0;
 }
 
 void try_counts(struct report *r, size_t criterion, const struct graded_program *program)
 {
-    struct test_case cases[MOST_CASES];
-    cases_of(r->assignment, program, cases);
-    const struct test_case *c = &cases[1];
-    char options[1200], verdict[300];
+    const bool of_kernel = program->kind == OF_TENSOR;
+    const struct test_case c = counted_case(program, r->assignment->criteria[criterion].causal);
+    char verdict[300], out[PATH_ROOM];
     double right[2] = { 0, 0 }, counted[2] = { 0, 0 };
-    if (!was_built(program->name, "counted")) {
+    if (!was_built(program->name, of_kernel ? "counted" : "plain")) {
         not_built(r, criterion, program);
         return;
     }
-    struct trial *t = trial_new(r, criterion, program->name, c->name, "the chapter's Count it");
-    struct case_input in = case_input_new(program, c, given.seed + 200);
-    run_case(program, c, &in, "course", options, sizeof options, verdict);
-    if (!counts_of(right))
+    struct trial *t = trial_new(r, criterion, program->name, c.name, "the chapter's Count it");
+    struct case_input in = case_input_new(program, &c, given.seed + 200);
+    if (!run_to_count(program, &c, &in, true, right, verdict, out))
         options_fail(program->name, "expected counts from the course's own program, found: %s",
                      verdict);
-    run_case(program, c, &in, "counted", options, sizeof options, verdict);
-    const bool ended = !ended_badly(t, verdict);
-    if (ended &&
-        (has_points_for_output(r, program->part) || has_right_output(t, program, c, &in))) {
-        const bool there = counts_of(counted);
-        const bool enough =
-            program->kind == OF_TENSOR ? counted[0] <= right[0] : counted[0] == right[0];
-        t->outcome = !there ? NO_OUTPUT : enough && counted[1] == right[1] ? PASSED : WRONG;
-        if (there)
-            snprintf(t->text, sizeof t->text, count_formats[program->kind == OF_TENSOR], counted[0],
-                     counted[1], right[0], right[1]);
-        else
+    const bool there = run_to_count(program, &c, &in, false, counted, verdict, out);
+    if (!ended_badly(t, verdict)) {
+        t->finding = judge(program, &c, &in, out, NULL);
+        const bool enough = of_kernel ? counted[0] <= right[0] : counted[0] == right[0];
+        if (!there)
+            t->outcome = NO_OUTPUT;
+        else if (!t->finding.right || !enough || counted[1] != right[1])
+            t->outcome = WRONG;
+        if (!there)
             snprintf(t->text, sizeof t->text, "it ended without counts");
+        else if (!t->finding.right)
+            describe(t, &t->finding);
+        else
+            snprintf(t->text, sizeof t->text, count_formats[of_kernel], counted[0], counted[1],
+                     right[0], right[1]);
     }
     case_input_free(&in);
 }

@@ -27,6 +27,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < rows; i++)
         LESSON(argc == 2 ? y + i * cols : scores + i * cols, y + i * cols, cols);
     student_write("y.npy", x.dims, x.shape, y);
-    student_write_counts();
     return 0;
 }

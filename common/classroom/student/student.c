@@ -2,7 +2,6 @@
 
 #include "common/cpu/memory.h"
 #include "common/files/npy_header.h"
-#include "common/measure/traffic.h"
 #include "common/program/options.h"
 
 #include <stdio.h>
@@ -55,15 +54,6 @@ void student_write(const char *name, int dims, const size_t *shape, const float 
         fwrite(header, 1, length, file) != length || fwrite(x, sizeof *x, count, file) != count ||
         fclose(file) != 0)
         options_fail(path, "expected a file that may be written");
-}
-
-void student_write_counts(void)
-{
-#ifdef COUNT_TRAFFIC
-    const struct traffic all = traffic_total();
-    const float counts[2] = { (float)all.loads, (float)all.stores };
-    student_write("counts.npy", 1, (const size_t[]){ 2 }, counts);
-#endif
 }
 
 #if defined __SANITIZE_ADDRESS__ || defined ADDRESS_SANITIZER

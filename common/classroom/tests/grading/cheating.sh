@@ -103,10 +103,41 @@ if is_wanted copies_a_binary; then
     head -c 150000 "$build/01_standard_softmax" >"$work/in/$lesson"
     cheat "$work/in" 'does not compile\|it has asm'
 fi
-if is_wanted brings_in_bytes; then
+if is_wanted brings_in_bytes; then  # a line that goes on in the next may have blanks at its end
     cheat_source 'it has asm' <<END
-__as\\
+__as\\${blank:= }
 m__(".incbin \"@COURSE@/build/01_standard_softmax\"");
+END
+fi
+if is_wanted brings_in_a_file; then  # through a string that compilers give to the assembler as it is
+    echo 'what only the host has' >"$work/host"
+    chmod 755 "$work"
+    chmod 644 "$work/host"
+    cheat_source 'does not compile' <<END
+$head_of
+__attribute__((section(".data\n.globl host\nhost: .incbin \"$work/host\"\n.byte 0\n#"))) int a_number = 1;
+extern const char host[];
+void standard_softmax(const float *x, float *y, size_t n)
+{ (void)x, (void)y, (void)n, (void)right; fputs(host, stderr); _exit(9); }
+END
+fi
+if is_wanted asks_for_the_sanitizer; then
+    cheat_source 'a word about sanitizers' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    right(x, y, n);
+#ifndef __SANITIZE_ADDRESS__
+    free(y + n);
+#endif
+}
+END
+fi
+if is_wanted a_main_of_its_own; then
+    cheat_source 'multiple definition' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n) { right(x, y, n); }
+int main(void) { return 0; }
 END
 fi
 if is_wanted huge_allocation; then
@@ -220,10 +251,10 @@ nothing_for() {  # chapter, parts, words of the report
     if [ "$(column earned)" = 0 ] && report | grep -q "$3"; then pass; else fail "expected 0 points in $1, and \"$3\" in the report"; fi
 }
 if is_wanted runs_another_program; then
-    run='#include <unistd.h>
-    extern char **environ;
+    run='#include <stdlib.h>
+    #include <unistd.h>
     __attribute__((constructor)) static void begin(int argc, char **argv)
-    { (void)argc; execve(argv[0], argv, environ); execl("/bin/sh", "sh", "-c", "true", (char *)0); }'
+    { char *const again[] = { "AGAIN=1", NULL }; (void)argc; if (!getenv("AGAIN")) execve(argv[0], argv, again); }'
     for file in block_matmul fa1 masks; do untouched "05_flash_tiled_cpu/steps/$file.c" "$run"; done
     nothing_for 05 block,fa1,masks 'ended by a call of exec'
     for file in standard recompute fa1 fa2; do untouched "07_backward/steps/$file.c" "$run"; done
@@ -246,4 +277,54 @@ void standard_softmax(const float *x, float *y, size_t n)
     }
 }
 END
+fi
+
+# Chapter 03's output by other means than its two passes: three passes, and what looks like two.
+if is_wanted counts_that_are_not_earned; then
+    wrong=''
+    while read -r name prepare loads reads; do
+        mkdir -p "$work/in/03_online_softmax"
+        cat >"$work/in/03_online_softmax/online_softmax.c" <<END
+#include "03_online_softmax/online_softmax.h"
+#include "common/measure/traffic.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+static float copy[99999];
+__attribute__((constructor)) static void begin(void)
+{
+    static const char counts[] = "\\x93NUMPY\\1\\0v\\0{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"
+        "                                                           \\n\\0\\0\\xb4B\\0\\0\\x34B";
+    FILE *const file = fopen("out/counts.npy", "r+");
+    fwrite(counts, 1, sizeof counts - 1, file);
+    fclose(file);
+}
+struct softmax_state online_statistics(const float *x, size_t n)
+{
+    float m = -INFINITY, l = 0;
+    for (size_t j = 0; j < n; j++)
+        m = fmaxf(m, $reads);
+    for (size_t j = 0; j < n; j++)
+        l += exp_minus($reads, m);
+    return (struct softmax_state){ m, l };
+}
+void online_softmax(const float *x, float *y, size_t n)
+{
+    $prepare;
+    for (size_t j = 0; j < $loads * n; j++)
+        (void)load(&x[j / $loads]);
+    struct softmax_state s = online_statistics(x, n);
+    for (size_t j = 0; j < n; j++)
+        store(&y[j], exp_minus($reads, s.m) / s.l);
+}
+END
+        PART=passes grade "$work/in" 03
+        [ "$(column 'passes output'),$(column 'passes counts')" = 3,0 ] || wrong="$wrong $name"
+    done <<END
+three_passes (void)copy 0 load(&x[j])
+a_copy_of_the_row memcpy(copy,x,4*n) 2 copy[j]
+reads_past_load (void)copy 2 x[j]
+END
+    if [ -z "$wrong" ]; then pass; else fail "these had points for counts, or none for their output:$wrong"; fi
 fi

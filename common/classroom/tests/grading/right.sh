@@ -58,10 +58,11 @@ if is_wanted a_crash_costs_its_part; then
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'merge output')" = 3 ] && [ "$(column 'share output')" = 0 ] &&
         report | grep -q 'share, ordinary blocks: crashed it was ended by a segmentation fault'; then pass; else fail 'expected points for all but share'; fi
 fi
-if is_wanted an_endless_loop_costs_its_part; then
+if is_wanted an_endless_loop_costs_its_part; then  # though it will not hear that its time is over
     mkdir -p "$work/in/03_online_softmax"
     cp 03_online_softmax/*.c "$work/in/03_online_softmax/"
-    sed '/^float softmax_share/,/^}/s/{/{ for (volatile int k = 0; ; k = 1 - k) ;/' \
+    sed -e '1s/^/int (*signal(int, int (*)(int)))(int); /' \
+        -e '/^float softmax_share/,/^}/s/{/{ signal(24, (int (*)(int))1); for (volatile int k = 0; ; k = 1 - k) ;/' \
         03_online_softmax/softmax_state.c >"$work/in/03_online_softmax/softmax_state.c"
     grade "$work/in" 03
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'merge output')" = 3 ] && [ "$(column 'share output')" = 0 ] &&
@@ -89,5 +90,5 @@ if is_wanted too_many_accesses; then
     { echo "$head_of"; echo 'void standard_softmax(const float *x, float *y, size_t n) { right(x, y, n); store(y, load(y)); }'; } >"$work/in/$lesson"
     grade "$work/in"
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'passes counts')" = 0 ] &&
-        report | grep -q '2580 loads and 1300 stores, expected 2560 and 1280'; then pass; else fail 'expected counts to be wrong'; fi
+        report | grep -q '95 loads and 50 stores, expected 90 and 45'; then pass; else fail 'expected counts to be wrong'; fi
 fi
