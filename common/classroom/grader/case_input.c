@@ -163,6 +163,11 @@ struct case_input case_input_new(const struct graded_program *program, const str
         block_mask_band(in.attention.block_mask, of, BAND);
         of->block_mask = in.attention.block_mask;
     }
+    // the scores of a row are all larger by this, or smaller: rows that are neighbours have maxima far apart
+    for (size_t n = 0; c->spread != 0.0f && n < attention_query_elements(&p); n += p.d)
+        in.attention.Q[n] = (n / p.d % 4 == 1 ? c->spread : -c->spread) / p.scale;
+    for (size_t n = 0; c->spread != 0.0f && n < attention_key_elements(&p); n += p.d)
+        in.attention.K[n] = 1.0f;
     // q k is -inf where q > 0: the first key's, its tile's, and one among others
     for (size_t n = 0; c->special == WITH_MINUS_INF && n < p.Nq; n++)
         in.attention.Q[n] = 0.5f + fabsf(in.attention.Q[n]);

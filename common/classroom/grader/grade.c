@@ -15,39 +15,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of a part's output trials were right, and of how many. */
-static void output_of_part(const struct report *r, const char *part, size_t *passed, size_t *tried)
+/* So much of a number of points, rounded down; all of them where nothing was tried. */
+static int share(int points, size_t passed, size_t tried)
 {
-    *passed = *tried = 0;
-    for (size_t k = 0; k < r->trial_count; k++) {
-        const struct criterion *c = &r->assignment->criteria[r->trials[k].criterion];
-        if (c->kind != OUTPUT || strcmp(c->part, part) != 0)
-            continue;
-        ++*tried;
-        *passed += r->trials[k].outcome == PASSED;
+    return tried ? (int)((size_t)points * passed / tried) : points;
+}
+
+/* Were more than half of a part's outputs right, and of those that it is about? */
+static bool most_outputs_are_right(const struct assignment *a, const char *part)
+{
+    for (size_t k = 0; k < a->criterion_count; k++) {
+        const struct criterion *c = &a->criteria[k];
+        if (c->kind == OUTPUT && strcmp(c->part, part) == 0 && c->cases > 0 &&
+            (2 * c->passed <= c->cases ||
+             (c->core_cases > 0 && 2 * c->core_passed <= c->core_cases)))
+            return false;
     }
+    return true;
 }
 
 /*
- * An output criterion earns its share, in whole points, rounded down. Counts and sanitizers earn all or nothing,
- * and nothing where most outputs are wrong: a function that does nothing does nothing wrong.
+ * An output criterion earns the share of its cases that are right, or of those that its part is about, if that is
+ * less; in whole points, rounded down. Counts and sanitizers earn all or nothing, and nothing where most outputs are
+ * wrong: a function that does nothing does nothing wrong.
  */
 static void give_points(struct report *r, struct assignment *a)
 {
     for (size_t k = 0; k < r->trial_count; k++) {
-        struct criterion *c = &a->criteria[r->trials[k].criterion];
+        const struct trial *t = &r->trials[k];
+        struct criterion *c = &a->criteria[t->criterion];
         c->cases++;
-        c->passed += r->trials[k].outcome == PASSED;
+        c->passed += t->outcome == PASSED;
+        c->core_cases += t->core;
+        c->core_passed += t->core && t->outcome == PASSED;
     }
     for (size_t k = 0; k < a->criterion_count; k++) {
         struct criterion *c = &a->criteria[k];
-        size_t passed, tried;
-        output_of_part(r, c->part, &passed, &tried);
-        if ((c->kind == OUTPUT || c->kind == NUMBERS) && c->cases > 0)
-            c->earned = (int)((size_t)c->points * c->passed / c->cases);
-        else if (c->kind != ELSEWHERE && c->cases > 0 && c->passed == c->cases &&
-                 (2 * passed > tried || tried == 0))
+        if (c->kind == ELSEWHERE || c->cases == 0)
+            continue;
+        if (c->kind == OUTPUT || c->kind == NUMBERS) {
+            const int all = share(c->points, c->passed, c->cases);
+            const int core = share(c->points, c->core_passed, c->core_cases);
+            c->earned = core < all ? core : all;
+        } else if (c->passed == c->cases && most_outputs_are_right(a, c->part)) {
             c->earned = c->points;
+        }
     }
 }
 

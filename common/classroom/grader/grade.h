@@ -47,6 +47,7 @@ struct criterion {
     bool causal;  // its options say so
     int points, earned;
     size_t passed, cases;
+    size_t core_passed, core_cases;  // of these, those without which the part is not done
 };
 
 enum { MOST_PROGRAMS = 8, MOST_CRITERIA = 60 };
@@ -75,6 +76,7 @@ struct test_case {
     float spread, shift;
     enum special special;
     bool in_place;
+    bool core;           // what the program's part is about, and an earlier one does not do
     struct attention p;  // the others: shape and options
     size_t Br, Bc;
     bool key_mask, hidden_nan;
@@ -138,6 +140,7 @@ struct trial {
     size_t criterion;  // of the assignment
     char program[40], name[100], reread[160];
     enum outcome outcome;
+    bool core;
     char text[600];  // lines
     struct finding finding;
 };

@@ -74,8 +74,12 @@ void grade_text(const struct report *r, FILE *file)
             fprintf(file, "\n%s, %s: %d points, %s\n", c->part, c->word, c->points, elsewhere(c));
             continue;
         }
-        fprintf(file, "\n%s, %s: %d of %d points, %zu of %zu right\n", c->part, c->word, c->earned,
+        fprintf(file, "\n%s, %s: %d of %d points, %zu of %zu right", c->part, c->word, c->earned,
                 c->points, c->passed, c->cases);
+        if (c->core_passed < c->core_cases)
+            fprintf(file, ", and %zu of the %zu that the part is about", c->core_passed,
+                    c->core_cases);
+        fputc('\n', file);
         for (size_t n = 0; n < r->trial_count; n++)
             if (r->trials[n].criterion == k)
                 text_of_trial(&r->trials[n], file);

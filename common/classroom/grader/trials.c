@@ -124,6 +124,7 @@ void try_output(struct report *r, size_t criterion, const struct graded_program 
     for (size_t k = 0; k < n; k++) {
         struct trial *t = trial_new(r, criterion, program->name, cases[k].name, cases[k].reread);
         char options[1200], verdict[300], folder[PATH_ROOM], out[PATH_ROOM];
+        t->core = cases[k].core;
         if (hopeless) {
             t->outcome = NOT_RUN;
             snprintf(t->text, sizeof t->text, "not tried, because the program did not end before");
@@ -240,6 +241,26 @@ static bool run_to_count(const struct graded_program *program, const struct test
     return counts[0] + counts[1] > 0.0;
 }
 
+/* Are the outputs in out/ as they were? Of a run that is served all else is a store that nobody has counted. */
+static bool is_untouched(enum kind kind)
+{
+    char name[60], path[PATH_ROOM];
+    struct npy array;
+    struct file_error error;
+    bool untouched = true;
+    for (const char *const *output = outputs_of(kind); *output; output++) {
+        snprintf(name, sizeof name, "root/out/%s.npy", *output);
+        if (!npy_read(path_of(given.work, name, path), &array, &error))
+            return false;
+        float *x = npy_floats(&array);
+        for (size_t k = 0; k < array.count; k++)
+            untouched = untouched && poison_is(x[k]);
+        free(x);
+        npy_free(&array);
+    }
+    return untouched;
+}
+
 void try_counts(struct report *r, size_t criterion, const struct graded_program *program)
 {
     const bool of_kernel = program->kind == OF_TENSOR;
@@ -258,15 +279,18 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
     const bool there = run_to_count(program, &c, &in, false, counted, verdict, out);
     if (!ended_badly(t, verdict)) {
         t->finding = judge(program, &c, &in, out, NULL);
+        const bool around = !of_kernel && !is_untouched(program->kind);
         const bool enough = of_kernel ? counted[0] <= right[0] : counted[0] == right[0];
         if (!there)
             t->outcome = NO_OUTPUT;
-        else if (!t->finding.right || !enough || counted[1] != right[1])
+        else if (!t->finding.right || around || !enough || counted[1] != right[1])
             t->outcome = WRONG;
         if (!there)
             snprintf(t->text, sizeof t->text, "it ended without counts");
         else if (!t->finding.right)
             describe(t, &t->finding);
+        else if (around)
+            snprintf(t->text, sizeof t->text, "it has written to an output, and not by store()");
         else
             snprintf(t->text, sizeof t->text, count_formats[of_kernel], counted[0], counted[1],
                      right[0], right[1]);

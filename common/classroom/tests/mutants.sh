@@ -105,6 +105,8 @@ mutant root brings_in_a_file confine.c 's/complete = show() \&\& complete;/compl
 mutant - an_endless_loop_costs_its_part confine.c 's/out_of_time(status)/false/'
 mutant - counts_that_are_not_earned run.c 's/case_input_write(program, c, others,/case_input_write(program, c, in,/'
 mutant - asks_for_the_sanitizer grade.sh 's/|sanitize|SANITIZE//; s/ -U__SANITIZE_ADDRESS__//'
+mutant - the_step_before_earns_nothing grade.c 's/core < all ? core : all/all/'
+mutant - the_step_before_earns_nothing assignment.c 's/strstr(line, "--causal") != NULL/false/'
 mutant - check_against against.c 's/outputs\[k\].x = take/printf("%s\\n", outputs[k].name), &/'
 mutant root tests_that_fork confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
 mutant - tests_that_are_interrupted grade_tests.sh 's/^trap interrupted .*/trap "exit 2" INT TERM HUP/'

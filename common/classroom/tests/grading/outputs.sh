@@ -1,24 +1,39 @@
 # shellcheck shell=sh disable=SC2154
 # Sourced by grading.sh: the course's wrong versions, chapter 06's kernels, and outputs that others have made.
 
-# The course's wrong versions of chapter 03, as far as their outputs or their counts are wrong.
-if is_wanted wrong_versions_lose_points; then
-    wrong='' tried=0
-    for patch in 03_online_softmax/tests/mutants/*.patch; do
-        # one that only the witness sees is right, and counts right; a header is not a student's
-        sed -n 's/^Caught by: *//p' "$patch" | tr ',' '\n' | grep -qv ' *witness' || continue
-        grep -q '^+++ .*\.c$' "$patch" || continue
-        rm -rf "$work/in/03_online_softmax"
-        cp -R 03_online_softmax "$work/in/"
-        patch -s -p1 -d "$work/in" <"$patch"
-        PART=passes,merge,share grade "$work/in" 03
-        [ "$(column earned)" -lt "$(column points)" ] || wrong="$wrong $(basename "$patch")"
-        tried=$((tried + 1))
+# Is a mistake of the course's in what a student writes? The file as it should be, and the patch.
+in_gap() {
+    awk 'NR == FNR { if (/END SOLUTION/) after = 0; change[FNR] = after && !/END SOLUTION/; insert[FNR] = inside
+                     if (/BEGIN SOLUTION/) after = inside = 1; if (/END SOLUTION/) inside = 0; next }
+        /^\+\+\+ / { mine = substr($2, 3) == file; next }
+        /^--- / { next }
+        /^@@/ { line = -$2 + 0; next }
+        mine && (/^-/ && change[line] || /^\+/ && insert[line]) { found = 1 }
+        !/^\+/ { line++ }
+        END { exit !found }' "$1" file="$1" "$2"
+}
+# Each such mistake costs points of its part, whatever sees it: the output, the counts or a sanitizer.
+for number in 01 02 03 04 05 06 07; do
+    is_wanted "wrong_versions_of_$number" || continue
+    wrong='' tried=0 chapter=$(echo "$number"_*)
+    for file in $(awk -v n=$number '$1 == n { print $5 }' common/classroom/grader/programs | uniq); do
+        programs=$(awk -v n=$number -v f="$file" '$1 == n && $5 == f { print $3 }' common/classroom/grader/programs | paste -s -d '|' -)
+        parts=$(awk -v n=$number -v f="$file" '$1 == n && $5 == f { print $2 }' common/classroom/grader/programs | paste -s -d , -)
+        for patch in $(grep -l "^+++ b/$chapter/$file" "$chapter"/tests/mutants/*.patch); do
+            in_gap "$chapter/$file" "$patch" || continue
+            rm -rf "$work/in/$chapter" && mkdir -p "$work/in/$chapter"
+            sed -n 's/^+++ b\///p' "$patch" | while read -r changed _; do mkdir -p "$work/in/${changed%/*}" && cp "$changed" "$work/in/$changed"; done
+            patch -s -p1 -d "$work/in" <"$patch"
+            PART=$parts grade "$work/in" $number
+            grep -qE "^    WRONG  ($programs)," "$work/reports/report.txt" && ! grep -q 'does not compile' "$work/reports/report.txt" ||
+                wrong="$wrong $(basename "$patch" .patch)"
+            tried=$((tried + 1))
+        done
     done
-    if [ -z "$wrong" ] && [ "$tried" -gt 8 ]; then pass; else fail "of $tried these earn all points:$wrong"; fi
-fi
+    if [ -z "$wrong" ] && [ "$tried" -gt 0 ]; then pass; else fail "of $tried these lose no points, or do not compile:$wrong"; fi
+done
 
-# Chapter 06: its files as they are, and a file of each part with a mistake in it, the last as the starter has it.
+# Chapter 06: its files as they are, and two with a mistake in them, the last as the starter has it.
 kernels() { mkdir -p "$work/in/06_flash_tiled_cuda" && cp -R 06_flash_tiled_cuda/kernels "$work/in/06_flash_tiled_cuda/"; }
 earned() { for of in 'fa1 output' 'fa1 sanitizer' 'warp output' 'warp sanitizer' 'fragments output' 'fragments sanitizer' 'swizzle counts'; do column "$of"; done | tr '\n' ' '; }
 if is_wanted kernels_that_are_right; then
@@ -30,14 +45,9 @@ if is_wanted kernels_that_are_wrong; then
     kernels
     (cd "$work/in/06_flash_tiled_cuda/kernels" &&
         sed -i.before 's/smem->keep\[r\] = old \/ divisor/smem->keep[r] = old/' 1_float32/fa1.cu &&
-        sed -i.before 's/step < KEYS; step \*= 2/step < KEYS \/ 2; step *= 2/' parts/registers.cuh &&
         sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' parts/swizzle.cuh && sed -i.before 's|// STUB: ||' parts/swizzle.cuh)
-    patch -s -p1 -d "$work/in" <06_flash_tiled_cuda/tests/mutants/packed_the_other_way_round.patch
-    PART=fa1,warp,fragments,swizzle grade "$work/in" 06
-    wrong=''
-    for of in fa1 warp fragments; do [ "$(column "$of output")" -lt 4 ] && [ "$(column "$of sanitizer")" -eq 0 ] || wrong="$wrong $of"; done
-    [ "$(column 'swizzle counts')" -eq 0 ] || wrong="$wrong swizzle"
-    if [ -z "$wrong" ] && report | grep -q 'cycles of shared memory where'; then pass; else fail "these earned points:$wrong"; fi
+    PART=fa1,swizzle grade "$work/in" 06
+    if [ "$(column 'fa1 output')" -lt 4 ] && [ "$(column 'fa1 sanitizer'),$(column 'swizzle counts')" = 0,0 ] && report | grep -q 'cycles of shared memory where'; then pass; else fail 'it earned points'; fi
 fi
 # One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
 if is_wanted kernels_that_cheat; then

@@ -68,6 +68,19 @@ if is_wanted an_endless_loop_costs_its_part; then  # though it will not hear tha
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'merge output')" = 3 ] && [ "$(column 'share output')" = 0 ] &&
         report | grep -q 'ordinary blocks: too slow it had not ended'; then pass; else fail 'expected points for all but share'; fi
 fi
+# What a part is about weighs as much as all the rest; and a mask that skips no tile is right, and no saving.
+if is_wanted the_step_before_earns_nothing; then
+    mkdir -p "$work/in/02_safe_softmax" "$work/in/05_flash_tiled_cpu/steps"
+    sed 's|01_standard_softmax/standard|02_safe_softmax/safe|; s/standard_softmax/safe_softmax/g' $lesson >"$work/in/02_safe_softmax/safe_softmax.c"
+    PART=passes grade "$work/in" 02
+    got=$(column earned)
+    sed 's/^ *tile_kind(a.p.*/TILE_FULL;/' 05_flash_tiled_cpu/steps/masks.c >"$work/in/05_flash_tiled_cpu/steps/masks.c"
+    PART=masks grade "$work/in" 05
+    got="$got $(column earned)"
+    sed 's/kind == TILE_SKIPPED/!a.p/; s/kind == TILE_PARTIAL/kind != TILE_FULL/' 05_flash_tiled_cpu/steps/masks.c >"$work/in/05_flash_tiled_cpu/steps/masks.c"
+    PART=masks grade "$work/in" 05
+    if [ "$got $(column 'masks output') $(column 'masks counts')" = '0 0 4 0' ]; then pass; else fail "these earned $got; $(column 'masks output'), $(column 'masks counts')"; fi
+fi
 if is_wanted a_file_that_is_not_c; then
     mkdir -p "$work/in/01_standard_softmax"
     echo 'void standard_softmax(' >"$work/in/$lesson"
