@@ -183,6 +183,12 @@ TEST(share, of_nan_or_infinity_is_nan)
               (double)softmax_share(infinite, infinite));
 }
 
+TEST(share, of_nothing_in_nothing_is_zero)
+{
+    const float share = softmax_share(SOFTMAX_EMPTY, SOFTMAX_EMPTY);
+    cr_assert(share == 0.0f, "got %g, expected 0", (double)share);
+}
+
 TEST(share, of_parts_adds_up_to_one_and_of_nothing_is_zero)
 {
     for (uint64_t k = 0; k < 200; k++) {
