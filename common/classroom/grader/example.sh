@@ -1,6 +1,7 @@
 #!/bin/sh
 # example.sh PATCH - the report on a submission: chapter 03 with PATCH, one of its wrong versions.
 work=$(mktemp -d) || exit 2
+unset MAKEFLAGS  # of the make that fills the pages
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/ann"
 cp -R 03_online_softmax "$work/ann/"

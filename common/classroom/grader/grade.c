@@ -21,14 +21,13 @@ static int share(int points, size_t passed, size_t tried)
     return tried ? (int)((size_t)points * passed / tried) : points;
 }
 
-/* Were more than half of a part's outputs right, and of those that it is about? */
+/* Were more than half of a part's outputs right, and half of those that it is about? */
 static bool most_outputs_are_right(const struct assignment *a, const char *part)
 {
     for (size_t k = 0; k < a->criterion_count; k++) {
         const struct criterion *c = &a->criteria[k];
         if (c->kind == OUTPUT && strcmp(c->part, part) == 0 && c->cases > 0 &&
-            (2 * c->passed <= c->cases ||
-             (c->core_cases > 0 && 2 * c->core_passed <= c->core_cases)))
+            (2 * c->passed <= c->cases || 2 * c->core_passed < c->core_cases))
             return false;
     }
     return true;
