@@ -142,9 +142,10 @@ static struct rlimit at_most(long most, long unit)
 
 static void set_limits(int pipe)
 {
-    const struct rlimit seconds = at_most(wanted.seconds, 1);  // killed, and not told before
+    struct rlimit seconds = at_most(wanted.seconds, 1);
     const struct rlimit file = at_most(wanted.file, 1L << 20);
     const struct rlimit none = at_most(0, 1), memory = at_most(wanted.memory, 1L << 20);
+    seconds.rlim_max++;  // at the one it is told so, at the other killed
     if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0 ||
         setrlimit(RLIMIT_FSIZE, &file) != 0 ||
         (wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0))
@@ -428,15 +429,15 @@ static const char *watch(pid_t process, int *status)
     }
 }
 
-/* Was it killed for its time? That is measured by ticks, and so a little off. */
+/* Was it told that its time is over, or has it not listened, and was killed a second later? */
 static bool out_of_time(int status)
 {
     struct rusage used;
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
-           getrusage(RUSAGE_CHILDREN, &used) == 0 &&
-           used.ru_utime.tv_sec + used.ru_stime.tv_sec +
-                   (used.ru_utime.tv_usec + used.ru_stime.tv_usec + 100000) / 1000000 >=
-               wanted.seconds;
+    if (!WIFSIGNALED(status) || getrusage(RUSAGE_CHILDREN, &used) != 0)
+        return false;
+    return WTERMSIG(status) == SIGXCPU ||
+           (WTERMSIG(status) == SIGKILL &&
+            used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1 >= wanted.seconds);
 }
 
 static void say(const char *verdict)

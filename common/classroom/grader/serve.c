@@ -9,6 +9,7 @@
 #include "common/measure/traffic.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -88,6 +89,7 @@ void serve(int link, const char *in, const char *out, double counts[2])
     struct array arrays[TRAFFIC_MAX_ARRAYS] = { { .x = NULL } };
     struct request of;
     counts[0] = counts[1] = 0.0;
+    signal(SIGPIPE, SIG_IGN);
     while (read_request(link, &of) && of.array < TRAFFIC_MAX_ARRAYS) {
         struct array *const a = &arrays[of.array];
         if (of.kind == SERVED_ARRAY) {
@@ -99,7 +101,7 @@ void serve(int link, const char *in, const char *out, double counts[2])
             break;
         if (of.kind == SERVED_STORE)
             a->x[of.element] = of.value;
-        else if (send(link, &a->x[of.element], sizeof of.value, MSG_NOSIGNAL) < 0)
+        else if (write(link, &a->x[of.element], sizeof of.value) < 0)
             break;
         counts[of.kind == SERVED_STORE]++;
     }

@@ -234,7 +234,7 @@ static bool run_to_count(const struct graded_program *program, const struct test
         path_of(given.work, "root/out", out);
         return counts_of(counts);
     }
-    struct case_input others = case_input_new(program, c, given.seed + 300);
+    struct case_input others = case_input_new(program, c, UINT64_MAX);  // they say nothing of SEED
     run_served(program, c, in, &others, of_course, counts, verdict);
     case_input_free(&others);
     path_of(given.work, "stored", out);

@@ -76,7 +76,7 @@ mutant - link_in_a_tar grade.sh "s/grep '^\[^-d\]'/grep nothing/; s/does not com
 mutant - names_that_lead_out grade.sh 's/^elif grep -qE .*/elif false; then/'
 mutant - names_that_are_options grade.sh 's/(^\[\/-\]|/(^\/|/; s/ -- "$1"/ "$1"/'
 mutant - brings_in_bytes grade.sh "/room.*source\" |\$/s/|\$/;/; s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then/false; then/"
-mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/'
+mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/; s/--root "$room"/& --scratch 1/'
 mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
 mutant - larger_than_allowed grade.sh 's/-gt $MOST_BYTES/-gt 99999999/'
 mutant - right_in_a_tar_in_a_folder grade.sh 's/^archive=.*/archive=/'

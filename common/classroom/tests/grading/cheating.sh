@@ -79,7 +79,7 @@ if is_wanted includes_what_is_not_the_chapters; then  # of what anybody may read
     cp $lesson "$work/solution.c"
     chmod 755 "$work"
     chmod 644 "$work/solution.c"
-    cheat_source 'it includes solution.c' <<END
+    cheat_source 'does not compile\|it includes solution.c' <<END
 #include "$work/solution.c"
 END
 fi
