@@ -98,7 +98,7 @@ mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; 
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'
 mutant root huge_allocation confine.c 's/wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0/false/; s/wanted.resident && resident_of_all(process) > wanted.resident/false/'
 mutant root fills_the_disk confine.c 's/setrlimit(RLIMIT_FSIZE, &file) != 0/false/'
-mutant - kernels_that_cheat trials.c 's/!t->finding.right || !enough/!enough/'
+mutant - kernels_that_cheat trials.c 's/!t->finding.right || around/around/'
 mutant - runs_another_program confine.c 's/^        forbid_exec(pipe, settings);/        (void)forbid_exec;/'
 mutant - finds_another_program grade.sh 's|^        chmod 755 "$work/root/bin/$program-$variant"|&; cp "$grader/plain/$number-$program-course" "$work/root/bin/$program-course"|'
 mutant root brings_in_a_file confine.c 's/complete = show() \&\& complete;/complete = show() \&\& false;/'
