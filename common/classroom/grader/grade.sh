@@ -8,7 +8,7 @@
 # printed.
 #
 # In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS; in JOBS what make
-# is to be told, as -j2; and with QUIET nothing is printed. Exit status: 0, whatever the points;
+# is to be told, as -j2; with QUIET nothing is printed, and BUILDS is a pattern of builds to try alone. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 here=common/classroom/grader
 . "$here/archive.sh"
@@ -143,18 +143,17 @@ find_name() {
 
 # The compiler's whole file system, if this system lets us, else the folder that it starts in: names are from here.
 room=$work/room
-compiler=$(realpath "$(command -v "${CC%% *}")") || die "$CC" 'expected a compiler'
+compiler=$(command -v "${CC%% *}") || die "$CC" 'expected a compiler'
 mkdir -p "$room/source" "$room/linked" "$room/made" "$room/scratch"
 cp -R "$grader/headers" "$room/headers"
+chmod 755 "$room"
 [ -z "$as" ] || chown "$user" "$room/made" "$room/scratch"
 seen=''
-for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives; do
+its_own=$(dirname "$(dirname "$(realpath "$compiler")")")  # as /opt/gcc
+case $its_own in / | /usr | /usr/*) its_own='' ;; esac
+for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives $its_own; do
     [ ! -d "$of" ] || { mkdir -p "$room$of" && seen="$seen --see $of"; }
 done
-case $compiler in
-/usr/* | /bin/*) ;;
-*) of=$(dirname "$(dirname "$compiler")") && mkdir -p "$room$of" && seen="$seen --see $of" ;;
-esac
 
 # Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
 compile() {  # compiler's words...
@@ -190,7 +189,7 @@ kernel_folder() {
     done
 }
 make_kernel() {  # variant, flags
-    made=made/$program-$1 linked=$2 cxx=$(realpath "$(command -v "${CXX%% *}")")
+    made=made/$program-$1 linked=$2 cxx=$(command -v "${CXX%% *}")
     kernel=$(cd "$room" && echo "kernels/$program/$chapter"/kernels/*/"$program.cpp")
     [ "$1" != counted ] || linked=''  # the functions that it calls for each access are the course's
     # shellcheck disable=SC2086  # lists of words
@@ -251,7 +250,7 @@ build_one() {  # program, file; of $part
 variants() {  # part
     awk -v part="$1" -v counts="$([ "$number" = 06 ] && echo counted || echo plain)" '$1 == part {
         print $3 == "output" ? "plain" : $3 == "sanitizer" ? "sanitized" : $3 == "counts" ? counts : "" }' \
-        "$chapter/exercise/points" | sort -u
+        "$chapter/exercise/points" | sort -u | grep -E "${BUILDS:-.}"
 }
 
 if [ -z "$refused" ]; then
