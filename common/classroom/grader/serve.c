@@ -34,7 +34,7 @@ static bool begin_array(struct array *a, const struct request *of, const char *i
     *a = (struct array){ .x = NULL };
     for (; n < sizeof of->name && isalpha((unsigned char)of->name[n]); n++)
         a->file[n] = (char)tolower((unsigned char)of->name[n]);
-    strcpy(a->file + n, ".npy");
+    snprintf(a->file + n, sizeof a->file - n, ".npy");
     if (n == 0 || of->element == 0 || of->element > MOST_ELEMENTS)
         return false;
     a->count = of->element;
