@@ -31,6 +31,11 @@ STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 PARTS := $(wildcard $(patsubst %,common/%.mk,tools/build tools/tests tools/chapters cuda/cuda peers/peers python/python \
                       tools/upkeep classroom/classroom classroom/grading))
 
+# A starter for students has what it needs of earlier chapters in a folder of its own, where make and compilers look too.
+VPATH    := $(wildcard common/earlier)
+INCLUDES := -I. $(VPATH:%=-I%)
+files     = $(patsubst $(VPATH)/%,%,$(wildcard $1 $(if $(VPATH),$(addprefix $(VPATH)/,$1))))
+
 # The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
 CHAPTERS  := $(patsubst %/program,%,$(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c 0[1-7]_*/program/main.c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
@@ -46,9 +51,9 @@ EARLIER_04 := $(LESSON_02) 02_safe_softmax/counted.c 03_online_softmax/softmax_s
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 is held against chapter 05's steps, which are files of their own.
 EARLIER_06 := $(EARLIER_05) $(filter-out %/counted.c,\
-                $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
+                $(call files,05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
 EARLIER_07 := $(EARLIER_05) 05_flash_tiled_cpu/program/counted.c \
-              $(wildcard 05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
+              $(call files,05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
 OBJ    := $(BUILD)/obj

@@ -6,6 +6,7 @@
 
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {
+    // BEGIN LATER passes
     const size_t even = n - n % LANES;
     float sum[LANES] = { 0.0f }, l = 0.0f;
     for (size_t j = 0; j < even; j += LANES)  // pass 1: the sum
@@ -18,4 +19,6 @@ void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n
 
     for (size_t j = 0; j < n; j++)  // pass 2: normalise
         y[j] = fast_exp(x[j]) / l;
+    // END LATER
+    // STUB: standard_softmax(x, y, n);
 }

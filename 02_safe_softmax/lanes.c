@@ -6,6 +6,7 @@
 
 void safe_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {
+    // BEGIN LATER passes
     const size_t even = n - n % LANES;
     float largest[LANES], sum[LANES] = { 0.0f }, m = -INFINITY, l = 0.0f;
     for (size_t k = 0; k < LANES; k++)
@@ -28,4 +29,6 @@ void safe_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 
     for (size_t j = 0; j < n; j++)  // pass 3: normalise
         y[j] = fast_exp(x[j] - m) / l;
+    // END LATER
+    // STUB: safe_softmax(x, y, n);
 }

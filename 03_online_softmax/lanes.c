@@ -11,6 +11,7 @@
 
 void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {
+    // BEGIN LATER passes
     const size_t even = n - n % LANES;
     float m[LANES], l[LANES] = { 0.0f };
     for (size_t k = 0; k < LANES; k++)
@@ -27,4 +28,6 @@ void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 
     for (size_t j = 0; j < n; j++)  // pass 2: normalise
         y[j] = fast_exp(x[j] - row.m) / row.l;
+    // END LATER
+    // STUB: online_softmax(x, y, n);
 }

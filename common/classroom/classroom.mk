@@ -3,10 +3,12 @@
 # The sources of earlier chapters that a chapter is built from, kernels too.
 earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*/*.cu $(KERNELS_$1)/*/*.c))
 
+for_starter = EARLIER='$(call earlier,$1)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED)'
+
 define starter
 .PHONY: starter-$2
 starter-$2:
-	@EARLIER='$$(call earlier,$2)' sh common/classroom/starter/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+	@$$(call for_starter,$2) sh common/classroom/starter/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
@@ -42,7 +44,7 @@ parts_of = $(shell points=$1/exercise/points; . common/classroom/starter/exercis
 define starters
 STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))
 $$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness)
-	@CC='$$(CC)' CXX='$$(CXX)' EARLIER='$$(call earlier,$2)' sh common/classroom/tests/starter.sh $1 \
+	@CC='$$(CC)' CXX='$$(CXX)' $$(call for_starter,$2) sh common/classroom/tests/starter.sh $1 \
 	    '$$(patsubst $2-%,%,$$(filter $2-%,$$(@F)))' $(BUILD)/starters/$$(@F)
 .PHONY: $$(STARTERS_OF_$2) test-starters-$2
 test-starters-$2: $$(STARTERS_OF_$2)

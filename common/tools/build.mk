@@ -10,7 +10,7 @@ ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
 # What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
-FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) -I. $(CFLAGS)
+FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(CFLAGS)
 
 # ---- programs ----------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ endif
 # By its own word: on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
-            -I. $(CFLAGS)
+            $(INCLUDES) $(CFLAGS)
 # -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
 # a write to the same place follows. Other sanitizers cannot watch as well.
 INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
@@ -126,15 +126,15 @@ $(OBJ)/gpu/%.o: %.cu
 
 # The objects of a folder of kernels, which need the folder's .cuh files as C++ too, and those of an earlier chapter's that
 # they include. All have to be there first; which of them an object is made from its .d file says.
-KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(wildcard $1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/instrumented/$k.o \
+KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(call files,$1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/instrumented/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
-KERNEL_DIRS := $(wildcard 0*/kernels common/cuda/tests/kernels)
+KERNEL_DIRS := $(call files,0*/kernels common/cuda/tests/kernels)
 define kernels
-$(patsubst %.cu,$(OBJ)/cpu/%.o,$(wildcard $1/*.cu $1/*/*.cu)) \
-$(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard $1/*.cu $1/*/*.cu)): \
-    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(wildcard $f/*.cuh $f/*/*.cuh)))
+$(patsubst %.cu,$(OBJ)/cpu/%.o,$(call files,$1/*.cu $1/*/*.cu)) \
+$(patsubst %.cu,$(OBJ)/instrumented/%.o,$(call files,$1/*.cu $1/*/*.cu)): \
+    | $(patsubst %,$(OBJ)/cuda/%,$(foreach f,$1 $(if $(filter 07_%,$1),$(KERNELS_07)),$(call files,$f/*.cuh $f/*/*.cuh)))
 endef
-$(foreach d,$(KERNEL_DIRS),$(if $(wildcard $d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
+$(foreach d,$(KERNEL_DIRS),$(if $(call files,$d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
 
 $(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
 	$(call SAY,link $@)

@@ -11,7 +11,9 @@ exercise_parts() { exercise_lines | awk '$1 == "part" { print $2 }'; }
 exercise_files() { exercise_lines | awk -v part="$1" '$1 == "part" && $2 == part { print $3 }' | tr ',' ' '; }
 exercise_tests() { exercise_lines | awk -v part="$1" '$1 == "part" && $2 == part { print $4 }' | tr ',' ' ' | sed 's/^-$//'; }
 exercise_title() { exercise_lines | awk -v part="$1" '$1 == "part" && $2 == part { $1 = $2 = $3 = $4 = ""; sub(/^ */, ""); print }'; }
+# The points of a part, and those that the tests of a starter can say something about.
 exercise_worth() { exercise_lines | awk -v part="$1" '$1 == part { sum += $2 } END { print sum + 0 }'; }
+exercise_tested() { exercise_lines | awk -v part="$1" '$1 == part && $3 ~ /^(output|counts|sanitizer)$/ { sum += $2 } END { print sum + 0 }'; }
 
 # The files of a part that have gaps, as FILE:NUMBER, and those that the student writes whole.
 exercise_gaps() { exercise_files "$1" | tr ' ' '\n' | grep ':' | tr '\n' ' '; }

@@ -6,6 +6,7 @@ function leads_somewhere(link,    path) {
     sub(/#.*/, "", link)
     sub(/\/$/, "", link)
     path = folder "/" link
+    sub(/^\.\//, "", path)
     while (sub(/[^\/]+\/\.\.\//, "", path)) continue
     return path in there
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # starter.sh CHAPTER OUT [PARTS] [SEED] - writes the folder OUT, in which a student does the exercise of a
-# chapter: the README.md above says what is in it. EARLIER (from the Makefile) are the sources of
-# earlier chapters that the chapter is linked with. Writes nothing if anything is wrong.
+# chapter: the README.md above says what is in it. From the Makefile come EARLIER, the sources of earlier chapters that the
+# chapter is linked with, and FLAGS, what C is compiled with. Writes nothing if anything is wrong.
 chapter=$1 out=$2 parts=$3 seed=${4:-0}
 number=${chapter%%_*}
 here=common/classroom/starter
@@ -55,15 +55,20 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
 {
     each $own $EARLIER common/tests/*.c | grep -E '\.cu?$' >"$work/sources"
     awk -f $here/needed.awk "$work/sources" | grep -vE '^common/tests/(test|fuzz)_'
-    each $own "$points" LICENSE
+    each $own "$points"
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk common/tools/mutant.sh common/tools/run_tests.sh
+    list common/tests/alone -type f
+    each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
 rm "$work/sources" "$work/files" "$work/files.tar"
+mkdir "$work/common/earlier"
+for other in "$work"/0[1-7]_*; do
+    [ "$other" = "$work/$chapter" ] || mv "$other" "$work/common/earlier/"
+done
 [ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_witness.* \
     "$work"/common/tests/softmax_program.* "$work/common/tests/witness.c"
 
@@ -80,13 +85,13 @@ done
 sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
     awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
     awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
-awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/$chapter/hints.txt" || exit 2
+awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/common/hints.txt" || exit 2
 gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
 for page in "$chapter"/*.md "$chapter"/pages/*.md; do
     [ -f "$page" ] || continue
     mkdir -p "$work/$(dirname "$page")"
     # shellcheck disable=SC2086
-    awk -f $here/page.awk $gapped "$page" >"$work/$page" || exit 2
+    awk -f $here/page.awk $gapped "$page" | sed '/^cc /{ s/ -I\. / -I. -Icommon\/earlier /; s/ \(0[1-7]_\)/ common\/earlier\/\1/g; s|common/earlier/\('"$chapter"'\)|\1|g; }' >"$work/$page" || exit 2
 done
 case " $parts " in *' tests '*)
     mkdir -p "$work/$chapter/tests"
@@ -102,22 +107,39 @@ case " $parts " in *' questions '*)
 esac
 rm "$work/numbers" "$work/exercise.md"
 
-# A page's links lead to what is here, or to the web.
-(cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
-for page in "$work/$chapter"/*.md "$work/$chapter"/*/*.md; do
-    [ -f "$page" ] || continue
-    awk -v folder="$(dirname "${page#"$work/"}")" -f $here/links.awk "$work/names" "$page" >"$work/page" && cp "$work/page" "$page" || exit 2
-done
-rm -f "$work/names" "$work/page"
-
-cp Makefile "$work/course.mk"
-cp $here/starter.mk "$work/Makefile"
+cp Makefile "$work/common/course.mk"
+cp LICENSE "$work/common/"
 {
     echo "chapter $chapter"
     echo "parts $(echo "$parts" | tr ' ' ',')"
     echo "seed $seed"
     echo "course $(git describe --always --tags --dirty 2>/dev/null || echo unknown)"
 } >"$work/STARTER"
+# shellcheck disable=SC2086  # words, one a line
+each $FLAGS -I. -Icommon/earlier >"$work/compile_flags.txt"
+
+# What the folder begins with, made for these parts: a line `@KIND@ …` is for starters with something of that kind.
+case $parts in tests | bugs | questions) kinds=$parts ;; *) kinds=code ;; esac
+[ ! -f "$work/$chapter/answers.txt" ] || kinds="$kinds answers"
+title=$(sed -n '1s/^# //p' "$chapter/exercise/README.md")
+cp $here/folder/Makefile "$work/"
+for page in README.md AGENTS.md; do
+    awk -v kinds="$kinds" -v title="$title" -v chapter="$chapter" -v number="$number" '
+        FILENAME ~ /Makefile$/ { if (sub(/^#\? /, "")) help = help (help == "" ? "" : "\n") $0; next }
+        match($0, /^@[a-z]+@ /) { if (!index(" " kinds " ", " " substr($0, 2, RLENGTH - 3) " ")) next; $0 = substr($0, RLENGTH + 1) }
+        /^1\. / { n = 0 }
+        /^[0-9]+\. / { sub(/^[0-9]+/, ++n) }
+        { gsub(/@TITLE@/, title); gsub(/@CHAPTER@/, chapter); gsub(/@NUMBER@/, number); gsub(/@HELP@/, help); print }' \
+        $here/folder/Makefile "$here/folder/$page" >"$work/$page" || exit 2
+done
+
+# A page's links lead to what is here, or to the web.
+(cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
+(cd "$work" && find . -name '*.md' | sed 's|^\./||') | while read -r page; do
+    awk -v folder="$(dirname "$page")" -f $here/links.awk "$work/names" "$work/$page" >"$work/page" && cp "$work/page" "$work/$page" || exit 2
+done
+rm -f "$work/names" "$work/page"
+
 chmod 755 "$work"
 mv "$work" "$out" || refuse "OUT=$out: cannot be written"
 trap - EXIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# student.sh test|hint|progress|submit [PART] - the commands of a starter, in its folder.
+# student.sh test|debug|hint|progress|submit|objects [PART] - the commands of a starter, in its folder.
 chapter=$(sed -n 's/^chapter //p' STARTER)
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
@@ -62,7 +62,7 @@ run_tests() {  # part
         program=build/tests/$chapter
         case $filter in witness/*) program=$program-witness ;; esac
         $limit "$program" --filter="$filter" --tap=build/tap.1 >build/log 2>&1
-        [ $? -ne 124 ] || echo "not ok - $filter: not at its end after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
+        [ $? -ne 124 ] || echo "not ok - $filter: still running after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
         cat build/tap.1 >>build/tap 2>/dev/null
         rm -f build/tap.1
         [ -s build/engine ] || awk '/^CUDA on the CPU:/ && !n++ { wanted = 1; print; next } wanted && /^ +[^ ]/ { print; next } { wanted = 0 }' build/log >build/engine
@@ -95,7 +95,7 @@ test_part() {
             return 0
         fi
         given=$(numbers | head -n 1)
-        say "$part" "$given" "numbers are in $chapter/answers.txt; text is for a person to read"
+        say "$part" "$given" "numbers are in $chapter/answers.txt; a person reads the text"
         note "$part written $given"
         numbers | grep '^    ' && return 1
         return 0 ;;
@@ -106,7 +106,7 @@ test_part() {
         return 1
     fi
     gaps=$(empty_gaps "$part")
-    [ -n "$(exercise_tests "$part")" ] || [ "$part" = tests ] || { say "$part" 'there' "$title: a person looks at it"; note "$part written"; return 0; }
+    [ -n "$(exercise_tests "$part")" ] || [ "$part" = tests ] || { say "$part" 'there' "$title: a person reads it"; note "$part written"; return 0; }
     run_tests "$part"
     if [ -n "$gaps" ]; then
         say "$part" 'to be written' "$title: write it in $gaps, between BEGIN SOLUTION and END SOLUTION ($(that_fail))"
@@ -121,11 +121,12 @@ test_part() {
         sed 's/^/        /' build/engine
         stubs_left "$part"
         note "$part fails $failed of $((passed + failed))"
+        sed -n "s/^not ok - \(.*\)::\([^: ]*\).*/$part \1\/\2/p" build/tap | grep -v ' witness/' | head -n 1 >>build/first_failed
         return 1
     fi
     if [ "$part" = tests ]; then
         # They are never done: what they are worth wrong versions say, which only the course has.
-        say "$part" 'written' "$(that_pass); in the course's folder make grade-tests says what they reject"
+        say "$part" 'written' "$(that_pass); how many wrong versions they reject is counted after you hand in"
         note "$part written $passed"
         return 0
     fi
@@ -136,21 +137,58 @@ say() { printf '%-10s %-14s %s\n' "$1" "$2" "$3"; }
 
 case $command in
 test)
-    status=0
+    status=0 points_now=0 points_tested=0 points_more=0
+    rm -f build/first_failed
     for part in ${only:-$parts}; do
-        test_part "$part" || status=1
+        tested=$(exercise_tested "$part")
+        if test_part "$part"; then points_now=$((points_now + tested)); else status=1; fi
+        points_tested=$((points_tested + tested))
+        points_more=$((points_more + $(exercise_worth "$part") - tested))
     done
+    [ $points_tested -eq 0 ] || echo "$points_now of $points_tested points so far$([ $points_more -eq 0 ] || echo "; $points_more more are marked after you hand in")"
     exit $status ;;
+objects)
+    # Of a header the first kernel that includes it: one shows the messages that all would.
+    for part in $parts; do exercise_files "$part"; done | tr ' ' '\n' | sed 's/:.*//' | sort -u | while read -r file; do
+        [ -f "$chapter/$file" ] || continue
+        case $file in
+        *.c) echo "build/obj/$chapter/${file%.c}.o" ;;
+        *.cu) echo "build/obj/cpu/$chapter/${file%.cu}.o" ;;
+        *.cuh) grep -rl --include='*.cu' "\"$chapter/$file\"" "$chapter" | sort | sed -n '1s|\(.*\)\.cu$|build/obj/cpu/\1.o|p' ;;
+        esac
+    done ;;
+debug)
+    # The part, and its first test that failed; else the first part with gaps, and its first test.
+    failed=$(grep "^${only:-.*} " build/first_failed 2>/dev/null | head -n 1)
+    part=${only:-${failed%% *}}
+    [ -n "$part" ] || part=$(for p in $parts; do [ -z "$(exercise_gaps "$p")" ] || echo "$p"; done | head -n 1)
+    gap=$(exercise_gaps "${part:-none}" | tr ' ' '\n' | head -n 1)
+    [ -z "$gap" ] || line=$(awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" | awk -v n="${gap#*:}" '$1 == n { print $2 + 1 }')
+    filter=${failed#* }
+    filter=${filter:-$(exercise_tests "${part:-none}" | tr ' ' '\n' | grep -v '^witness' | head -n 1)}
+    run="build/debug/tests/$chapter --debug '${filter:-*}'"
+    if command -v gdb >/dev/null; then
+        debugger="gdb${gap:+ -ex 'break ${gap%:*}:$line'} -ex run --args"
+    elif command -v lldb >/dev/null; then
+        debugger="lldb${gap:+ -o 'breakpoint set -f ${gap%:*} -l $line'} -o run --"
+    else
+        echo "make debug: there is no gdb and no lldb here; expected one of them, each in a package of its name" >&2
+        exit 2
+    fi
+    echo "$([ -n "$failed" ] && echo 'On the first test that failed:' || echo 'On the first test of the part:')"
+    echo "    $debugger $run"
+    echo 'On the program:'
+    echo "    $debugger build/debug/$chapter" ;;
 hint)
     last() { sed -n "s/^[^ ]* [^ ]* $1 //p" progress.log 2>/dev/null | tail -n 1; }
     part=$only
     for p in $parts; do
         [ -n "$part" ] && break
-        grep -q "^@.* $p .*[123] " "$chapter/hints.txt" || continue
+        grep -q "^@.* $p .*[123] " "common/hints.txt" || continue
         case $(last "$p") in done*) ;; *) part=$p ;; esac
     done
     [ -n "$part" ] || { echo "Every part that has hints is done."; exit 0; }
-    grep -q "^@.* $part .*[123] " "$chapter/hints.txt" || { echo "$part has no hints."; exit 0; }
+    grep -q "^@.* $part .*[123] " "common/hints.txt" || { echo "$part has no hints."; exit 0; }
     given=$(grep -c " $part hint " progress.log 2>/dev/null)
     level=$((${given:-0} < 3 ? ${given:-0} + 1 : 3))
     awk -v part="$part" -v level="$level" '
@@ -168,7 +206,7 @@ hint)
                 word = ""
             }
         }
-        END { flush() }' "$chapter/hints.txt"
+        END { flush() }' "common/hints.txt"
     [ "${given:-0}" -ge 3 ] || note "$part hint $level" ;;
 progress)
     printf '%-10s %6s  %-24s %-18s %s\n' part points state 'done since' hints
@@ -196,8 +234,8 @@ submit)
     echo "submission.tar.gz:"
     echo "$files" | tr ' ' '\n' | sed 's/^/    /'
     for part in $parts; do
-        [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "It goes without $part, which is still to be written."
-        [ "$part" != questions ] || echo "Of the questions' numbers $(numbers)" | sed '1s/$/ are there./'
+        [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "$part is not in it: it is still to be written."
+        [ "$part" != questions ] || echo "Numbers in answers.txt: $(numbers)"
     done ;;
-*) echo "student.sh: $command: expected test, hint, progress or submit" >&2; exit 2 ;;
+*) echo "student.sh: $command: expected test, debug, hint, progress, submit or objects" >&2; exit 2 ;;
 esac

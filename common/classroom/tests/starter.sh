@@ -2,7 +2,8 @@
 # starter.sh CHAPTER PARTS FOLDER - proves a starter, PARTS as for starter.sh, or "" for what it gives by itself:
 #
 #     it builds without a warning; its tests fail untouched, and say where to write; nothing crashes or hangs;
-#     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere.
+#     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere;
+#     it begins with a README.md, and a student who opens it sees few names.
 #
 # What the course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and of
 # a part's kernels only those are made that its tests run (kernels.sh). EARLIER, CC and CXX come from the Makefile.
@@ -46,7 +47,11 @@ parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
 gapped=$(for part in $parts; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
 
-python3 common/tools/course.py pages --only links "$folder/$chapter"/*.md "$folder/$chapter"/*/*.md >"$folder.log" || fail 'has a link that leads nowhere'
+# shellcheck disable=SC2046  # names
+python3 common/tools/course.py pages --only links $(find "$folder" -name '*.md') >"$folder.log" || fail 'has a link that leads nowhere'
+grep -q "]($chapter/README.md)" "$folder/README.md" && grep -q "]($chapter/exercise/README.md)" "$folder/AGENTS.md" && ! grep -n '@[A-Za-z]*@' "$folder"/*.md >"$folder.log" ||
+    fail 'has no README.md and AGENTS.md that lead to the lesson and the exercise'
+[ "$(ls "$folder" | wc -l)" -le 9 ] || fail 'has more than nine names at its root, where build, progress.log and submission.tar.gz are to come'
 
 # No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
 # `shown PART FILES` names.
@@ -64,12 +69,23 @@ leaks=$(for part in $parts; do
 done)
 [ -z "$leaks" ] || { echo "$leaks" >"$folder.log"; fail 'shows the solution'; }
 
+case " $parts " in *' passes '*)
+    ! grep -n 'fast_exp(' "$folder/$chapter/lanes.c" >"$folder.log" || fail 'shows the passes in lanes.c, with other names' ;;
+esac
+
 # What its sources include is there. Objects that are there already would hide it: make does not miss an old header.
-list_of() { find "$folder" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/||" -e 's|\.[a-z]*$||'; }
+list_of() { find "$folder" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/||" -e 's|^common/earlier/||' -e 's|\.[a-z]*$||'; }
 list_of | while read -r stem; do cat "$build/obj/$stem.d" "$build/obj/cpu/$stem.d" 2>/dev/null; done | tr ' \\' '\n\n' |
     sed -e '/^$/d' -e '/:$/d' -e '/^\//d' -e 's|^.*/obj/cuda/\(.*\)\.cpp$|\1.cu|' -e 's|^.*/obj/cuda/||' | sort -u |
-    while read -r file; do [ -f "$folder/$file" ] || echo "there is no $file"; done >"$folder.log"
+    while read -r file; do [ -f "$folder/$file" ] || [ -f "$folder/common/earlier/$file" ] || echo "there is no $file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'lacks what it includes'
+
+# An editor compiles as the tests do, a part of a starter as the whole.
+for file in $([ -n "$2" ] || echo "$files"); do
+    case $file in *.c) ;; *) continue ;; esac
+    # shellcheck disable=SC2046  # options
+    (cd "$folder" && ${CC:-cc} $(cat compile_flags.txt) -Werror -fsyntax-only "$chapter/$file") >"$folder.log" 2>&1 || fail "has a compile_flags.txt with which $file does not compile"
+done
 
 # Untouched.
 seed

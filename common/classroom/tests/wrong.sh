@@ -30,5 +30,8 @@ wrong 'a test that fails is not seen' student.sh 's/^    failed=.*/    failed=0/
 wrong 'the stub is left out, and warned of' cut.awk 's/(is_stub ? $0 "  " : "")/""/' 'does not build'
 wrong 'links to what is not there stay' links.awk 's/return path in there/return 1/' 'has a link that leads nowhere'
 wrong 'no header comes along' needed.awk 's/ queue\[++last\] = path / /' 'lacks what it includes'
-[ $failed -ne 0 ] || { echo 'classroom: seven wrong versions of its scripts are rejected'; rm -rf "$work"; }
+wrong 'the root is crowded' starter.sh 's|^cp LICENSE.*|touch "$work/a" "$work/b" "$work/c"|' 'more than nine names'
+wrong 'the README leads nowhere' folder/README.md 's|(@CHAPTER@/README.md)||' 'has no README.md'
+wrong 'the passes stay in lanes.c' cut.awk 's/^    if (later) next/    later = 0/' 'shows the passes in lanes.c'
+[ $failed -ne 0 ] || { echo 'classroom: ten wrong versions of its scripts are rejected'; rm -rf "$work"; }
 exit $failed

@@ -2,6 +2,7 @@
  * Runs the tests, each in a process of its own.
  *
  *     PROGRAM [--filter PATTERN] [--jobs N]    those whose SUITE/NAME fits the pattern, N at a time
+ *     PROGRAM --debug PATTERN                  the first that fits, in this process and with no limit on its time
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/tests/alone/criterion/criterion.h"
@@ -66,13 +67,25 @@ static int is_wanted(const struct alone_test *test, const char *filter)
 
 int main(int argc, char **argv)
 {
-    const char *filter = "*";
+    const char *filter = "*", *debugged = NULL;
     int most = 1, running = 0;
     for (int n = 1; n + 1 < argc; n += 2)
         if (strcmp(argv[n], "--filter") == 0)
             filter = argv[n + 1];
         else if (strcmp(argv[n], "--jobs") == 0)
             most = (int)strtol(argv[n + 1], NULL, 10);
+        else if (strcmp(argv[n], "--debug") == 0)
+            debugged = argv[n + 1];
+    if (debugged) {
+        const struct alone_test *first = NULL;  // of a list that begins with the last
+        for (const struct alone_test *test = alone_tests; test; test = test->next)
+            if (is_wanted(test, debugged))
+                first = test;
+        if (first)
+            first->run();
+        fprintf(stderr, "--debug %s: expected a test of this program, as SUITE/NAME\n", debugged);
+        return 2;
+    }
     most = most < 1 ? 1 : most > MOST_JOBS ? MOST_JOBS : most;
     for (const struct alone_test *test = alone_tests; test; test = test->next) {
         if (!is_wanted(test, filter))
