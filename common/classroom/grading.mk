@@ -52,19 +52,23 @@ STUDENT_KERNELS := fa1 fa2 mma
 $(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k,)))
 $(eval $(call student_kernel,swizzle,-counted))
 
-lesson = -DLESSON=$1 -DLESSON_HEADER='"$2.h"'
-STEPS_OF_05 := $(addprefix 05_flash_tiled_cpu/steps/,tile.c observe.c)
-STEPS_OF_07 := 07_backward/steps/tile.c
-$(eval $(call student_program,01-standard_softmax,rows,$(call lesson,standard_softmax,01_standard_softmax/standard_softmax),,01_standard_softmax/standard_softmax.c))
-$(eval $(call student_program,02-safe_softmax,rows,$(call lesson,safe_softmax,02_safe_softmax/safe_softmax),,02_safe_softmax/safe_softmax.c))
-$(eval $(call student_program,03-online_softmax,rows,$(call lesson,online_softmax,03_online_softmax/online_softmax),,03_online_softmax/online_softmax.c))
-$(eval $(call student_program,03-merge,states,,,03_online_softmax/softmax_state.c))
-$(eval $(call student_program,03-share,states,-DSHARE,,03_online_softmax/softmax_state.c))
-$(eval $(call student_program,04-flash_row,forward,,04_flash_no_tiling/flash_no_tiling.c,04_flash_no_tiling/flash_row.c))
-$(eval $(call student_program,05-block_matmul,forward,-DLESSON=block_matmul,$(STEPS_OF_05),05_flash_tiled_cpu/steps/block_matmul.c))
-$(eval $(call student_program,05-fa1,forward,-DLESSON=fa1,$(STEPS_OF_05),05_flash_tiled_cpu/steps/fa1.c))
-$(eval $(call student_program,05-masks,forward,-DLESSON=masks,$(STEPS_OF_05) 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/steps/fa2.c,05_flash_tiled_cpu/steps/masks.c))
-$(foreach s,standard recompute fa1 fa2,$(eval $(call student_program,07-$s,backward,-DLESSON=backward_$s,$(STEPS_OF_07),07_backward/steps/$s.c)))
+# Of a line of programs $1 is CHAPTER PROGRAM KIND FILE. KIND says which main it has, and what that is told.
+folder        = $(wildcard $(firstword $1)_*)
+MAIN_rows     = rows -DLESSON=$(word 2,$1) -DLESSON_HEADER='"$(folder)/$(basename $(word 4,$1)).h"'
+MAIN_merge    = states
+MAIN_share    = states -DSHARE
+MAIN_product  = forward -DLESSON=$(word 2,$1)
+MAIN_forward  = forward $(if $(filter-out 04,$(firstword $1)),-DLESSON=$(word 2,$1))
+MAIN_backward = backward -DLESSON=backward_$(word 2,$1)
+# The chapter's other files that a program is linked with, of every one and of one.
+OTHERS_04       := flash_no_tiling.c
+OTHERS_05       := steps/tile.c steps/observe.c
+OTHERS_05-masks := steps/fa1.c steps/fa2.c
+OTHERS_07       := steps/tile.c
+of_main = $(call student_program,$2,$(firstword $3),$(wordlist 2,3,$3),$(addprefix $(folder)/,$(OTHERS_$(firstword $1)) $(OTHERS_$2)),$(folder)/$(word 4,$1))
+of_line = $(call of_main,$1,$(firstword $1)-$(word 2,$1),$(call MAIN_$(word 3,$1),$1))
+$(foreach l,$(shell awk '$$1 ~ /^0[1-57]/ { print $$1 "|" $$3 "|" $$4 "|" $$5 }' $(CLASSROOM_DIR)/grader/programs),\
+    $(eval $(call of_line,$(subst |, ,$l))))
 
 .PHONY: student-objects student-models
 student-objects: $(STUDENT_OBJECTS)
