@@ -23,7 +23,8 @@ sh common/classroom/starter/numbers.sh "$chapter/exercise/numbers" "$seed" | awk
             if (given == "") verdict = "missing"
             else if (number(given) && distance(given + 0, expected[k] + 0) <= allowed + 0) { verdict = "right"; right++ }
             else verdict = "wrong"
-            print verdict, name[k], (given == "" ? "-" : given), expected[k]
+            if (!number(given)) gsub(/[^-+.0-9A-Za-z]/, "?", given)  # no word or line of its own in what is printed
+            print verdict, name[k], (given == "" ? "-" : substr(given, 1, 40)), expected[k]
         }
         print right + 0 " of " all
     }' - "$file"

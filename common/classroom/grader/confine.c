@@ -175,7 +175,9 @@ static bool make_scratch(void)
             return false;
     }
     snprintf(path, sizeof path, "%.4000s/proc", wanted.root);
-    return mount("/proc", path, NULL, MS_BIND | MS_REC, NULL) == 0;
+    // Without other users' processes, whose words say what is being graded; in some containers only as it is.
+    return mount("none", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") == 0 ||
+           mount("/proc", path, NULL, MS_BIND | MS_REC, NULL) == 0;
 }
 #endif
 

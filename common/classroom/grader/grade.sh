@@ -220,9 +220,10 @@ build_one() {  # program, file; of $part
     (content "$member") >"$room/$source"
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
     [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
+    [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }
     # Nothing that brings in bytes which are not C, or that a build is told by; lines are put together as the compiler does.
     if sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source" |
-        grep -qE '(^|[^A-Za-z0-9_])_*asm_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature'; then
+        grep -qE '(^|[^A-Za-z0-9_])_*asm_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|__REDIRECT|dlsym'; then
         echo "$file: it has asm, ##, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi

@@ -103,6 +103,22 @@ if is_wanted copies_a_binary; then
     head -c 150000 "$build/01_standard_softmax" >"$work/in/$lesson"
     cheat "$work/in" 'does not compile\|it has asm'
 fi
+if is_wanted a_nul_in_a_line; then  # which a compiler takes for a blank, and a search for words does not
+    mkdir -p "$work/in/01_standard_softmax"
+    { printf '__as\\\000\nm__("");\n'; cat $lesson; } >"$work/in/$lesson"
+    cheat "$work/in" 'it has a NUL'
+fi
+if is_wanted another_name_for_a_symbol; then
+    cheat_source 'it has asm' <<END
+#include <sys/cdefs.h>
+extern const char *__REDIRECT(options, (void), __l\163an_default_options);
+END
+fi
+if is_wanted answers_that_forge_lines; then
+    mkdir -p "$work/in"
+    awk 'BEGIN { while (k++ < 20) printf "0.%d = %s\fright\f1.x\f5\f\n", k, sprintf("%0280d", 0) }' >"$work/in/answers.txt"
+    if sh common/classroom/grader/answers.sh 01_standard_softmax 0 "$work/in/answers.txt" | grep -q ''; then fail 'a line of answers.txt is printed as it is'; else pass; fi
+fi
 if is_wanted brings_in_bytes; then  # a line that goes on in the next may have blanks at its end
     cheat_source 'it has asm' <<END
 __as\\${blank:= }

@@ -46,6 +46,27 @@ END
         sleep 2  # what was ended is gone then
         if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q left-behind; then fail 'something was left behind'; else expect_of_tests "$reject_right" "$said"; fi
     fi
+    if is_wanted tests_that_look_who_calls; then
+        expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+#include <dirent.h>
+TEST(mine, sees_the_grader)
+{
+    DIR *const processes = opendir("/proc");
+    int seen = 0;
+    for (const struct dirent *entry; processes && (entry = readdir(processes));) {
+        char path[300], words[300] = "";
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        FILE *const file = fopen(path, "r");
+        seen += file && fread(words, 1, sizeof words - 1, file) > 3 && strstr(words + strlen(words) + 1, "grade_tests");
+        if (file)
+            fclose(file);
+    }
+    cr_assert(seen > 0);
+}
+END
+        )"
+    fi
     if is_wanted tests_that_write_outside; then
         rm -f /tmp/was-here "$course/was-here"
         expect_of_tests "$reject_right" "$(graded_tests <<END
