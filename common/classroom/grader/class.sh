@@ -11,8 +11,8 @@ die() {
 known=$(exercise_chapter "$chapter")
 [ -n "$known" ] || die CHAPTER "expected the chapter that they are of, as in CHAPTER=03, found '$chapter'"
 points=$known/exercise/points
-all=$(ls "$folder" | grep -c .)
-[ "$all" -gt 0 ] || die "$folder" 'expected submissions, found an empty folder'
 
-# The name of submission number $1.
-submission() { ls "$folder" | sed -n "${1}p"; }
+# How many submissions there are, and the name of number $1: any name that a file may have.
+submissions() { set -- "$folder"/*; [ -e "$1" ] && echo $#; }
+submission() { number=$1; set -- "$folder"/*; shift "$((number - 1))"; printf '%s\n' "${1##*/}"; }
+all=$(submissions) || die "$folder" 'expected submissions, found an empty folder'

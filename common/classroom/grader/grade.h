@@ -148,7 +148,7 @@ struct trial {
 enum { MOST_TRIALS = 200 };
 struct report {
     const struct assignment *assignment;
-    char name[120];  // of the submission
+    char name[256];  // of the submission
     uint64_t seed;
     char variant[24];  // the seed of its questions, by its STARTER; "" if that does not say
     struct trial trials[MOST_TRIALS];

@@ -80,6 +80,9 @@ content() {
     esac 2>/dev/null | head -c $((MOST_SOURCE + 1))
 }
 
+# Names, for a report.
+one_line() { LC_ALL=C tr '\000-\037\177' ' ' | sed 's/ *$//' | head -c 150; }
+
 refused=''
 refuse() { [ -n "$refused" ] || refused=$1; }
 
@@ -98,12 +101,14 @@ fi
 : >"$work/links"
 [ -n "$refused" ] || (list) 2>/dev/null || refuse 'the archive cannot be read'
 if [ -s "$work/links" ]; then
-    refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | tr -c ' -~\n' '?' | head -c 150)"
+    refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | one_line)"
 elif grep -qE "$NO_NAME" "$work/names"; then
     refuse "it has a name that leads out of its folder, or is no name: $(
-        grep -E "$NO_NAME" "$work/names" | head -n 1 | tr -c ' -~\n' '?' | head -c 150)"
+        grep -E "$NO_NAME" "$work/names" | head -n 1 | one_line)"
 elif [ "$(wc -l <"$work/names")" -gt 5000 ]; then
     refuse 'it has more than 5000 files'
+elif ! grep -q '[^/]$' "$work/names"; then
+    refuse 'there is no file in it'
 fi
 
 # The chapter: as given, as STARTER says, or the one whose folder is there.
@@ -137,6 +142,27 @@ find_name() {
 '*) return 1 ;;
     esac
     echo "$found"
+}
+
+# Where none of the exercise's files is there, what is there says why.
+if [ -z "$refused" ]; then
+    there=$(for file in answers.txt $(awk -v n="$number" '$1 == n { print $5 }' common/classroom/grader/programs); do
+        find_name "$file" || echo "$file"
+    done)
+    of=$(content "$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)" | sed -n 's/^chapter  *\([0-9a-z_]*\).*/\1/p' | head -n 1)
+    packed=$(grep -E '\.(tar\.gz|tgz|tar|zip)$' "$work/names" | sort | one_line)
+    if [ -z "$there" ] && [ -n "$packed" ]; then
+        refuse "expected the exercise's files, or one archive of them and nothing else, found $packed"
+    elif [ -z "$there" ] && [ -n "$of" ] && [ "$of" != "$chapter" ]; then
+        refuse "expected files of $chapter, found a STARTER of $of"
+    fi
+fi
+
+# What is said of a file that is not there: what is, perhaps under another name.
+missing() {  # file
+    stem=${1##*/}
+    near=$({ grep -iF -- "${stem%%.*}" "$work/names"; grep "\.${1##*.}\$" "$work/names"; } | head -n 1 | one_line)
+    echo "$1: not in the submission${near:+, which has $near}"
 }
 
 # ---- from source to programs ---------------------------------------------------------------------
@@ -215,7 +241,7 @@ includes() {  # the compiler's list
 build_one() {  # program, file; of $part
     program=$1 file=$2 said=$work/said/$1
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
-    [ -n "$member" ] || { echo "$file: not in the submission" >"$said"; return; }
+    [ -n "$member" ] || { missing "$file" >"$said"; return; }
     source=source/$program.c
     (content "$member") >"$room/$source"
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
@@ -273,8 +299,16 @@ if [ -z "$refused" ]; then
     variant=$(content "$(grep -E '(^|/)STARTER$' "$work/names" | head -n 1)" | sed -n 's/^seed  *//p' | head -n 1)
     case $variant in *[!0-9]* | ??????????*) variant='' ;; esac
     echo "$variant" >"$work/variant"
-    content "$(find_name answers.txt)" >"$work/answers.txt"
-    sh common/classroom/grader/answers.sh "$chapter" "${variant:-0}" "$work/answers.txt" >"$work/answers"
+    if ! answers=$(find_name answers.txt); then
+        echo 'answers.txt: it is there more than once' >"$work/said/answers.txt"
+    elif [ -z "$answers" ]; then
+        missing answers.txt >"$work/said/answers.txt"
+    elif [ -z "$variant" ]; then
+        echo 'answers.txt: not judged, because there is no STARTER whose seed says what was asked' >"$work/said/answers.txt"
+    else
+        content "$answers" >"$work/answers.txt"
+        sh common/classroom/grader/answers.sh "$chapter" "$variant" "$work/answers.txt" >"$work/answers"
+    fi
 fi
 
 mkdir -p "$reports" || exit 2

@@ -36,6 +36,43 @@ static const char *elsewhere(const struct criterion *c)
                                            : "not by this program";
 }
 
+/* Bytes of the character at `c` if it is UTF-8, else 0. */
+static size_t utf8_length(const unsigned char *c)
+{
+    const size_t n = *c < 0x80 ? 1 : *c >> 5 == 6 ? 2 : *c >> 4 == 14 ? 3 : *c >> 3 == 30 ? 4 : 0;
+    for (size_t k = 1; k < n; k++)
+        if (c[k] >> 6 != 2)
+            return 0;
+    // forms that are longer than need be, surrogates, and what is beyond the last character
+    if (*c == 0xc0 || *c == 0xc1 || (*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0) ||
+        (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] >= 0x90) || *c > 0xf4)
+        return 0;
+    return n;
+}
+
+/* A character as it is, or '?' for a byte that is none; returns where the next one begins. */
+static const char *put_character(FILE *file, const char *c)
+{
+    const size_t n = utf8_length((const unsigned char *)c);
+    fprintf(file, "%.*s", n ? (int)n : 1, n ? c : "?");
+    return c + (n ? n : 1);
+}
+
+/* Why a criterion has fewer points than its trials alone would say; "" if it has not. */
+static const char *reason(const struct report *r, const struct criterion *c, char text[500])
+{
+    text[0] = '\0';
+    if (r->refused[0])
+        snprintf(text, 500, "nothing was graded: %s", r->refused);
+    else if (c->cases > 0 && c->passed == c->cases && c->earned < c->points)
+        snprintf(text, 500, "no points for it while most outputs of %s are wrong", c->part);
+    else if (c->core_passed < c->core_cases)
+        snprintf(text, 500,
+                 "it earns the share of the cases that %s is about: %zu of %zu are right", c->part,
+                 c->core_passed, c->core_cases);
+    return text;
+}
+
 // ---- for a reader --------------------------------------------------------------------------------
 
 static void indented(FILE *file, const char *text)
@@ -70,21 +107,18 @@ void grade_text(const struct report *r, FILE *file)
         fprintf(file, "\nNothing was graded: %s\n", r->refused);
     for (size_t k = 0; k < r->assignment->criterion_count; k++) {
         const struct criterion *c = &r->assignment->criteria[k];
+        char why[500];
         if (c->kind == ELSEWHERE) {
             fprintf(file, "\n%s, %s: %d points, %s\n", c->part, c->word, c->points, elsewhere(c));
             continue;
         }
-        fprintf(file, "\n%s, %s: %d of %d points, %zu of %zu right", c->part, c->word, c->earned,
+        fprintf(file, "\n%s, %s: %d of %d points, %zu of %zu right\n", c->part, c->word, c->earned,
                 c->points, c->passed, c->cases);
-        if (c->core_passed < c->core_cases)
-            fprintf(file, ", and %zu of the %zu that the part is about", c->core_passed,
-                    c->core_cases);
-        fputc('\n', file);
         for (size_t n = 0; n < r->trial_count; n++)
             if (r->trials[n].criterion == k)
                 text_of_trial(&r->trials[n], file);
-        if (c->cases > 0 && c->passed == c->cases && c->earned < c->points)
-            fprintf(file, "        no points for it while most outputs of %s are wrong\n", c->part);
+        if (!r->refused[0] && reason(r, c, why)[0])
+            fprintf(file, "        %s\n", why);
     }
 }
 
@@ -93,15 +127,20 @@ void grade_text(const struct report *r, FILE *file)
 static void quoted(FILE *file, const char *text)
 {
     putc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (*c == '"' || *c == '\\')
-            fprintf(file, "\\%c", *c);
-        else if (*c == '\n')
+    while (*text) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            putc('\\', file);
+        if (c >= ' ' && c != 0x7f) {
+            text = put_character(file, text);
+            continue;
+        }
+        text++;
+        if (c == '\n')
             fputs("\\n", file);
-        else if (*c < ' ' || *c >= 0x7f)
-            fprintf(file, "\\u%04x", *c);
         else
-            putc(*c, file);
+            fprintf(file, "\\u%04x", c);
+    }
     putc('"', file);
 }
 
@@ -157,12 +196,15 @@ void grade_neutral(const struct report *r, FILE *file)
     for (size_t k = 0; k < a->criterion_count; k++) {
         const struct criterion *c = &a->criteria[k];
         bool first = true;
+        char why[500];
         fputs("    { ", file);
         member(file, "part", c->part, ", ");
         member(file, "criterion", c->word, ", ");
         fprintf(file, "\"points\": %d, ", c->points);
         if (c->kind != ELSEWHERE)
             fprintf(file, "\"earned\": %d, ", c->earned);
+        if (c->kind != ELSEWHERE)
+            member(file, "reason", reason(r, c, why), ", ");
         fputs("\"trials\": [", file);
         for (size_t n = 0; n < r->trial_count; n++) {
             if (r->trials[n].criterion != k)
@@ -176,10 +218,11 @@ void grade_neutral(const struct report *r, FILE *file)
     fputs("  ]\n}\n", file);
 }
 
-/* The lines of a criterion's trials that are not right, as one string. */
+/* The lines of a criterion's trials and the reason for its points, as one string. */
 static void quoted_trials(const struct report *r, size_t criterion, FILE *file)
 {
-    static char text[MOST_TRIALS * 900];
+    static char text[MOST_TRIALS * 900 + 500];
+    char why[500];
     size_t n = 0;
     text[0] = '\0';
     for (size_t k = 0; k < r->trial_count; k++) {
@@ -192,6 +235,7 @@ static void quoted_trials(const struct report *r, size_t criterion, FILE *file)
                               t->outcome == WRONG && t->reread[0] ? "; read again: " : "",
                               t->outcome == WRONG ? t->reread : "");
     }
+    snprintf(text + n, sizeof text - n, "%s", reason(r, &r->assignment->criteria[criterion], why));
     quoted(file, text);
 }
 
@@ -275,17 +319,49 @@ static void comma_separated(FILE *file, const char *text)
     // a name that begins like a formula must not become one in a spreadsheet
     if (strchr("=+-@", text[0]) && text[0])
         putc('\'', file);
-    for (; *text; text++) {
-        if (*text == '"')
+    while (*text) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"')
             putc('"', file);
-        putc(*text >= ' ' ? *text : ' ', file);
+        if (c >= ' ' && c != 0x7f) {
+            text = put_character(file, text);
+        } else {
+            putc(' ', file);
+            text++;
+        }
     }
     putc('"', file);
+}
+
+/* Of each criterion that earned nothing why, and each reason once. */
+static void note_of(const struct report *r, char *note, size_t size)
+{
+    snprintf(note, size, "%s", r->refused);
+    for (size_t k = 0; k < r->assignment->criterion_count && !r->refused[0]; k++) {
+        const struct criterion *c = &r->assignment->criteria[k];
+        const struct trial *t = r->trials, *const end = r->trials + r->trial_count;
+        char why[500], text[1200];
+        const size_t n = strlen(note);
+        if (c->kind == ELSEWHERE || c->earned > 0 || c->points == 0)
+            continue;
+        while (t < end && (t->criterion != k || t->outcome == PASSED))
+            t++;
+        if (t == end)
+            snprintf(text, sizeof text, "%s: %s", c->part, reason(r, c, why));
+        else if (t->outcome == NOT_RUN)
+            snprintf(text, sizeof text, "%s: %s", c->part, t->text);
+        else
+            snprintf(text, sizeof text, "%s: %s: %s, %s", c->part, t->name, outcomes[t->outcome],
+                     t->text);
+        if (!strstr(note, text))
+            snprintf(note + n, size - n, "%s%s", n ? "; " : "", text);
+    }
 }
 
 void grade_row(const struct report *r, bool heading, FILE *file)
 {
     const struct assignment *a = r->assignment;
+    char note[4000];
     if (heading)
         fputs("submission", file);
     else
@@ -301,6 +377,7 @@ void grade_row(const struct report *r, bool heading, FILE *file)
     }
     fprintf(file, ",%d,%d,%llu,%s,", grade_points(r, true), grade_points(r, false),
             (unsigned long long)r->seed, r->variant);
-    comma_separated(file, r->refused);
+    note_of(r, note, sizeof note);
+    comma_separated(file, note);
     putc('\n', file);
 }

@@ -26,6 +26,7 @@ while [ "$number" -lt "$all" ]; do
         { last = $0 }
         END {
             name = ENVIRON["NAME"]
+            gsub(/[[:cntrl:]]/, " ", name)
             if (name ~ /^[=+@-]/) name = "\047" name
             gsub(/"/, "\"\"", name)
             if (match(last, /reject [0-9]+ of [0-9]+ wrong ones/)) {

@@ -26,6 +26,8 @@ void read_text(const char *path, char *text, size_t size)
     size_t n = file ? fread(text, 1, size - 1, file) : 0;
     if (file)
         fclose(file);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
     text[n] = '\0';
     for (size_t k = 0; k < n; k++)
         if ((text[k] < ' ' && text[k] != '\n') || text[k] == 0x7f || (unsigned char)text[k] >= 0x80)

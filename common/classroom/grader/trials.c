@@ -301,6 +301,13 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
 void try_numbers(struct report *r, size_t criterion)
 {
     char path[PATH_ROOM], line[300], verdict[10], name[80], got[60];
+    read_text(path_of(given.work, "said/answers.txt", path), line, sizeof line);
+    if (line[0]) {
+        struct trial *t = trial_new(r, criterion, "answers.txt", "the numbers", "");
+        t->outcome = NOT_RUN;
+        snprintf(t->text, sizeof t->text, "%s", line);
+        return;
+    }
     FILE *file = fopen(path_of(given.work, "answers", path), "r");
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "%9s %79s %59s", verdict, name, got) != 3 ||

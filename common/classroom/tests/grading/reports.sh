@@ -31,9 +31,49 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
     sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" >"$work/rows"
-    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,""$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
+    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,"questions: answers.txt: not in the submission"$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
+fi
+# A name is one field of the table, and the same in every report.
+if is_wanted names_stay_as_they_are; then
+    wrong=''
+    two_lines=$(printf 'two\nlines')
+    for name in 'Jürgen Großmann, "MSc" 李' "$two_lines" "$(printf 'no\374character')"; do
+        mkdir -p "$work/in/class/$name" && cp $lesson "$work/in/class/$name/"
+    done 2>/dev/null
+    BUILDS=none sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
+    for start in '"Jürgen Großmann, ""MSc"" 李",0' '"two lines",0' '"no?character",0'; do
+        grep -qF "$start" "$work/in/reports/grades.csv" || [ ! -d "$work/in/class/$(printf 'no\374character')" ] || wrong="$wrong; expected $start"
+    done
+    there=$work/in/reports/submissions/'Jürgen Großmann, "MSc" 李'
+    grep -qF '"Jürgen Großmann, \"MSc\" 李"' "$there/report.json" && grep -qF '"Jürgen Großmann, \"MSc\" 李"' "$there/classroom50.json" || wrong="$wrong; not in JSON"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong: $(cat "$work/in/reports/grades.csv")"; fi
+fi
+# Whoever has no points is told why, in the table and in every report.
+if is_wanted nothing_without_a_reason; then
+    wrong=''
+    class=$work/in/class
+    mkdir -p "$class/archives" "$class/renamed" "$class/empty" "$class/answers" "$class/other"
+    cp $lesson "$work/in/"
+    for of in a b; do (cd "$work/in" && tar -czf "$class/archives/$of.tar.gz" standard_softmax.c); done
+    cp $lesson "$class/renamed/standard_softmax (1).c"
+    printf '0.l = 30.19\n' >"$class/answers/answers.txt"
+    printf 'chapter 02_safe_softmax\nseed 0\n' >"$class/other/STARTER"
+    BUILDS=none sh "$scripts/grade_all.sh" "$build" "$class" "$work/in/reports" 7 01 >"$work/said" 2>&1
+    while read -r name words; do
+        grep "^\"$name\",0,0,0,.*$words" "$work/in/reports/grades.csv" >/dev/null || wrong="$wrong; $name: expected $words"
+        for kind in report.txt report.json gradescope.json classroom50.json; do
+            grep -q "$words" "$work/in/reports/submissions/$name/$kind" || wrong="$wrong; $name, $kind: expected $words"
+        done
+    done <<END
+archives or one archive of them and nothing else, found a.tar.gz b.tar.gz
+renamed standard_softmax.c: not in the submission, which has standard_softmax (1).c
+empty there is no file in it
+answers answers.txt: not judged, because there is no STARTER
+other expected files of 01_standard_softmax, found a STARTER of 02_safe_softmax
+END
+    if [ -z "$wrong" ]; then pass; else fail "$wrong: $(cat "$work/said" "$work/in/reports/grades.csv")"; fi
 fi
 # The first is graded, the second does not end by itself.
 if is_wanted a_class_that_is_interrupted; then
@@ -59,6 +99,7 @@ if is_wanted numbers_by_the_seed; then
         column 'questions numbers'
     }
     printf '0.l =\n' >"$work/in/answers.txt"
+    printf 'chapter 01_standard_softmax\nseed 0\n' >"$work/in/STARTER"
     PART=questions grade "$work/in"
     without=$(report)
     said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
