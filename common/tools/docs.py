@@ -55,11 +55,15 @@ def parts_of(page, text):
     return parts + [now]
 
 
+# What make says of its own work, such as a jobserver that is unavailable or a clock that differs, is no output.
+WARNING = re.compile(r"^make(\[\d+\])?: warning: .*\n", re.MULTILINE | re.IGNORECASE)
+
+
 def run(command):
     """The command's exit status and its output, standard error among it."""
     ended = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"})
-    return ended.returncode, ended.stdout.decode("utf-8", "surrogateescape")
+    return ended.returncode, WARNING.sub("", ended.stdout.decode("utf-8", "surrogateescape"))
 
 
 def outputs_of(parts):

@@ -53,6 +53,11 @@ class Docs(unittest.TestCase):
         self.assertNotIn("1.md", self.out.getvalue())
         self.assertIn("2.md", self.out.getvalue())
 
+    def test_a_warning_of_make_is_no_output(self):
+        text = ("<!-- text: for of in 'warning: jobserver unavailable' 'Warning: Clock skew'; do echo \"make[2]: $of\" >&2; done;"
+                " echo one; echo make: a word of the page -->\n{}<!-- end -->\n")
+        self.fills(text.format(""), text.format("```text\none\nmake: a word of the page\n```\n"))
+
     def test_a_block_is_filled(self):
         self.fills(TEXT.format("old"), TEXT.format("one\ntwo"))
         text = "<!-- text: echo new -->\n{}<!-- end -->\n"
