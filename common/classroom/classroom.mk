@@ -33,7 +33,7 @@ $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)
 grade-tests: setup-test
 	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
 grade-tests-all: setup-test
-	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
+	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' PART='$(PART)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 
@@ -68,5 +68,5 @@ test-classroom: setup-test
 #? make starter-03   OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
 #! make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject
-#! make grade-tests-all  FOLDER=folder CHAPTER=03: the same of all submissions in it, and one CSV
+#! make grade-tests-all  FOLDER=folder CHAPTER=03: the same of all submissions in it, in the CSV of grade-all
 #! make test-classroom  proves every starter: it builds, fails untouched, passes with its solution back

@@ -140,7 +140,7 @@ gradescope classroom50:
 docs docs-check: grader $(GRADER)/against
 
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
-#! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV
+#! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all
 #! make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
 #! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage
 #! make test-grading the grader, on what is right, what is wrong, and on cheating

@@ -2,18 +2,18 @@
 # grade_all.sh BUILD FOLDER [REPORTS [SEED]] CHAPTER - grades every submission in FOLDER, as many at a time as make may.
 # grade_all.sh one NUMBER                                   - grades one of them, by what the first has exported
 #
-# A submission is a folder or an archive; its name is the student's. REPORTS (BUILD/reports/class unless given) gets
+# A submission is a folder or an archive; its name is the student's. REPORTS (BUILD/reports/class-03 unless given) gets
 # a folder of reports for each, and grades.csv, a line for each; if it is interrupted, for each that was graded by then.
 # All get the same seed. JOBS in the environment is what make is to be told, as -j2. What else grade.sh wants is in the
 # environment too.
 if [ "$1" = one ]; then
     chapter=$known
 else
-    build=$1 folder=$2 reports=${3:-$1/reports/class} seed=$4 chapter=$5
+    build=$1 folder=$2 reports=$3 seed=$4 chapter=$5
     [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 fi
 command=grade-all
-. common/classroom/grader/class.sh
+. "$(dirname "$0")/class.sh"
 # How far they are, on a terminal.
 bar() {
     [ -t 2 ] || return 0
@@ -34,11 +34,8 @@ if [ "$1" = one ]; then
     exit 0
 fi
 
-why=$(exercise_refused "$PART")
-[ -z "$why" ] || die PART "$why"
-rm -rf "$reports/submissions"
 mkdir -p "$reports/submissions" || exit 2
-rm -f "$reports/grades.csv"
+rm -f "$reports"/submissions/*/done "$reports"/submissions/*/row.csv
 bar
 interrupted=''
 export build folder reports seed known
@@ -51,17 +48,17 @@ line=0 graded=0 failed=0
 while [ "$line" -lt "$all" ]; do
     line=$((line + 1))
     name=$(submission "$line")
-    there=$reports/submissions/$name row=$reports/submissions/$name/row.csv
+    there=$reports/submissions/$name
     [ -f "$there/done" ] || continue  # this was interrupted before
-    if [ -f "$row" ]; then
+    if [ -f "$there/row.csv" ]; then
         graded=$((graded + 1))
-        [ -f "$reports/grades.csv" ] || head -n 1 "$row" >"$reports/grades.csv"
-        tail -n 1 "$row" >>"$reports/grades.csv"
     else
-        failed=$((failed + 1))
-        echo "grade-all: $name: not graded: $(head -n 1 "$there/said")" >&2
+        failed=$((failed + 1)) note="not graded: $(head -n 1 "$there/said")"
+        echo "grade-all: $name: $note" >&2
+        printf 'submission,note\n%s,%s\n' "$(field "$name")" "$(field "$note")" >"$there/row.csv"
     fi
 done
+table
 echo "${interrupted:+Incomplete, for it was interrupted: }$graded of $all graded with seed $seed: $reports/grades.csv"
 [ -z "$interrupted" ] || exit 2
 [ "$failed" -eq 0 ]

@@ -31,7 +31,9 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
     echo nothing >"$work/in/class/notes.txt"
     sh "$scripts/grade_all.sh" "$build" "$work/in/class" "$work/in/reports" 7 01 >"$work/said" 2>&1
     sed 's/,7,/,SEED,/' "$work/in/reports/grades.csv" >"$work/rows"
-    if grep -q '^"ann",3,1,1,0,5,9,SEED,17,"questions: answers.txt: not in the submission"$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
+    head -n 1 "$work/rows" | grep -qx 'submission,passes output,passes counts,passes sanitizer,tests mutants,questions numbers,questions hand,earned,points,seed,variant,note' ||
+        fail "$(cat "$work/rows")"
+    if grep -q '^"ann",3,1,1,,0,,5,16,SEED,17,"questions: answers.txt: not in the submission"$' "$work/rows" && [ -s "$work/in/reports/submissions/ann/report.txt" ] && grep -q '^"bob",0,0,0,' "$work/rows" && grep -q '^"notes.txt",0,0,0,' "$work/rows" &&
         grep -q "^\"'=cyd, \"\"the\"\" 3rd\"" "$work/rows" && [ "$(grep -c . "$work/in/reports/grades.csv")" -eq 5 ] &&
         grep -q '4 of 4 graded with seed 7' "$work/said"; then pass; else fail "$(cat "$work/said" "$work/in/reports/grades.csv")"; fi
 fi
@@ -160,8 +162,8 @@ if is_wanted bad_arguments; then
     refuses 'SUBMISSION: expected a folder or an archive' ''
     refuses 'nowhere: expected a folder or an archive, found nothing' "$work/nowhere"
     refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
-    refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1
-    refuses 'CHAPTER: expected the chapter' "$work/in/empty" "$work/r" 1 09
+    refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1
+    refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1 09
     PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
     PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
     [ ! -e "$work/r" ] || wrong="$wrong; something was written"

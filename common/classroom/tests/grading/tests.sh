@@ -184,15 +184,31 @@ if is_wanted tests_of_a_class; then
     test_of ann <01_standard_softmax/tests/mine.c  # as it is handed out
     test_of '=bob, "the" 2nd' </dev/null
     printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' | test_of cyd
+    test_of dan <<END
+#include "01_standard_softmax/standard_softmax.h"
+#include "common/tests/test.h"
+TEST(mine, two_rows)
+{
+    float y[3];
+    for (int row = 0; row < 2; row++) {
+        standard_softmax((const float[]){ 1, 2, 3 }, y, 3);
+        cr_assert(y[0] > 0.0900f && y[0] < 0.0901f && y[2] > 0.6652f && y[2] < 0.6653f);
+    }
+}
+END
     echo nothing >"$work/in/class/notes.txt"
+    # with what programs have earned, in one table
+    printf 'submission,passes output,seed,variant,note\n"cyd",2,7,17,"a reason"\n' >"$work/row.csv"
+    mkdir -p "$work/in/reports/submissions/cyd" && mv "$work/row.csv" "$work/in/reports/submissions/cyd/"
     sh "$scripts/grade_tests_all.sh" "$work/in/class" 01 "$work/in/reports" >"$work/said" 2>&1
     all=$(awk '$3 == "mutants" { print $2 }' 01_standard_softmax/exercise/points)
-    rows=$work/in/reports/tests.csv
-    if grep -qx "\"ann\",0,2,0.0,$all,\"\"" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,0.0,$all,\".*0 points" "$rows" &&
-        grep -q "^\"cyd\",,,0.0,$all,\"These tests reject the right version" "$rows" &&
-        grep -q "^\"notes.txt\",,,0.0,$all,\".*expected a file 01_standard_softmax/tests/test_mine.c" "$rows" &&
-        [ "$(grep -c . "$rows")" -eq 5 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd" &&
-        grep -q '4 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
+    rows=$work/in/reports/grades.csv
+    if grep -q "^\"ann\",,,,0.0,,,0,16,,,\"tests: .*reject 0 of 2 wrong ones" "$rows" && grep -q "^\"'=bob, \"\"the\"\" 2nd\",,,,0.0,,,0,16,.*0 points" "$rows" &&
+        grep -q "^\"cyd\",2,,,0.0,,,2,16,7,17,\"a reason; tests: These tests reject the right version" "$rows" &&
+        grep -q "^\"dan\",,,,$all.0,,,$all,16,,,\"\"" "$rows" &&
+        grep -q "^\"notes.txt\",,,,0.0,,,0,16,.*expected a file 01_standard_softmax/tests/test_mine.c" "$rows" &&
+        [ "$(grep -c . "$rows")" -eq 6 ] && grep -q 'mine::nothing_is_right' "$work/in/reports/submissions/cyd/tests.txt" &&
+        grep -q '5 graded' "$work/said"; then pass; else fail "$(cat "$work/said" "$rows")"; fi
 fi
 # One version at a time, as -j1 says: the first is not rejected, and at the second, whose last weight is never written,
 # the tests stop, in two processes, and everybody hears of it who belongs to the command.
