@@ -1,54 +1,138 @@
 /*
  * What a student's program is tried on: sizes and kinds of input, the same for everybody, with numbers from a
- * seed that nobody knows beforehand.
+ * seed that nobody knows beforehand; and where to read again if it goes wrong.
  */
 #include "common/classroom/grader/grade.h"
 
 #include <string.h>
 
-#define SOFTMAX(title, again, r, c, ...)                                  \
-    {                                                                     \
-        .name = title, .reread = again, .rows = r, .cols = c, __VA_ARGS__ \
-    }
+// ---- where to read again -------------------------------------------------------------------------
 
-static const char of_sum[] =
-    "chapter 01, The code: no weight can be written before the whole sum is known";
-static const char of_shift[] = "chapter 02, The idea: subtract the row's maximum from every score";
-static const char of_infinity[] = "chapter 02, Where it breaks and chapter 03, The idea: -inf has "
-                                  "weight 0; a row of nothing else is NaN";
-static const char of_online[] =
-    "chapter 03, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)";
-static const char of_rows[] =
-    "chapter 01, The code: a row is on its own, nothing is left over from the one before";
+/* Of each topic the page of a chapter, as a student has it too, and the section; then what it says. */
+static const struct {
+    enum topic topic;
+    const char *chapters, *text;
+} places[] = {
+    { ON_OUTPUTS, "01 02 03 04 05 06 07", "exercise/README.md: what each part writes, and where" },
+    { ON_SUM, "01 02 03",
+      "README.md, The code: no weight can be written before the whole sum is known" },
+    { ON_ROWS, "01 02 03", "README.md, The code: nothing is left over from the row before" },
+    { ON_SHIFT, "02 03", "README.md, The idea: the row's maximum is subtracted from every score" },
+    { ON_ONLINE, "02", "README.md, The idea: the row's maximum is subtracted from every score" },
+    { ON_ONLINE, "03",
+      "README.md, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)" },
+    { ON_INFINITY, "01", "README.md, Where it breaks: what the exponential of a score can be" },
+    { ON_INFINITY, "02",
+      "README.md, Does it work?: -inf has weight 0; a row of nothing else is NaN" },
+    { ON_INFINITY, "03",
+      "README.md, Minus infinity: -inf has weight 0; a row of nothing else is NaN" },
+    { ON_INFINITY, "04", "README.md, Masks: a score of -inf has weight 0, also the first" },
+    { ON_INFINITY, "05",
+      "README.md, The algorithm, line by line: a score of -inf has weight 0, also the first" },
+    { ON_MERGE, "03", "README.md, Merging two blocks: both sums are about the same maximum" },
+    { ON_EMPTY, "03",
+      "README.md, Merging two blocks: an empty block changes nothing and has no share" },
+    { ON_RECURRENCE, "04",
+      "README.md, The idea: what share of the weight the old keys keep, and the new one gets" },
+    { ON_RECURRENCE, "05",
+      "README.md, Step 2: FlashAttention: what the old O, and the new tile, are multiplied by" },
+    { ON_RECURRENCE, "06",
+      "pages/fa1.md, FlashAttention, one block per head: what the old O is multiplied by" },
+    { ON_TILES, "04", "README.md, The code: any number of queries and of keys" },
+    { ON_TILES, "05", "README.md, Tiles: the last tile of each direction may be smaller" },
+    { ON_TILES, "06",
+      "README.md, Threads that work together: the last tile of each direction may be smaller" },
+    { ON_PRODUCTS, "05", "README.md, Step 1: the two products: every block adds its share" },
+    { ON_SCALE, "04",
+      "README.md, What attention computes: scores are scaled before their softmax" },
+    { ON_SCALE, "05",
+      "README.md, The algorithm, line by line: scores are scaled before their softmax" },
+    { ON_SCALE, "06",
+      "README.md, Step 1: attention as the formula says: scores are scaled before their softmax" },
+    { ON_MASKS, "04",
+      "README.md, Masks: what a query does not attend to has weight exactly 0, and is not read" },
+    { ON_MASKS, "05",
+      "pages/masks.md, Step 4: three kinds of tile: what is masked has weight exactly 0" },
+    { ON_MASKS, "06",
+      "README.md, Mistakes people make: a masked score is -inf, also the first of its row" },
+    { ON_MASKS, "07",
+      "pages/complete.md, Masks, dropout, grouped heads: what is masked has no gradient" },
+    { ON_OTHER_MASKS, "05",
+      "pages/options.md, Step 4, continued: other masks: which blocks are skipped whole" },
+    { ON_GROUPS, "04 05 06", "common/docs/GLOSSARY.md: grouped heads" },
+    { ON_WARP, "06", "pages/registers.md, Which thread has which scores: which lanes share a row" },
+    { ON_FRAGMENTS, "06",
+      "pages/tensor_cores.md, Kernel 4, mma: fragments: which lane has which element" },
+    { ON_SWIZZLE, "06",
+      "pages/tensor_cores.md, Kernel 5, swizzle: banks: each piece has a place of its own" },
+    { ON_GRADIENTS, "07", "README.md, The derivation: which of the five products is it?" },
+    { ON_DV, "07", "README.md, Through O = P V: dV is right if P and dO are" },
+    { ON_DK, "07", "README.md, Through S = c Q K^T: dQ is right, so dS is" },
+    { ON_DROPOUT, "07",
+      "pages/complete.md, Masks, dropout, grouped heads: P before dropout goes into dS" },
+    { ON_COUNTS, "01", "README.md, What a memory access costs: what is counted" },
+    { ON_COUNTS, "02 03", "README.md, What it costs: how many passes there are" },
+    { ON_COUNTS, "04", "README.md, Count it: what is read how often" },
+    { ON_COUNTS, "05", "pages/counting.md, The formulas: what is read how often" },
+    { ON_COUNTS, "06", "pages/tensor_cores.md, Kernel 5, swizzle: banks: what costs a cycle" },
+    { ON_COUNTS, "07", "pages/tiles.md, Count it: what is read how often" },
+};
+
+void where_to_read(const struct assignment *a, enum topic topic, char text[200])
+{
+    text[0] = '\0';
+    for (size_t k = 0; k < sizeof places / sizeof places[0] && !text[0]; k++) {
+        const bool is_common = strncmp(places[k].text, "common/", 7) == 0;
+        if (places[k].topic == topic && strstr(places[k].chapters, a->number))
+            snprintf(text, 200, "%s%s%s", is_common ? "" : a->chapter, is_common ? "" : "/",
+                     places[k].text);
+    }
+    if (!text[0] && topic != ON_NOTHING)
+        options_fail("cases.c", "expected a page of chapter %s for topic %d", a->number, topic);
+}
+
+enum topic topic_of(enum topic of_case, const struct finding *f)
+{
+    if (f->missing || f->unlike[0])
+        return ON_OUTPUTS;
+    if (of_case != ON_GRADIENTS || !f->array)
+        return of_case;
+    return strcmp(f->array, "dV") == 0 ? ON_DV : strcmp(f->array, "dK") == 0 ? ON_DK : of_case;
+}
+
+// ---- cases ---------------------------------------------------------------------------------------
+
+#define SOFTMAX(title, again, r, c, ...)                                 \
+    {                                                                    \
+        .name = title, .topic = again, .rows = r, .cols = c, __VA_ARGS__ \
+    }
 
 /* The first two are run with the sanitizers. */
 static const struct test_case softmax_cases[] = {
-    SOFTMAX("3 rows of 7", of_sum, 3, 7, .special = ORDINARY),
-    SOFTMAX("20 rows of 64", of_rows, 20, 64, .special = ORDINARY),
-    SOFTMAX("rows of one score", of_sum, 5, 1, .special = ORDINARY),
-    SOFTMAX("a row of 20 011", of_sum, 1, 20011, .special = ORDINARY),
-    SOFTMAX("written over the input", of_rows, 4, 130, .in_place = true),
-    SOFTMAX("weights that are 0", of_sum, 6, 50, .special = TINY_WEIGHTS),
-    SOFTMAX("some scores of -inf", of_infinity, 9, 33, .special = WITH_MINUS_INF),
+    SOFTMAX("3 rows of 7", ON_SUM, 3, 7, .special = ORDINARY),
+    SOFTMAX("20 rows of 64", ON_ROWS, 20, 64, .special = ORDINARY),
+    SOFTMAX("rows of one score", ON_SUM, 5, 1, .special = ORDINARY),
+    SOFTMAX("a row of 20 011", ON_SUM, 1, 20011, .special = ORDINARY),
+    SOFTMAX("written over the input", ON_ROWS, 4, 130, .in_place = true),
+    SOFTMAX("weights that are 0", ON_SUM, 6, 50, .special = TINY_WEIGHTS),
+    SOFTMAX("some scores of -inf", ON_INFINITY, 9, 33, .special = WITH_MINUS_INF),
 };
 
 static const struct test_case safe_cases[] = {
-    SOFTMAX("scores about 1000", of_shift, 6, 40, .shift = 1000.0f, .core = true),
-    SOFTMAX("scores about -1000", of_shift, 6, 40, .shift = -1000.0f, .core = true),
-    SOFTMAX("scores about -1e30", of_shift, 3, 30, .shift = -1e30f, .core = true),
-    SOFTMAX("scores far apart", of_online, 8, 100, .spread = 40.0f, .core = true),
-    SOFTMAX("a row of -inf", of_infinity, 4, 20, .special = ONLY_MINUS_INF),
-    SOFTMAX("a row with NaN", of_infinity, 4, 20, .special = WITH_NAN),
-    SOFTMAX("a row with +inf", of_infinity, 4, 20, .special = WITH_PLUS_INF),
+    SOFTMAX("scores about 1000", ON_SHIFT, 6, 40, .shift = 1000.0f, .core = true),
+    SOFTMAX("scores about -1000", ON_SHIFT, 6, 40, .shift = -1000.0f, .core = true),
+    SOFTMAX("scores about -1e30", ON_SHIFT, 3, 30, .shift = -1e30f, .core = true),
+    SOFTMAX("scores far apart", ON_ONLINE, 8, 100, .spread = 40.0f, .core = true),
+    SOFTMAX("a row of -inf", ON_INFINITY, 4, 20, .special = ONLY_MINUS_INF),
+    SOFTMAX("a row with NaN", ON_INFINITY, 4, 20, .special = WITH_NAN),
+    SOFTMAX("a row with +inf", ON_INFINITY, 4, 20, .special = WITH_PLUS_INF),
 };
 
-static const char of_merge[] = "chapter 03, Merge: both sums have to be about the same maximum";
-static const char of_empty[] = "chapter 03, Merge: an empty block changes nothing and has no share";
 static const struct test_case state_cases[] = {
-    { .name = "ordinary blocks", .reread = of_merge, .rows = 200 },
-    { .name = "maxima far apart", .reread = of_merge, .rows = 200, .spread = 60.0f },
+    { .name = "ordinary blocks", .topic = ON_MERGE, .rows = 200 },
+    { .name = "maxima far apart", .topic = ON_MERGE, .rows = 200, .spread = 60.0f },
     { .name = "empty blocks",
-      .reread = of_empty,
+      .topic = ON_EMPTY,
       .rows = 40,
       .special = ONLY_MINUS_INF,
       .spread = 3.0f },
@@ -56,7 +140,7 @@ static const struct test_case state_cases[] = {
 
 #define ATTENTION(title, again, b, h, hkv, nq, nk, columns, br, bc, ...) \
     {                                                                    \
-        .name = title, .reread = again, .Br = br, .Bc = bc, .p = {       \
+        .name = title, .topic = again, .Br = br, .Bc = bc, .p = {        \
             .B = b,                                                      \
             .H = h,                                                      \
             .Hkv = hkv,                                                  \
@@ -69,37 +153,30 @@ static const struct test_case state_cases[] = {
         }                                                                \
     }
 
-static const char of_recurrence[] =
-    "chapter 04, The idea: what share of the total weight the old keys keep, and the new one gets";
-static const char of_tiles[] =
-    "chapter 05, The idea: tiles: the last tile of each direction may be smaller";
-static const char of_scale[] = "chapter 04, The problem: scores are scaled before their softmax";
-static const char of_masks[] = "chapter 04, Heads, texts, masks: what a query does not see has "
-                               "weight exactly 0, and is not read";
 static const struct test_case attention_cases[] = {
-    ATTENTION("one head, 24 queries and keys", of_recurrence, 1, 1, 1, 24, 24, 8, 8, 8,
+    ATTENTION("one head, 24 queries and keys", ON_RECURRENCE, 1, 1, 1, 24, 24, 8, 8, 8,
               .causal = false),
-    ATTENTION("tiles that do not divide the problem", of_tiles, 1, 2, 2, 37, 53, 16, 8, 12,
+    ATTENTION("tiles that do not divide the problem", ON_TILES, 1, 2, 2, 37, 53, 16, 8, 12,
               .causal = false),
-    ATTENTION("one query, many keys", of_tiles, 1, 1, 1, 1, 203, 32, 16, 16, .causal = false),
-    ATTENTION("many queries, one key", of_tiles, 1, 1, 1, 113, 1, 5, 16, 16, .causal = false),
-    ATTENTION("tiles of one query and of one key", of_tiles, 1, 1, 1, 21, 30, 3, 1, 1,
+    ATTENTION("one query, many keys", ON_TILES, 1, 1, 1, 1, 203, 32, 16, 16, .causal = false),
+    ATTENTION("many queries, one key", ON_TILES, 1, 1, 1, 113, 1, 5, 16, 16, .causal = false),
+    ATTENTION("tiles of one query and of one key", ON_TILES, 1, 1, 1, 21, 30, 3, 1, 1,
               .causal = false),
-    ATTENTION("a tile larger than the problem", of_tiles, 2, 2, 2, 19, 23, 8, 64, 64,
+    ATTENTION("a tile larger than the problem", ON_TILES, 2, 2, 2, 19, 23, 8, 64, 64,
               .causal = false),
-    ATTENTION("another scale", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = 1.5f),
-    ATTENTION("a scale below 0", of_scale, 1, 1, 1, 40, 40, 16, 16, 8, .scale = -0.5f),
-    ATTENTION("2 texts, 3 heads, 129 queries", of_recurrence, 2, 3, 3, 129, 65, 64, 32, 16,
+    ATTENTION("another scale", ON_SCALE, 1, 1, 1, 40, 40, 16, 16, 8, .scale = 1.5f),
+    ATTENTION("a scale below 0", ON_SCALE, 1, 1, 1, 40, 40, 16, 16, 8, .scale = -0.5f),
+    ATTENTION("2 texts, 3 heads, 129 queries", ON_RECURRENCE, 2, 3, 3, 129, 65, 64, 32, 16,
               .causal = false),
 };
 static const struct test_case mask_cases[] = {
-    ATTENTION("causal", of_masks, 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
-    ATTENTION("causal, queries that see no key", of_masks, 1, 1, 1, 50, 31, 8, 8, 8,
+    ATTENTION("causal", ON_MASKS, 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
+    ATTENTION("causal, queries that see no key", ON_MASKS, 1, 1, 1, 50, 31, 8, 8, 8,
               .causal = true),
-    ATTENTION("causal from the first key on", of_masks, 1, 1, 1, 31, 50, 8, 8, 8, .causal = true,
+    ATTENTION("causal from the first key on", ON_MASKS, 1, 1, 1, 31, 50, 8, 8, 8, .causal = true,
               .top_left = true),
     { .name = "a window",
-      .reread = of_masks,
+      .topic = ON_MASKS,
       .Br = 8,
       .Bc = 8,
       .p = { .B = 1,
@@ -111,7 +188,7 @@ static const struct test_case mask_cases[] = {
              .window_left = 9,
              .window_right = 4 } },
     { .name = "hidden keys that hold NaN",
-      .reread = of_masks,
+      .topic = ON_MASKS,
       .Br = 8,
       .Bc = 8,
       .key_mask = true,
@@ -126,13 +203,11 @@ static const struct test_case mask_cases[] = {
              .window_right = -1 } },
 };
 static const struct test_case group_cases[] = {
-    ATTENTION("grouped heads", of_masks, 2, 4, 2, 33, 45, 16, 8, 8, .causal = false),
+    ATTENTION("grouped heads", ON_GROUPS, 2, 4, 2, 33, 45, 16, 8, 8, .causal = false),
 };
-static const char of_minus_inf[] =
-    "chapter 03, The idea: a score of -inf has weight 0, also when it is the first";
 static const struct test_case infinity_cases[] = {
     { .name = "scores of -inf, the first among them",
-      .reread = of_minus_inf,
+      .topic = ON_INFINITY,
       .Br = 4,
       .Bc = 4,
       .special = WITH_MINUS_INF,
@@ -146,49 +221,38 @@ static const struct test_case infinity_cases[] = {
              .window_right = -1 } },
 };
 static const struct test_case block_cases[] = {
-    ATTENTION("a block mask", of_masks, 1, 2, 2, 60, 48, 8, 8, 8, .mask_rows = 12, .mask_cols = 5),
+    ATTENTION("a block mask", ON_OTHER_MASKS, 1, 2, 2, 60, 48, 8, 8, 8, .mask_rows = 12,
+              .mask_cols = 5),
 };
-static const char of_dropout[] =
-    "chapter 07, The steps: P before dropout goes into dS, P after it into dV";
 static const struct test_case dropout_cases[] = {
-    ATTENTION("dropout", of_dropout, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
+    ATTENTION("dropout", ON_DROPOUT, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
 };
 
 static const struct test_case pair_cases[] = {
-    ATTENTION("one query, one key", of_dropout, 1, 2, 2, 1, 1, 9, 1, 1, .causal = false),
+    ATTENTION("one query, one key", ON_GRADIENTS, 1, 2, 2, 1, 1, 9, 1, 1, .causal = false),
 };
 
-static const char of_fusing[] =
-    "chapter 04, The idea: fuse: what share of the weight the old keys keep, and the new one gets";
-static const char of_gradients[] = "chapter 07, The derivation: which of the five products is it?";
-
 /* Those that chapter 06's kernels know, which have tiles of their own: d, and causal order as the only mask. */
-static const char of_row[] =
-    "chapter 06, Kernel 2: a row of a tile, and what the old O is multiplied by";
-static const char of_warp[] = "chapter 06, registers.md, Who has what: which lanes share a row";
-static const char of_ends[] =
-    "chapter 06, Kernel 2: the last tile of each direction may be smaller";
-static const char of_causal[] =
-    "chapter 06, Kernel 2: a score that nobody sees is -inf, also if it is the first of its row";
 #define KERNEL(title, again, ...) ATTENTION(title, again, __VA_ARGS__)
 static const struct test_case kernel_cases[] = {
-    KERNEL("one head, 24 queries and keys", of_row, 1, 1, 1, 24, 24, 16, 0, 0, .causal = false),
-    KERNEL("tiles that do not divide the problem", of_ends, 1, 2, 2, 37, 183, 32, 0, 0,
+    KERNEL("one head, 24 queries and keys", ON_RECURRENCE, 1, 1, 1, 24, 24, 16, 0, 0,
            .causal = false),
-    KERNEL("one query, many keys", of_ends, 1, 1, 1, 1, 203, 32, 0, 0, .causal = false),
-    KERNEL("many queries, one key", of_ends, 1, 1, 1, 113, 1, 16, 0, 0, .causal = false),
-    KERNEL("more than a tile of queries and of keys", of_row, 1, 1, 1, 140, 150, 64, 0, 0,
+    KERNEL("tiles that do not divide the problem", ON_TILES, 1, 2, 2, 37, 183, 32, 0, 0,
            .causal = false),
-    KERNEL("d = 128, 2 texts, 2 heads", of_row, 2, 2, 2, 40, 70, 128, 0, 0, .causal = false),
-    KERNEL("another scale", of_scale, 1, 1, 1, 40, 100, 64, 0, 0, .scale = 0.5f),
-    KERNEL("a scale below 0", of_scale, 1, 1, 1, 40, 100, 64, 0, 0, .scale = -0.2f),
-    KERNEL("causal", of_causal, 1, 2, 2, 150, 150, 16, 0, 0, .causal = true),
-    KERNEL("causal, queries that see no key", of_causal, 1, 1, 1, 50, 31, 16, 0, 0, .causal = true),
-    KERNEL("causal from the first key on", of_causal, 1, 1, 1, 31, 150, 32, 0, 0, .causal = true,
+    KERNEL("one query, many keys", ON_TILES, 1, 1, 1, 1, 203, 32, 0, 0, .causal = false),
+    KERNEL("many queries, one key", ON_TILES, 1, 1, 1, 113, 1, 16, 0, 0, .causal = false),
+    KERNEL("more than a tile of queries and of keys", ON_RECURRENCE, 1, 1, 1, 140, 150, 64, 0, 0,
+           .causal = false),
+    KERNEL("d = 128, 2 texts, 2 heads", ON_RECURRENCE, 2, 2, 2, 40, 70, 128, 0, 0, .causal = false),
+    KERNEL("another scale", ON_SCALE, 1, 1, 1, 40, 100, 64, 0, 0, .scale = 0.5f),
+    KERNEL("a scale below 0", ON_SCALE, 1, 1, 1, 40, 100, 64, 0, 0, .scale = -0.2f),
+    KERNEL("causal", ON_MASKS, 1, 2, 2, 150, 150, 16, 0, 0, .causal = true),
+    KERNEL("causal, queries that see no key", ON_MASKS, 1, 1, 1, 50, 31, 16, 0, 0, .causal = true),
+    KERNEL("causal from the first key on", ON_MASKS, 1, 1, 1, 31, 150, 32, 0, 0, .causal = true,
            .top_left = true),
-    KERNEL("grouped heads", of_masks, 1, 4, 2, 33, 145, 16, 0, 0, .causal = false),
+    KERNEL("grouped heads", ON_GROUPS, 1, 4, 2, 33, 145, 16, 0, 0, .causal = false),
     { .name = "rows whose maxima are far apart",
-      .reread = of_row,
+      .topic = ON_RECURRENCE,
       .spread = 60.0f,
       .p = { .B = 1,
              .H = 1,
@@ -200,11 +264,7 @@ static const struct test_case kernel_cases[] = {
              .window_right = -1 } },
 };
 
-static const char of_fragments[] =
-    "chapter 06, tensor_cores.md, Kernel 4: which lane has which element, and whose rows it names";
-static const char of_swizzle[] = "chapter 06, tensor_cores.md, Kernel 5: where a piece lies, and "
-                                 "that each has a place of its own";
-#define TENSOR(title, type, ...) ATTENTION(title, of_fragments, __VA_ARGS__, .dtype = DTYPE_##type)
+#define TENSOR(title, type, ...) ATTENTION(title, ON_FRAGMENTS, __VA_ARGS__, .dtype = DTYPE_##type)
 static const struct test_case tensor_cases[] = {
     TENSOR("one head, 24 queries and keys", BF16, 1, 1, 1, 24, 24, 64, 0, 0, .causal = false),
     TENSOR("tiles that do not divide the problem, d = 128", BF16, 1, 2, 2, 37, 83, 128, 0, 0,
@@ -253,14 +313,14 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
     case OF_KERNEL:
         n = ADD(cases, n, kernel_cases);
         for (size_t k = 0; k < n; k++)
-            if (strcmp(program->name, "fa2") == 0 && cases[k].reread == of_row)
-                cases[k].reread = of_warp;
+            if (strcmp(program->name, "fa2") == 0 && cases[k].topic == ON_RECURRENCE)
+                cases[k].topic = ON_WARP;
         return n;
     case OF_TENSOR:
         n = ADD(cases, n, tensor_cases);
         for (size_t k = 0; k < n; k++)
             if (strcmp(program->name, "swizzle") == 0)
-                cases[k].reread = of_swizzle;
+                cases[k].topic = ON_SWIZZLE;
         return n;
     case OF_FORWARD:
     case OF_PRODUCT:
@@ -270,9 +330,9 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
             n = ADD(cases, n, pair_cases);
         for (size_t k = 0; k < n; k++)
             if (program->kind == OF_BACKWARD)
-                cases[k].reread = of_gradients;
-            else if (strcmp(a->number, "04") == 0 && cases[k].reread != of_scale)
-                cases[k].reread = of_fusing;
+                cases[k].topic = ON_GRADIENTS;
+            else if (program->kind == OF_PRODUCT)
+                cases[k].topic = ON_PRODUCTS;
         first = n;
         if (has_masks)
             n = ADD(cases, n, mask_cases);
@@ -294,8 +354,8 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
 struct test_case counted_case(const struct graded_program *program, bool causal)
 {
     const struct test_case rows =
-                               SOFTMAX("5 rows of 9, counted", of_sum, 5, 9, .special = ORDINARY),
-                           tiles = ATTENTION("13 queries, 17 keys, counted", of_tiles, 1, 2, 2, 13,
+                               SOFTMAX("5 rows of 9, counted", ON_SUM, 5, 9, .special = ORDINARY),
+                           tiles = ATTENTION("13 queries, 17 keys, counted", ON_TILES, 1, 2, 2, 13,
                                              17, 3, 4, 5, .causal = causal);
     return program->kind == OF_TENSOR ? tensor_cases[1] : program->kind == OF_ROWS ? rows : tiles;
 }

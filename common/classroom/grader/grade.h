@@ -70,9 +70,38 @@ struct assignment assignment_load(const char *course, const char *chapter, const
 /* What numbers a case of OF_ROWS has besides normal ones. */
 enum special { ORDINARY, WITH_MINUS_INF, ONLY_MINUS_INF, WITH_NAN, WITH_PLUS_INF, TINY_WEIGHTS };
 
+/* What a mistake may be about; which section of a chapter says more of it, cases.c has. */
+enum topic {
+    ON_NOTHING,
+    ON_OUTPUTS,
+    ON_SUM,
+    ON_ROWS,
+    ON_SHIFT,
+    ON_ONLINE,
+    ON_INFINITY,
+    ON_MERGE,
+    ON_EMPTY,
+    ON_RECURRENCE,
+    ON_TILES,
+    ON_PRODUCTS,
+    ON_SCALE,
+    ON_MASKS,
+    ON_OTHER_MASKS,
+    ON_GROUPS,
+    ON_WARP,
+    ON_FRAGMENTS,
+    ON_SWIZZLE,
+    ON_GRADIENTS,
+    ON_DV,
+    ON_DK,
+    ON_DROPOUT,
+    ON_COUNTS
+};
+
 struct test_case {
-    const char *name, *reread;  // what is tried, and where to read again if it fails
-    size_t rows, cols;          // OF_ROWS, OF_MERGE, OF_SHARE: rows alone
+    const char *name;   // what is tried
+    enum topic topic;   // and what it is about, unless what is wrong says more
+    size_t rows, cols;  // OF_ROWS, OF_MERGE, OF_SHARE: rows alone
     float spread, shift;
     enum special special;
     bool in_place;
@@ -124,6 +153,11 @@ struct finding {
     char unlike[240];      // why there is nothing to compare, or ""
 };
 
+/* Where to read again: a page of the chapter, a section, and what it says. */
+void where_to_read(const struct assignment *a, enum topic topic, char text[200]);
+/* What a wrong output is about, of a case on `of_case`. */
+enum topic topic_of(enum topic of_case, const struct finding *f);
+
 /* The outputs that a program writes to out/: names of files that end with NULL, `before` those of the stage. */
 const char *const *outputs_of(enum kind kind);
 
@@ -137,8 +171,8 @@ enum outcome { PASSED, WRONG, CRASHED, TIMED_OUT, NO_OUTPUT, NOT_RUN };
 
 /* One thing that was tried. */
 struct trial {
-    size_t criterion;  // of the assignment
-    char program[40], name[100], reread[160];
+    size_t criterion;                          // of the assignment
+    char program[40], name[100], reread[200];  // page and section, or ""
     enum outcome outcome;
     bool core;
     char text[600];  // lines

@@ -12,7 +12,7 @@
 // ---- one trial -----------------------------------------------------------------------------------
 
 static struct trial *trial_new(struct report *r, size_t criterion, const char *program,
-                               const char *name, const char *reread)
+                               const char *name, enum topic topic)
 {
     if (r->trial_count == MOST_TRIALS)
         options_fail("trials", "expected at most %d", MOST_TRIALS);
@@ -20,7 +20,7 @@ static struct trial *trial_new(struct report *r, size_t criterion, const char *p
     *t = (struct trial){ .criterion = criterion };
     snprintf(t->program, sizeof t->program, "%s", program);
     snprintf(t->name, sizeof t->name, "%s", name);
-    snprintf(t->reread, sizeof t->reread, "%s", reread);
+    where_to_read(r->assignment, topic, t->reread);
     return t;
 }
 
@@ -104,7 +104,7 @@ static void describe(struct trial *t, const struct finding *f)
 static void not_built(struct report *r, size_t criterion, const struct graded_program *program)
 {
     char name[100], path[PATH_ROOM];
-    struct trial *t = trial_new(r, criterion, program->name, "the file compiles", "");
+    struct trial *t = trial_new(r, criterion, program->name, "the file compiles", ON_NOTHING);
     snprintf(name, sizeof name, "said/%s", program->name);
     t->outcome = NOT_RUN;
     read_text(path_of(given.work, name, path), t->text, sizeof t->text);
@@ -122,7 +122,7 @@ void try_output(struct report *r, size_t criterion, const struct graded_program 
         return;
     }
     for (size_t k = 0; k < n; k++) {
-        struct trial *t = trial_new(r, criterion, program->name, cases[k].name, cases[k].reread);
+        struct trial *t = trial_new(r, criterion, program->name, cases[k].name, cases[k].topic);
         char options[1200], verdict[300], folder[PATH_ROOM], out[PATH_ROOM];
         t->core = cases[k].core;
         if (hopeless) {
@@ -142,6 +142,7 @@ void try_output(struct report *r, size_t criterion, const struct graded_program 
             t->finding =
                 judge(program, &cases[k], &in, path_of(given.work, "root/out", out), before);
             t->outcome = t->finding.right ? PASSED : WRONG;
+            where_to_read(r->assignment, topic_of(cases[k].topic, &t->finding), t->reread);
             describe(t, &t->finding);
         }
         hopeless = t->outcome == TIMED_OUT;
@@ -176,9 +177,7 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
         return;
     }
     for (size_t k = 0; k < n && k < 2; k++) {
-        struct trial *t =
-            trial_new(r, criterion, program->name, cases[k].name,
-                      "common/classroom/pages/grading.md: what a sanitizer's report says");
+        struct trial *t = trial_new(r, criterion, program->name, cases[k].name, ON_NOTHING);
         char options[1200], verdict[300];
         struct case_input in = case_input_new(program, &cases[k], given.seed + 100 + k);
         run_case(program, &cases[k], &in, "sanitized", options, sizeof options, verdict);
@@ -271,7 +270,7 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
         not_built(r, criterion, program);
         return;
     }
-    struct trial *t = trial_new(r, criterion, program->name, c.name, "the chapter's Count it");
+    struct trial *t = trial_new(r, criterion, program->name, c.name, ON_COUNTS);
     struct case_input in = case_input_new(program, &c, given.seed + 200);
     if (!run_to_count(program, &c, &in, true, right, verdict, out))
         options_fail(program->name, "expected counts from the course's own program, found: %s",
@@ -303,7 +302,7 @@ void try_numbers(struct report *r, size_t criterion)
     char path[PATH_ROOM], line[300], verdict[10], name[80], got[60];
     read_text(path_of(given.work, "said/answers.txt", path), line, sizeof line);
     if (line[0]) {
-        struct trial *t = trial_new(r, criterion, "answers.txt", "the numbers", "");
+        struct trial *t = trial_new(r, criterion, "answers.txt", "the numbers", ON_NOTHING);
         t->outcome = NOT_RUN;
         snprintf(t->text, sizeof t->text, "%s", line);
         return;
@@ -313,7 +312,7 @@ void try_numbers(struct report *r, size_t criterion)
         if (sscanf(line, "%9s %79s %59s", verdict, name, got) != 3 ||
             strchr("rwm", verdict[0]) == NULL)
             continue;
-        struct trial *t = trial_new(r, criterion, "answers.txt", name, "");
+        struct trial *t = trial_new(r, criterion, "answers.txt", name, ON_NOTHING);
         t->outcome = verdict[0] == 'r' ? PASSED : verdict[0] == 'w' ? WRONG : NO_OUTPUT;
         // what is right stays here: it could be handed in the next time
         if (verdict[0] == 'w')

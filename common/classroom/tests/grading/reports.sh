@@ -92,6 +92,26 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
         skipped=$((skipped + 1))
     fi
 fi
+# What is to be read again are a page of the chapter, which every starter has, and one of its headings.
+if is_wanted read_again; then
+    wrong=$(sed -n '/^} places/,/^};/p' common/classroom/grader/cases.c | tr '\n' ' ' | grep -o '"[0-9 ]*", *"[^"]*"' | sed 's/", *"/|/; s/"//g' |
+        while IFS='|' read -r chapters text; do
+            for number in $chapters; do
+                page=${text%%.md*}.md
+                case $page in common/*) ;; *) page=$(echo "$number"_*)/$page ;; esac
+                awk -v text="${text#*.md}" '/^##+ / { sub(/^#+ /, ""); found = found || index(text, ", " $0 ": ") == 1 }
+                    END { exit !(found || text ~ /^: /) }' "$page" || echo "$number: $text"
+            done
+        done)
+    # untouched: what is missing is not what the case is about
+    stub 02_safe_softmax/safe_softmax.c >"$work/in/safe_softmax.c"
+    BUILDS=plain PART=passes grade "$work/in" 02
+    report | grep -q 'scores about 1000: wrong y at .* never written.* read again: 02_safe_softmax/exercise/README.md' || wrong="$wrong; $(report)"
+    sed 's/ - m)/)/' 02_safe_softmax/safe_softmax.c >"$work/in/safe_softmax.c"
+    BUILDS=plain PART=passes grade "$work/in" 02
+    report | grep -q 'read again: 02_safe_softmax/README.md, The idea: the row.s maximum' || wrong="$wrong; $(report)"
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
 # The right numbers are those of STARTER's seed; what is right is not told.
 if is_wanted numbers_by_the_seed; then
     of_seed() {  # seed of the answers, seed of STARTER -> points
