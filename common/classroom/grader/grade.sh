@@ -64,7 +64,7 @@ list() {
         ;;
     zip)
         unzip -Z1 "$submission" >"$work/names" || return 1
-        unzip -Z "$submission" | grep '^[^-dAZ0-9 ]' >"$work/links"
+        unzip -Z "$submission" | grep '^[^-?dAZ0-9 ]' >"$work/links"
         ;;
     esac
     return 0
