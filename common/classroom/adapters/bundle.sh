@@ -38,4 +38,6 @@ if [ "$kind" = gradescope ]; then
     (cd "$work/gradescope" && zip -qr "$work/out.zip" .) && mv "$work/out.zip" "$out"
 else
     mkdir -p "$(dirname "$out")" && mv "$work/classroom50" "$out"
-fi && echo "$out"
+fi && echo "$out: $(exercise_lines | awk -v parts="$part" '
+    $3 ~ /^(output|counts|sanitizer|numbers)$/ && $1 != "part" && (parts == "" || index("," parts ",", "," $1 ",")) { sum += $2 }
+    END { print sum + 0 }') points in all"

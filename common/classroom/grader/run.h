@@ -7,7 +7,7 @@
 #include "common/classroom/grader/grade.h"
 
 /* What a program may take: seconds of the processor's time, and MB of memory. */
-enum { SECONDS = 4, MEMORY = 1024, PATH_ROOM = 4200 };
+enum { SECONDS = 4, MEMORY = 512, PATH_ROOM = 4200 };
 
 /* What the grader was told; grade.c says what is where. */
 struct grading {

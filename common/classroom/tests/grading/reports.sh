@@ -136,7 +136,7 @@ with_build() {
 }
 if is_wanted gradescope_takes_it; then
     if command -v zip >/dev/null && command -v unzip >/dev/null && [ -z "$GRADING" ]; then
-        make -s gradescope CHAPTER=01 OUT="$work/in/a.zip" SEED=4 >/dev/null
+        make -s gradescope CHAPTER=01 OUT="$work/in/a.zip" SEED=4 >"$work/total"
         mkdir -p "$work/in/autograder/source" "$work/in/autograder/submission"
         unzip -q "$work/in/a.zip" -d "$work/in/autograder/source"
         with_build "$work/in/autograder/source/course"
@@ -145,6 +145,7 @@ if is_wanted gradescope_takes_it; then
         AUTOGRADER=$work/in/autograder "$work/in/autograder/source/run_autograder" >>"$work/said" 2>&1
         results=$work/in/autograder/results/results.json
         if "$build/grader/valid" common/classroom/schemas/gradescope.json "$results" >>"$work/said" &&
+            grep -q "a.zip: 9 points in all" "$work/total" &&
             grep -q '"score": 5' "$results" && unzip -Z1 "$work/in/a.zip" | grep -q '^setup.sh$' &&
             unzip -Z1 "$work/in/a.zip" | grep -q '^run_autograder$'; then pass; else fail "$(tail -n 5 "$work/said")"; fi
     else
