@@ -115,7 +115,7 @@ $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: $(RESULTS)/grading test-grading
-$(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against
+$(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against $(CHAPTERS:%=$(BUILD)/%)
 	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
 .PHONY: $(RESULTS)/grading.mutants
 $(RESULTS)/grading.mutants: $(RESULTS)/grading
