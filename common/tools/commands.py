@@ -120,11 +120,18 @@ def scripts_of(pages):
             yield page, re.sub("^make ", "make -n ", command)
 
 
+def remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
 def tried(todo):
     """Runs what `todo` has left, pages with their scripts, in a copy of the course of its own; returns what fails."""
     with tempfile.TemporaryDirectory() as folder:
         copy_to(Path(folder))
-        wrong = []
+        course, wrong = set(os.listdir(folder)), []
         while todo:
             try:
                 page, scripts = todo.pop()
@@ -134,6 +141,8 @@ def tried(todo):
                 failure = run(["sh", "-ec", script], folder)
                 if failure:
                     wrong.append(f"{page}: this does not end well:{indented(script)}{failure}")
+            for made in set(os.listdir(folder)) - course:  # pages may choose the same name
+                remove(Path(folder, made))
         return wrong
 
 

@@ -106,6 +106,13 @@ class Shown(Commands):
         self.accepts("shown", "```sh\ntest -f common/data/q.npy\nrm -r common build\n```\n")
         self.assertTrue(Path("common/data/q.npy").exists() and Path("build/03_online_softmax").exists())
 
+    def test_two_pages_may_make_the_same_name(self):
+        for page in ("A.md", "B.md"):
+            self.write(page, "```sh\nmkdir week1\n```\n```sh\nrmdir week1\ntouch week1\n```\n")
+        with mock.patch.object(os, "cpu_count", return_value=1):
+            status, out, _ = self.said("shown", "A.md", "B.md")
+        self.assertEqual((status, out), (0, "4 commands of the pages do what they are shown for\n"))
+
     def test_what_is_built_keeps_its_time(self):
         self.write("build/obj/a.o", "")
         os.utime("build/obj/a.o", (1e9, 1e9))
