@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     if (options.trace)
         trace_rows(&input);
     if (story)
-        tell_story();
+        print_story();
     attention_describe(&input);
     struct attention_check check = attention_check_begin(&input, options.verify_all);
     const size_t accesses = count(&input, &check);

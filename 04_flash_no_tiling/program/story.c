@@ -201,7 +201,7 @@ static void too_large(void)
     attention_input_free(&input);
 }
 
-void tell_story(void)
+void print_story(void)
 {
     six_words();
     one_pass_by_hand();

@@ -7,7 +7,7 @@
 #include "common/check/attention_check.h"
 
 /* One row by hand, fusion, standard attention's S and P counted, and an S that would not fit. */
-void tell_story(void);
+void print_story(void);
 
 /* m, l and o after every key of every row. Ends the program if the problem is not small. */
 void trace_rows(const struct attention_input *input);

@@ -107,7 +107,7 @@ static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
     return kind;
 }
 
-/* Of a PARTIAL stretch: who sees which key, from the first that somebody sees to the last. */
+/* Of a PARTIAL stretch: which queries attend to which key, from the first key with such a query to the last. */
 static void key_span_look(struct key_span *s, struct workspace *w, const struct group *g,
                           const struct head *a)
 {

@@ -6,7 +6,7 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* Row r is all ones in the lanes of the queries that see key j0 + r. */
+/* Row r is all ones in the lanes of the queries that attend to key j0 + r. */
 typedef ivec visibility_row[COLUMNS];
 
 /* Room for n rows, to be released with extra_free((float *)rows). */
@@ -16,7 +16,7 @@ visibility_row *visibility_new(size_t n);
 void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 
-/* Does any query of the group see the key of this row? */
+/* Does any query of the group attend to the key of this row? */
 INLINE int visible_to_any(const visibility_row row)
 {
     ivec all = row[0];

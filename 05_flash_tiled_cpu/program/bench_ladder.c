@@ -55,7 +55,7 @@ static double time_ladder(struct attention p, double seconds, const struct optio
     return peak;
 }
 
-static void tell_ladder(struct mark marks[CASES][STEPS], size_t N)
+static void print_ladder(struct mark marks[CASES][STEPS], size_t N)
 {
     report_part("Ladder");
     report_line("one head, N = %zu; GFLOP/s, and of the peak of so many cores", N);
@@ -95,7 +95,7 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
         bench_progress(n, PARTS);
         peak = time_ladder(p, seconds, o, marks[n], csv);
     }
-    tell_ladder(marks, N);
+    print_ladder(marks, N);
     bench_progress(CASES, PARTS);
     bench_options(N, 0.4 * seconds, o);
     bench_progress(CASES + 1, PARTS);

@@ -34,7 +34,7 @@ static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_m
     attention_set_dropout(&problems[5], 0.1, 1);
 }
 
-static void tell_options(const struct bench_round *timed)
+static void print_options(const struct bench_round *timed)
 {
     report_part("Options");
     report_line("complete, N = %zu, d = %zu, %zu threads; %% of the peak by the pairs seen",
@@ -69,7 +69,7 @@ void bench_options(size_t N, double seconds, const struct options *o)
         round_enter(&timed, &steps[COMPLETE], &inputs[k], o);
     }
     round_run(&timed, seconds);
-    tell_options(&timed);
+    print_options(&timed);
     round_end(&timed);
     attention_input_free(&plain);
     free(key_mask);

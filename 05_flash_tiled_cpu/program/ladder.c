@@ -31,11 +31,11 @@ static struct counts count_row(const struct step *step, const struct attention_i
     return row;
 }
 
-static struct attention_errors tell_row(const struct step *step,
-                                        const struct attention_input *input,
-                                        const struct attention_check *check,
-                                        struct previous *previous, const struct options *o,
-                                        char *csv)
+static struct attention_errors print_row(const struct step *step,
+                                         const struct attention_input *input,
+                                         const struct attention_check *check,
+                                         struct previous *previous, const struct options *o,
+                                         char *csv)
 {
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
@@ -72,8 +72,8 @@ static void keep_worse(struct attention_errors *worst, struct attention_errors e
 }
 
 /* The part "Compared with" of each step that is wrong. */
-static void tell_wrong_steps(const struct attention_input *input,
-                             const struct attention_check *check, const struct options *o)
+static void print_wrong_steps(const struct attention_input *input,
+                              const struct attention_check *check, const struct options *o)
 {
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         if (step_unsupported(step, &input->p))
@@ -90,7 +90,7 @@ static void tell_wrong_steps(const struct attention_input *input,
     }
 }
 
-void tell_steps(enum step_name last, const struct attention_input *input, const struct options *o)
+void print_steps(enum step_name last, const struct attention_input *input, const struct options *o)
 {
     const struct attention *p = &input->p;
     char csv[REPORT_CSV] =
@@ -110,7 +110,7 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
         if (unsupported)
             report_line("%s does not support %s", name, unsupported);
         else
-            keep_worse(&worst, tell_row(step, input, &check, &previous, o, csv));
+            keep_worse(&worst, print_row(step, input, &check, &previous, o, csv));
     }
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);
@@ -124,7 +124,7 @@ void tell_steps(enum step_name last, const struct attention_input *input, const 
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     if (!worst.right)
-        tell_wrong_steps(input, &check, o);
+        print_wrong_steps(input, &check, o);
     previous_free(&previous);
     attention_check_end(&check);
     if (o->csv && !o->bench)

@@ -11,7 +11,7 @@
  * The part "Steps": a line for every step up to `last`, its accesses and errors; of one that cannot do
  * the problem, why. Written to --csv too, where that is asked for without --bench.
  */
-void tell_steps(enum step_name last, const struct attention_input *input,
-                const struct options *options);
+void print_steps(enum step_name last, const struct attention_input *input,
+                 const struct options *options);
 
 #endif

@@ -26,8 +26,8 @@ static const struct program program = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-static struct count tell_counts(const struct step *step, const struct attention_input *input,
-                                const struct options *o)
+static struct count print_counts(const struct step *step, const struct attention_input *input,
+                                 const struct options *o)
 {
     const struct attention *p = &input->p;
     const struct tile_size size = step_size(step, o, p->d);
@@ -67,14 +67,14 @@ static void write_csv(const char *csv, const struct step *step, const struct att
                         });
 }
 
-static void tell_step(const struct step *step, const struct attention_input *input,
-                      const struct options *o)
+static void print_step(const struct step *step, const struct attention_input *input,
+                       const struct options *o)
 {
     const struct tile_size size = step_size(step, o, input->p.d);
     struct attention_check check = attention_check_begin(input, o->verify_all);
     struct count count = { .total = 0 };
     if (can_be_counted(step, &input->p)) {
-        count = tell_counts(step, input, o);
+        count = print_counts(step, input, o);
     } else {
         report_part("Counted");
         report_line(step->runs->counted
@@ -118,8 +118,8 @@ static void check_requested(const struct step *step, const struct attention *p,
 }
 
 /* The trace of one step. */
-static void tell_trace(const struct step *step, const struct attention_input *input,
-                       const struct options *o)
+static void print_trace(const struct step *step, const struct attention_input *input,
+                        const struct options *o)
 {
     const struct tile_size size = step_size(step, o, input->p.d);
     if (o->trace_csv) {
@@ -156,14 +156,14 @@ int main(int argc, char **argv)
     report_start("05", "Flash attention, tiled", "on the CPU: exact attention, a tile at a time",
                  o.quiet || o.trace_csv);
     if (o.trace)
-        tell_trace(step, &input, &o);
+        print_trace(step, &input, &o);
     if (wants_story(&o))
-        tell_story();
+        print_story();
     attention_describe(&input);
     if (all)
-        tell_steps(COMPLETE, &input, &o);
+        print_steps(COMPLETE, &input, &o);
     else
-        tell_step(step, &input, &o);
+        print_step(step, &input, &o);
     if (o.bench && options_usual(&o))
         bench_ladder(LADDER_N, LADDER_SECONDS, &o);
     else if (o.bench)

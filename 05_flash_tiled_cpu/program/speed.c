@@ -64,8 +64,8 @@ void speed_csv_line(char line[SPEED_CSV_LINE], const struct runner *runner, size
 }
 
 /* A line of the table; `before`, unless it is NULL, is what the step runs against. */
-static void tell_speed(const struct runner *runner, const struct runner *before, double peak,
-                       char *csv)
+static void print_speed(const struct runner *runner, const struct runner *before, double peak,
+                        char *csv)
 {
     const struct attention *p = &runner->job.input->p;
     const struct step *step = runner->job.step;
@@ -85,8 +85,8 @@ static void tell_speed(const struct runner *runner, const struct runner *before,
     report_append(csv, line);
 }
 
-static void tell_speeds(const struct runner *runners, size_t count, double peak,
-                        const struct options *o)
+static void print_speeds(const struct runner *runners, size_t count, double peak,
+                         const struct options *o)
 {
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     report_part("Speed");
@@ -98,7 +98,7 @@ static void tell_speeds(const struct runner *runners, size_t count, double peak,
         for (size_t earlier = 0; earlier < k; earlier++)
             if (runners[earlier].job.step == previous)
                 before = &runners[earlier];
-        tell_speed(&runners[k], before, peak, csv);
+        print_speed(&runners[k], before, peak, csv);
     }
     report_line("4 d operations per pair; %.0f GFLOP/s of FMA is the most that one core reaches",
                 1e-9 * peak);
@@ -130,7 +130,7 @@ void bench_steps(const struct step *only, const struct attention_input *input,
                                          .arg = &runner->job };
     }
     bench_run(candidates, count + 1, 1.0 * (double)count);
-    tell_speeds(runners, count, bench_fma_operations() / candidates[0].best, o);
+    print_speeds(runners, count, bench_fma_operations() / candidates[0].best, o);
     result_free(&r);
     attention_check_end(&check);
 }

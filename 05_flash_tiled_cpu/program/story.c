@@ -32,7 +32,7 @@ static void by_hand(void)
 
 // ---- Theorem 1 ----------------------------------------------------------------------------------
 
-static void tell_theorem(const struct theorem *t)
+static void print_theorem(const struct theorem *t)
 {
     report_line("%6zu %18.1e %16.1e %15.1e", t->keys, t->error_m, t->error_l, t->error_O);
 }
@@ -45,7 +45,8 @@ static void theorem_1(void)
     report_line("fa1, N = %d, d = %d, M = %d: m, l, O after each block of keys, against double", N,
                 D, M);
     report_line("%6s %18s %16s %15s", "keys", "error of m", "of l, relative", "of O");
-    const struct theorem t = theorem_check(&steps[FA1], &input, fa1_size(M, D), true, tell_theorem);
+    const struct theorem t =
+        theorem_check(&steps[FA1], &input, fa1_size(M, D), true, print_theorem);
     if (!(t.error_m <= 1e-5 && t.error_l <= 1e-5 && t.error_O <= 1e-5))
         report_wrong("that is more than float32's rounding");
     attention_input_free(&input);
@@ -162,7 +163,7 @@ static void must_be_right(enum step_name name, const struct attention_input *inp
     attention_check_end(&check);
 }
 
-static void tell_mask(const char *what, struct attention_input *input, size_t whole)
+static void print_mask(const char *what, struct attention_input *input, size_t whole)
 {
     must_be_right(MASKS, input);
     const struct tile_size size = { 32, 32 };
@@ -186,11 +187,11 @@ static void show_masks(void)
     report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "full", "partial", "skipped",
                 "accesses", "of all");
     const size_t whole = counted(MASKS, &input, (struct tile_size){ 32, 32 });
-    tell_mask("none", &input, whole);
+    print_mask("none", &input, whole);
     p->causal = true;
-    tell_mask("--causal", &input, whole);
+    print_mask("--causal", &input, whole);
     p->window_left = 64;
-    tell_mask("--causal --window 64,0", &input, whole);
+    print_mask("--causal --window 64,0", &input, whole);
     p->causal = false;
     p->window_left = -1;
     p->block_mask = blocks;
@@ -199,7 +200,7 @@ static void show_masks(void)
         char what[40];
         block_mask_random(blocks, p, densities[k], 1);
         snprintf(what, sizeof what, "random:%g:1", densities[k]);
-        tell_mask(what, &input, whole);
+        print_mask(what, &input, whole);
     }
     attention_input_free(&input);
 }
@@ -270,7 +271,7 @@ static void all_steps(void)
     struct attention_input input = attention_input_load(&none);
     input.p.B = 1;
     input.p.key_mask = NULL;
-    tell_steps(SPLIT_KV, &input, &none);
+    print_steps(SPLIT_KV, &input, &none);
     const double d = (double)input.p.d, N = (double)input.p.Nk;
     report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
                 input.p.H);
@@ -279,7 +280,7 @@ static void all_steps(void)
     attention_input_free(&input);
 }
 
-void tell_story(void)
+void print_story(void)
 {
     by_hand();
     theorem_1();

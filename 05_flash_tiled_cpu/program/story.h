@@ -5,6 +5,6 @@
 #define FLASH_TILED_STORY_H
 
 /* By hand, the two theorems, masks, dropout, splits, and all steps on the first text. */
-void tell_story(void);
+void print_story(void);
 
 #endif

@@ -39,8 +39,8 @@ struct telling {
 };
 
 /* "S [0.63 2.58]" after `lead`, in as many lines as it takes. */
-static void tell_numbers(const char *lead, const char *what, const char *format, const float *x,
-                         size_t n)
+static void print_numbers(const char *lead, const char *what, const char *format, const float *x,
+                          size_t n)
 {
     for (size_t k = 0; k < n; k += NUMBERS_IN_A_LINE) {
         char text[40 * NUMBERS_IN_A_LINE];
@@ -49,16 +49,16 @@ static void tell_numbers(const char *lead, const char *what, const char *format,
     }
 }
 
-static void tell_query(const struct telling *telling, const char *lead, const struct head *a,
-                       struct tile t, const struct fast_memory *fast, size_t r)
+static void print_query(const struct telling *telling, const char *lead, const struct head *a,
+                        struct tile t, const struct fast_memory *fast, size_t r)
 {
     const float *S = telling->scores + r * t.cols, *P = fast->S + r * t.cols;
     const float *O = fast->O + r * a->p->d;
     char text[3][40 * NUMBERS_IN_A_LINE];
     if (!telling->width) {
-        tell_numbers(lead, "S", "%.2f", S, t.cols);
-        tell_numbers("", "P", "%.3f", P, t.cols);
-        tell_numbers("", "O", "%.3f", O, a->p->d);
+        print_numbers(lead, "S", "%.2f", S, t.cols);
+        print_numbers("", "P", "%.3f", P, t.cols);
+        print_numbers("", "O", "%.3f", O, a->p->d);
         report_line("%-15sm %.2f, l %.3f", "", (double)fast->m[r], (double)fast->l[r]);
         return;
     }
@@ -87,7 +87,7 @@ static void tell(void *context, enum moment moment, const struct head *a, struct
         else if (r == 0)
             snprintf(keys, sizeof keys, "%zu", t.j0);
         snprintf(lead, sizeof lead, "%-8s %5zu", keys, t.i0 + r);
-        tell_query(telling, lead, a, t, fast, r);
+        print_query(telling, lead, a, t, fast, r);
     }
 }
 

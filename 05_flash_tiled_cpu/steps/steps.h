@@ -11,10 +11,10 @@
 /*
  * What every step does: O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p
  * with d at most 256. Q is (B, H, Nq, d), K and V are (B, Hkv, Nk, d); O may not be Q. A query that
- * sees no key has O = 0 and lse = -inf.
+ * attends to no key has O = 0 and lse = -inf.
  *
  * standard, block_matmul, fa1 and fa2 know neither masks nor dropout: they compute as if p had none, and the
- * program refuses to run them with any. From masks on, a tile of which no query sees any key is not read.
+ * program refuses to run them with any. From masks on, a tile of which no query attends to any key is not read.
  * masks knows no dropout. standard and block_matmul write no lse. standard needs 2 Nq Nk elements of
  * extra memory, and a row of scores that are all -inf is NaN there, as in a plain softmax. Only complete
  * has threads; its result does not depend on how many.

@@ -17,10 +17,10 @@ static size_t min(size_t a, size_t b)
 }
 
 /* How many keys query i sees in causal order, or without any option: the first ones. */
-static size_t keys_seen(const struct attention *p, size_t i)
+static size_t keys_attended(const struct attention *p, size_t i)
 {
-    const ptrdiff_t seen = (ptrdiff_t)i + attention_band(p).high + 1;
-    return seen < 0 ? 0 : min((size_t)seen, p->Nk);
+    const ptrdiff_t attended = (ptrdiff_t)i + attention_band(p).high + 1;
+    return attended < 0 ? 0 : min((size_t)attended, p->Nk);
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -45,15 +45,16 @@ static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t queries = 0;
     for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t rows = min(Br, p->Nq - i0), seen = keys_seen(p, i0 + rows - 1);
-        queries += rows * ((seen + Bc - 1) / Bc);
+        const size_t rows = min(Br, p->Nq - i0), attended = keys_attended(p, i0 + rows - 1);
+        queries += rows * ((attended + Bc - 1) / Bc);
     }
     return queries;
 }
 
 void predict_fa1(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    const size_t heads = p->B * p->H, rows = heads * p->Nq, keys = heads * keys_seen(p, p->Nq - 1);
+    const size_t heads = p->B * p->H, rows = heads * p->Nq,
+                 keys = heads * keys_attended(p, p->Nq - 1);
     const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
     accesses_add(a, "K loads", keys * p->d, "Nk d");
     accesses_add(a, "V loads", keys * p->d, "Nk d");
@@ -85,8 +86,8 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t keys = 0;
     for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t seen = keys_seen(p, min(i0 + Br, p->Nq) - 1);
-        keys += min((seen + Bc - 1) / Bc * Bc, p->Nk);
+        const size_t attended = keys_attended(p, min(i0 + Br, p->Nq) - 1);
+        keys += min((attended + Bc - 1) / Bc * Bc, p->Nk);
     }
     return p->B * p->H * keys;
 }

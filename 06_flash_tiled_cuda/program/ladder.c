@@ -27,10 +27,10 @@ static struct counts count_row(const struct step *kernel, const struct attention
     return row;
 }
 
-static struct verdict tell_row(const struct step *kernel, const struct device *device,
-                               const struct attention_input *input,
-                               const struct attention_check *check, struct previous *previous,
-                               char *csv)
+static struct verdict print_row(const struct step *kernel, const struct device *device,
+                                const struct attention_input *input,
+                                const struct attention_check *check, struct previous *previous,
+                                char *csv)
 {
     struct kernel_shape shape = kernel_shape_of(kernel, input);
     const struct counts counts = count_row(kernel, input);
@@ -58,7 +58,7 @@ static struct verdict tell_row(const struct step *kernel, const struct device *d
 }
 
 /* All kernels whose arithmetic is for other types, on as many lines as they take. */
-static void tell_others(enum dtype type)
+static void print_others(enum dtype type)
 {
     enum { WIDTH = 54 };
     char what[40], names[WIDTH + 2] = "";
@@ -79,8 +79,8 @@ static void tell_others(enum dtype type)
     report_line("%*s%s", indent, indent ? "" : what, names);
 }
 
-void tell_kernels(const struct device *device, const struct attention_input *input,
-                  const struct options *o)
+void print_kernels(const struct device *device, const struct attention_input *input,
+                   const struct options *o)
 {
     const struct attention *p = &input->p;
     char csv[REPORT_CSV] = "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,"
@@ -106,11 +106,11 @@ void tell_kernels(const struct device *device, const struct attention_input *inp
             report_line("%s does not support %s", name, unsupported);
             continue;
         }
-        const struct verdict v = tell_row(kernel, device, input, &check, &previous, csv);
+        const struct verdict v = print_row(kernel, device, input, &check, &previous, csv);
         worst.reference = worse_error(worst.reference, v.errors.reference);
         worst.previous = worse_error(worst.previous, v.previous);
     }
-    tell_others(p->dtype);
+    print_others(p->dtype);
     snprintf(error, sizeof error, "%.2e", worst.reference);
     report_verified("double reference", error);
     snprintf(error, sizeof error, "%.2e", worst.previous);

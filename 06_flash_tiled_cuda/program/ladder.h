@@ -11,7 +11,7 @@
  * The part "Kernels": a line for every kernel, its blocks, accesses and errors; of one that cannot do
  * the problem, why. Written to --csv too, where that is asked for without --bench.
  */
-void tell_kernels(const struct device *device, const struct attention_input *input,
-                  const struct options *options);
+void print_kernels(const struct device *device, const struct attention_input *input,
+                   const struct options *options);
 
 #endif

@@ -23,8 +23,8 @@ static const struct program program = {
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
-static struct count tell_counts(const struct step *kernel, const struct device *device,
-                                const struct attention_input *input)
+static struct count print_counts(const struct step *kernel, const struct device *device,
+                                 const struct attention_input *input)
 {
     struct count c = { .total = 0 };
     const struct kernel_shape s = kernel_shape_of(kernel, input);
@@ -61,11 +61,11 @@ static void write_csv(const char *csv, const struct step *kernel, const struct d
                         });
 }
 
-static void tell_kernel(const struct step *kernel, const struct device *device,
-                        const struct attention_input *input, const struct options *o)
+static void print_kernel(const struct step *kernel, const struct device *device,
+                         const struct attention_input *input, const struct options *o)
 {
     struct attention_check check = check_begin(input, o->verify_all);
-    const struct count count = tell_counts(kernel, device, input);
+    const struct count count = print_counts(kernel, device, input);
     struct result r = kernel_run(kernel, device, input);
     struct previous previous =
         previous_run(kernel_before(kernel, &input->p, device), device, input, &check);
@@ -80,7 +80,7 @@ static void tell_kernel(const struct step *kernel, const struct device *device,
 }
 
 /* Where the kernel's time goes to: its accesses, line by line of its source. */
-static void tell_profile(const struct step *kernel, const struct attention_input *input)
+static void print_profile(const struct step *kernel, const struct attention_input *input)
 {
     struct on_device l = kernel_load(kernel, &device_instrumented, input);
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
@@ -95,8 +95,8 @@ static void tell_profile(const struct step *kernel, const struct attention_input
 }
 
 /* Who works when, and who waits for whom, in one block of the kernel. */
-static void tell_timeline(const struct step *kernel, const struct attention_input *input,
-                          const char *path)
+static void print_timeline(const struct step *kernel, const struct attention_input *input,
+                           const char *path)
 {
     struct on_device l = kernel_load(kernel, &device_instrumented, input);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
@@ -170,7 +170,7 @@ static bool wants_story(const struct options *o)
 }
 
 /* What needs no input; returns whether that was all. */
-static bool tell_lists(const struct options *o)
+static bool print_lists(const struct options *o)
 {
     const bool list = o->kernel && strcmp(o->kernel, "list") == 0;
     if (!list && !o->device_info)
@@ -189,7 +189,7 @@ static bool tell_lists(const struct options *o)
     } else {
         const struct device *device = device_choose(o);
         report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);
-        tell_device(device, o->csv);
+        print_device(device, o->csv);
     }
     options_flush();
     return true;
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
     const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
-    if (tell_lists(&o))
+    if (print_lists(&o))
         return EXIT_VERIFIED;
     options_check_excluded(kernel_name_of, KERNELS);
     if (o.threads) {
@@ -218,16 +218,16 @@ int main(int argc, char **argv)
     report_start("06", "Flash attention, tiled", "in CUDA: a thread for every row and key",
                  o.quiet);
     if (wants_story(&o))
-        tell_story(device);
+        print_story(device);
     attention_describe(&input);
     if (all)
-        tell_kernels(device, &input, &o);
+        print_kernels(device, &input, &o);
     else
-        tell_kernel(kernel, device, &input, &o);
+        print_kernel(kernel, device, &input, &o);
     if (kernel && o.profile)
-        tell_profile(kernel, &input);
+        print_profile(kernel, &input);
     if (kernel && o.timeline)
-        tell_timeline(kernel, &input, o.timeline);
+        print_timeline(kernel, &input, o.timeline);
     if (o.bench && options_usual(&o) && device != &device_cpu)
         bench_ladder(device, &o);
     else if (o.bench)

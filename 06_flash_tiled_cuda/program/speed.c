@@ -112,9 +112,9 @@ static bool is_right(struct timing *timing, const struct device *device,
 }
 
 /* A line of the table, and of the CSV; `before` is the time of the kernel before, or 0. */
-static void tell_speed(const struct step *kernel, const struct device *device,
-                       const struct attention *p, double seconds, double before, double peak,
-                       double error, char *csv)
+static void print_speed(const struct step *kernel, const struct device *device,
+                        const struct attention *p, double seconds, double before, double peak,
+                        double error, char *csv)
 {
     const double flops = 4.0 * (double)attention_pairs(p) * (double)p->d / seconds;
     char name[32], ratio[24] = "-", ratio_csv[24] = "", rates[40] = "-", line[300];
@@ -161,8 +161,8 @@ static void bench_problem(const struct step *only, const struct device *device,
     if (n > 0)
         time_kernels(timings, n, device, input);
     for (size_t k = 0; k < n; k++)
-        tell_speed(timings[k].kernel, device, p, timings[k].seconds,
-                   k ? timings[k - 1].seconds : 0.0, peak, timings[k].error, csv);
+        print_speed(timings[k].kernel, device, p, timings[k].seconds,
+                    k ? timings[k - 1].seconds : 0.0, peak, timings[k].error, csv);
     if (gpu)
         report_line(
             "4 d operations per pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",

@@ -38,7 +38,7 @@ static void first_steps(const struct device *device)
 
 // ---- by hand ------------------------------------------------------------------------------------
 
-static void tell_lanes(const char *what, const float *x)
+static void print_lanes(const char *what, const float *x)
 {
     char text[100] = "";
     for (int lane = 0; lane < 8; lane++) {
@@ -58,10 +58,10 @@ static void by_hand(const struct device *device)
     report_part("By hand");
     report_line("the maximum of a row in the registers of 8 lanes: each takes the larger of");
     report_line("its own number and another lane's, three times, and then every lane has it");
-    tell_lanes("lane k", (const float[8]){ 0, 1, 2, 3, 4, 5, 6, 7 });
-    tell_lanes("its number", x);
+    print_lanes("lane k", (const float[8]){ 0, 1, 2, 3, 4, 5, 6, 7 });
+    print_lanes("its number", x);
     for (int n = 0; n < 3; n++)
-        tell_lanes(steps[n], after[n]);
+        print_lanes(steps[n], after[n]);
     for (int lane = 0; lane < 8; lane++)
         if (after[2][lane] != 9.0f)
             report_wrong("lane %d has %g", lane, (double)after[2][lane]);
@@ -76,11 +76,11 @@ static void all_kernels(const struct device *device)
     struct attention_input input = attention_input_load(&none);
     input.p.B = 1;
     input.p.key_mask = NULL;
-    tell_kernels(device, &input, &none);
+    print_kernels(device, &input, &none);
     attention_input_free(&input);
 }
 
-void tell_story(const struct device *device)
+void print_story(const struct device *device)
 {
     first_steps(device);
     by_hand(device);
@@ -94,7 +94,7 @@ struct rates {
     double bandwidth, peak, core_bandwidth, core_peak;
 };
 
-static void tell_rates(const struct device *device, const struct rates *r)
+static void print_rates(const struct device *device, const struct rates *r)
 {
     if (device == &device_cpu) {
         report_line(
@@ -136,7 +136,7 @@ static void write_device(const char *csv, const struct device *device, const str
     report_csv(csv, text);
 }
 
-void tell_device(const struct device *device, const char *csv)
+void print_device(const struct device *device, const char *csv)
 {
     struct device_facts f;
     char shared[32], per_processor[32], L2[32], memory[32];
@@ -155,7 +155,7 @@ void tell_device(const struct device *device, const char *csv)
         report_line("and %d registers of 4 bytes", f.registers_per_processor);
     report_line("slow memory: %s%s%s", report_bytes(f.memory, memory),
                 f.L2 ? ", behind an L2 cache of " : "", f.L2 ? report_bytes(f.L2, L2) : "");
-    tell_rates(device, &r);
+    print_rates(device, &r);
     report_line("%s", bench_machine());
     if (csv)
         write_device(csv, device, &f, &r);

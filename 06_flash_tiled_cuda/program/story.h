@@ -7,9 +7,9 @@
 #include "06_flash_tiled_cuda/kernels/device/device.h"
 
 /* By hand, and all kernels on the first text of the real input. */
-void tell_story(const struct device *device);
+void print_story(const struct device *device);
 
 /* The part "Device": what it has, and what it reaches; written to `csv` too, unless that is NULL. */
-void tell_device(const struct device *device, const char *csv);
+void print_device(const struct device *device, const char *csv);
 
 #endif

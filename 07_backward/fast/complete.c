@@ -3,7 +3,7 @@
  *
  * A task is a tile of keys: dK and dV are its own, also where several query heads share the keys. All tasks
  * of a head add to its dQ. A sum of floats depends on its order, so the order is fixed: to a tile of queries
- * the keys that it sees are added from their first tile to their last. Each tile of queries has a number, `turn`:
+ * the keys that it attends to are added from their first tile to their last. Each tile of queries has a number, `turn`:
  * the tile of keys that is to add next. A task works out what it has to add on its own, waits until it is its
  * turn, adds, and passes the turn on to the next tile of keys that these queries see.
  *
@@ -42,8 +42,8 @@ struct work_list {
     atomic_size_t *turn;  // (B, H, Tr), from 0 to Tc; Tc: all have added
 };
 
-/* Does some query of the head's tile i see some key of tile j? */
-static bool sees(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
+/* Does some query of the head's tile i attend to some key of tile j? */
+static bool attends(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
 {
     const struct attention *p = list->p;
     const size_t i0 = i * list->size.Br, j0 = j * list->size.Bc;
@@ -55,7 +55,7 @@ static bool sees(const struct work_list *list, const struct backward_head *a, si
 static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
                         size_t j)
 {
-    while (j < list->Tc && !sees(list, a, i, j))
+    while (j < list->Tc && !attends(list, a, i, j))
         j++;
     return j;
 }
@@ -83,7 +83,7 @@ static void wait_for(atomic_size_t *turn, size_t place)
             sched_yield();
 }
 
-/* Tile i of a head's queries past the keys of tile j, which it sees and which are in w->k. */
+/* Tile i of a head's queries past the keys of tile j, which it attends to and which are in w->k. */
 static void do_tile(struct work_list *list, struct workspace *w, const struct backward_head *a,
                     size_t i, size_t j, size_t cols)
 {
@@ -125,7 +125,7 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
     for (size_t head = first; head < first + group; head++) {
         const struct backward_head a = backward_head_of(p, head, list->in, list->out);
         for (size_t i = list->Tr; i-- > 0;)
-            if (sees(list, &a, i, j))
+            if (attends(list, &a, i, j))
                 do_tile(list, w, &a, i, j, cols);
     }
     for (size_t g = 0; g < w->groups; g++)

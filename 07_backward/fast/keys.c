@@ -100,8 +100,8 @@ static void row_of_blocks(const struct keys *k, const struct attention *p, size_
         }
 }
 
-void keys_seen(visibility_row *seen, const struct keys *k, const struct backward_head *a, size_t i0,
-               size_t n)
+void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
+                  size_t i0, size_t n)
 {
     const struct attention *p = a->p;
     const struct band band = attention_band(p);

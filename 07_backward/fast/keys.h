@@ -52,8 +52,8 @@ void keys_end(const struct keys *k, const struct backward_head *a);
  * Which keys of the group the queries i0 … i0 + n - 1 see: row r is all ones in the lanes of those that
  * query i0 + r sees. Lanes behind the last key are seen by nobody.
  */
-void keys_seen(visibility_row *seen, const struct keys *k, const struct backward_head *a, size_t i0,
-               size_t n);
+void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
+                  size_t i0, size_t n);
 
 /* Row r is 1/(1 - P) in the lanes of the keys that dropout keeps for query i0 + r, else 0. */
 void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,

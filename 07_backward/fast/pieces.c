@@ -46,7 +46,7 @@ static void weights(void *arg)
     for (size_t g = 0; g < w->groups; g++)
         for (size_t r = 0; r < PIECE_QUERIES; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                const vec P = vec_exp2(w->P[r][v] * work->a.p->scale - w->L[r]);
+                const vec P = vec_exp2(w->P[r][v] * work->a.p->scale - w->lse[r]);
                 w->P[r][v] = P;
                 w->dS[g * PIECE_QUERIES + r][v] = P * (vec_of(1.0f) - w->D[r]);
             }

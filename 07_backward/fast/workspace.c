@@ -7,7 +7,7 @@ static size_t rounded_up(size_t n)
     return (n + ROWS - 1) / ROWS * ROWS;
 }
 
-/* May some query see no key at all? */
+/* May some query attend to no key at all? */
 static bool may_see_nothing(const struct attention *p)
 {
     const struct band band = attention_band(p);
@@ -38,8 +38,8 @@ struct workspace workspace_new(const struct attention *p, struct tile_size size)
     w.dS = rows_take(&left, groups * rows);
     w.dQ = rows_take(&left, panels_of(d) * rows);
     w.seen = (visibility_row *)rows_take(&left, rows);
-    w.L = (float *)left;
-    w.D = w.L + rows;
+    w.lse = (float *)left;
+    w.D = w.lse + rows;
     if (copied) {
         w.Q = w.D + rows;
         w.dO = w.Q + rows * d;
@@ -53,7 +53,7 @@ void workspace_free(struct workspace *w)
     extra_free(w->room);
 }
 
-/* L of such a query is -inf; but so it is where all scores are, and those are to meet Q as it is. */
+/* lse of such a query is -inf; but so it is where all scores are, and those are to meet Q as it is. */
 static bool sees_nothing(const struct backward_head *a, size_t i)
 {
     if (a->lse[i] != -INFINITY)
@@ -66,7 +66,7 @@ static bool sees_nothing(const struct backward_head *a, size_t i)
 
 /*
  * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros behind the last
- * and for queries that see nothing. Those may hold NaN, and 0 times NaN is NaN.
+ * and for queries that attend to nothing. Those may hold NaN, and 0 times NaN is NaN.
  */
 static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,
                             size_t rows)
@@ -82,7 +82,7 @@ static const float *rows_of(float *to, const float *from, const struct backward_
     return to;
 }
 
-/* With +inf in place of an L of -inf every e^{x - L} of the row is 0 and not NaN. */
+/* With +inf in place of an lse of -inf every e^{x - lse} of the row is 0 and not NaN. */
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows)
 {
@@ -90,7 +90,7 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
                          rows, rounded_up(rows) };
     for (size_t r = 0; r < q.padded; r++) {
         const bool counts = r < rows && a->lse[i0 + r] != -INFINITY;
-        w->L[r] = counts ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
+        w->lse[r] = counts ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
         w->D[r] = counts ? D[i0 + r] : 0.0f;
     }
     return q;
@@ -108,7 +108,7 @@ INLINE struct block products(const float *A, const group_row *B, size_t d)
 }
 
 /*
- * P = e^{x - L} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
+ * P = e^{x - lse} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
  * go among the products. factor is the scale times log2(e).
  */
 static void weigh(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
@@ -118,7 +118,7 @@ static void weigh(struct workspace *w, const struct keys *k, const struct querie
         const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
-                w->P[i + r][v] = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+                w->P[i + r][v] = vec_exp2(x.at[r][v] * factor - w->lse[i + r]);
         const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
@@ -137,7 +137,7 @@ static void weigh_seen(struct workspace *w, const struct keys *k, const struct q
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
-                const vec P = vec_exp2(x.at[r][v] * factor - w->L[i + r]);
+                const vec P = vec_exp2(x.at[r][v] * factor - w->lse[i + r]);
                 const ivec seen = w->seen[i + r][v];
                 w->P[i + r][v] = vec_pick(seen, P * Z, none);
                 dS[i + r][v] = vec_pick(seen, P * (dP.at[r][v] * Z - w->D[i + r]), none);
@@ -165,7 +165,7 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
 }
 
 /*
- * From the first query that sees some key of the group to the last, in whole blocks of ROWS. In causal
+ * From the first query that attends to some key of the group to the last, in whole blocks of ROWS. In causal
  * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them.
  */
 static struct key_span queries_that_see(const struct workspace *w, const struct queries *q)
@@ -228,7 +228,7 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
         k->first = 0;
         k->end = GROUP;
     } else {
-        keys_seen(w->seen, k, a, q->i0, q->rows);
+        keys_visible(w->seen, k, a, q->i0, q->rows);
         memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
         s = queries_that_see(w, q);
         if (dropout)

@@ -17,8 +17,8 @@ struct workspace {
     group_row *dQ;  // panel n, query r at [n rows + r]
     visibility_row *seen;
     float *Q,
-        *dO;  // copies: whole blocks of rows, zeros where a query sees nothing; NULL if none is needed
-    float *L, *D;
+        *dO;  // copies: whole blocks of rows, zeros where a query attends to nothing; NULL if none is needed
+    float *lse, *D;
 };
 
 /* Room for the problem in tiles of this size. */

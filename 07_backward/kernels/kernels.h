@@ -44,8 +44,8 @@ static inline size_t turns_of(const struct attention *p)
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
  * deterministic knows; wgmma, bulk and ordered are for one of 9.0, and know grouped heads too; complete knows these types
  * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32 always.
- * A query that sees no key adds nothing to any gradient; a key that no query sees has exactly 0 in dK and dV, and
- * may hold anything. In complete a query that sees no key may hold anything too.
+ * A query that attends to no key adds nothing to any gradient; a key that no query attends to has exactly 0 in dK
+ * and dV, and may hold anything. In complete a query that attends to no key may hold anything too.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);

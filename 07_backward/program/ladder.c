@@ -32,10 +32,10 @@ static struct counts count_row(const struct step *step, const struct layer *laye
     return row;
 }
 
-static struct attention_errors tell_row(const struct step *step, const struct layer *layer,
-                                        const struct gradient_check *check,
-                                        struct previous *previous, const struct options *o,
-                                        char *csv)
+static struct attention_errors print_row(const struct step *step, const struct layer *layer,
+                                         const struct gradient_check *check,
+                                         struct previous *previous, const struct options *o,
+                                         char *csv)
 {
     const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
@@ -61,8 +61,8 @@ static struct attention_errors tell_row(const struct step *step, const struct la
 }
 
 /* The part "Compared with" of each step that is wrong. */
-static void tell_wrong_steps(const struct layer *layer, const struct gradient_check *check,
-                             const struct options *o)
+static void print_wrong_steps(const struct layer *layer, const struct gradient_check *check,
+                              const struct options *o)
 {
     const struct attention *p = &layer->input.p;
     for (const struct step *step = steps; step < steps + STEPS; step++) {
@@ -80,7 +80,7 @@ static void tell_wrong_steps(const struct layer *layer, const struct gradient_ch
     }
 }
 
-void tell_steps(const struct layer *layer, const struct options *o)
+void print_steps(const struct layer *layer, const struct options *o)
 {
     const struct attention *p = &layer->input.p;
     char csv[REPORT_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
@@ -100,7 +100,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
             report_line("%s does not support %s", name, unsupported);
             continue;
         }
-        const struct attention_errors e = tell_row(step, layer, &check, &previous, o, csv);
+        const struct attention_errors e = print_row(step, layer, &check, &previous, o, csv);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
         worst.right &= e.right;
@@ -114,7 +114,7 @@ void tell_steps(const struct layer *layer, const struct options *o)
     else
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!worst.right)
-        tell_wrong_steps(layer, &check, o);
+        print_wrong_steps(layer, &check, o);
     result_free(&previous.result);
     gradient_check_end(&check);
     if (o->csv && !o->bench)

@@ -10,6 +10,6 @@
  * The part "Steps": a line for every step, its accesses and errors; of one that cannot do
  * the layer, why. Written to --csv too, where that is asked for without --bench.
  */
-void tell_steps(const struct layer *layer, const struct options *options);
+void print_steps(const struct layer *layer, const struct options *options);
 
 #endif

@@ -27,8 +27,8 @@ static const struct program program = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-static struct count tell_counts(const struct step *step, const struct layer *layer,
-                                const struct options *o)
+static struct count print_counts(const struct step *step, const struct layer *layer,
+                                 const struct options *o)
 {
     const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
@@ -63,14 +63,14 @@ static void write_csv(const char *csv, const struct step *step, const struct lay
                         });
 }
 
-static void tell_step(const struct step *step, const struct layer *layer, const struct options *o)
+static void print_step(const struct step *step, const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
     const struct tile_size size = step_size(step, o, input->p.d);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
     struct count count = { .total = 0 };
     if (can_be_counted(&input->p)) {
-        count = tell_counts(step, layer, o);
+        count = print_counts(step, layer, o);
     } else {
         report_part("Counted");
         report_line("left out: a counted run of a problem of this size takes long");
@@ -105,7 +105,7 @@ static bool wants_story(const struct options *o)
 }
 
 /* The last line of the input: where dO is from. */
-static void tell_dO(const struct options *o)
+static void print_dO(const struct options *o)
 {
     if (o->dO)
         report_line("dO: %s", o->dO);
@@ -120,7 +120,7 @@ static bool is_ladder_of_a_gpu(const struct options *o)
 }
 
 /* Everything but --kernel list and --train. */
-static void tell_problem(const struct options *o)
+static void print_problem(const struct options *o)
 {
     const bool all = o->kernel && strcmp(o->kernel, "all") == 0, cuda = cuda_is_wanted(o);
     struct layer layer = layer_load(o);
@@ -135,9 +135,9 @@ static void tell_problem(const struct options *o)
     if (o->trace)
         trace_layer(&layer, o->trace_csv);
     if (wants_story(o))
-        tell_story();
+        print_story();
     attention_describe(&layer.input);
-    tell_dO(o);
+    print_dO(o);
     if (o->dtype != DTYPE_F32)
         report_line("and so are dO and the O that the forward pass has left");
     if (cuda) {
@@ -147,10 +147,10 @@ static void tell_problem(const struct options *o)
     }
     if (all) {
         if (o->dtype == DTYPE_F32)  // what the steps are in
-            tell_steps(&layer, o);
+            print_steps(&layer, o);
         cuda_tell_kernels(&layer, o);
     } else {
-        tell_step(step, &layer, o);
+        print_step(step, &layer, o);
     }
     if (o->bench && options_usual(o))
         bench_ladder(LADDER_N, LADDER_SECONDS, o);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
         report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);
         train(&o);
     } else if (!is_ladder_of_a_gpu(&o) || !cuda_bench(&o)) {
-        tell_problem(&o);
+        print_problem(&o);
     }
     return report_finish();
 }

@@ -76,8 +76,8 @@ static void append_csv(char *csv, const struct job *job, double seconds, double 
     report_append(csv, line);
 }
 
-static void tell_speeds(const struct job *jobs, const struct bench *times, size_t count,
-                        double peak, const struct options *o)
+static void print_speeds(const struct job *jobs, const struct bench *times, size_t count,
+                         double peak, const struct options *o)
 {
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     report_part("Speed");
@@ -122,7 +122,7 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
         times[k] = (struct bench){ .name = jobs[k].step->name, .work = work, .arg = &jobs[k] };
     times[count] = (struct bench){ .name = "peak", .work = bench_fma_work };
     bench_run(times, count + 1, 1.0 * (double)(count + 1));
-    tell_speeds(jobs, times, count, bench_fma_operations() / times[count].best, o);
+    print_speeds(jobs, times, count, bench_fma_operations() / times[count].best, o);
     for (size_t k = 0; k < count; k++)
         result_free(&jobs[k].result);
     gradient_check_end(&check);
@@ -174,7 +174,7 @@ static double time_ladder(struct attention p, double seconds, const struct optio
     return peak;
 }
 
-static void tell_ladder(struct mark marks[CASES][LADDER], size_t N)
+static void print_ladder(struct mark marks[CASES][LADDER], size_t N)
 {
     report_part("Ladder");
     report_line("one head, N = %zu; GFLOP/s, and of the peak of so many cores", N);
@@ -203,7 +203,7 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
         bench_progress(n, CASES + 1);
         peak = time_ladder(p, seconds, o, marks[n], csv);
     }
-    tell_ladder(marks, N);
+    print_ladder(marks, N);
     bench_progress(CASES, CASES + 1);
     bench_pieces(N, 0.4 * seconds);
     bench_progress(0, 1);

@@ -203,7 +203,7 @@ static void accesses(void)
 }
 
 /* A row of the table of costs, for N = 128, 256 and 512; the operations are those of the last. */
-static void tell_cost(enum step_name name)
+static void print_cost(enum step_name name)
 {
     enum { D = 32, M = 4096 };
     char text[3][32];
@@ -235,7 +235,7 @@ static void costs(void)
                 "bytes stored whole");
     report_line("%-19s %28s %10s %10s %10s", "", "/ N^2, for N = 512", "N = 128", "256", "512");
     for (enum step_name name = STANDARD; name <= SPLIT; name++)
-        tell_cost(name);
+        print_cost(name);
 }
 
 // ---- all steps ----------------------------------------------------------------------------------
@@ -245,12 +245,12 @@ static void all_steps(void)
     const struct options none = { .seed = 1, .window_left = -1, .window_right = -1 };
     struct layer layer = layer_load(&none);
     layer_forward(&layer);
-    tell_steps(&layer, &none);
+    print_steps(&layer, &none);
     report_line("(the real input, with its key mask, and normal numbers for dO)");
     layer_free(&layer);
 }
 
-void tell_story(void)
+void print_story(void)
 {
     by_hand();
     softmax_row();

@@ -4,6 +4,6 @@
 #ifndef BACKWARD_STORY_H
 #define BACKWARD_STORY_H
 
-void tell_story(void);
+void print_story(void);
 
 #endif

@@ -177,7 +177,7 @@ static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
     free(csv);
 }
 
-static void tell_losses(double losses[GUIDES][DESCENTS])
+static void print_losses(double losses[GUIDES][DESCENTS])
 {
     report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
     for (size_t k = 0; k < DESCENTS;
@@ -219,7 +219,7 @@ void train(const struct options *options)
     if (options->dtype != DTYPE_F32)
         report_line("%s takes Q, K, V and dO rounded to %s, and gives O so", complete_trainer.name,
                     dtype_name(options->dtype));
-    tell_losses(losses);
+    print_losses(losses);
     const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
     const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
     char text[16];

@@ -78,7 +78,7 @@ static void fa1_head(struct backward_head a, struct tile_size size, struct backw
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                           // 9
             t.rows = min(size.Br, Nq - t.i0);
-            if (tile_is_seen(&a, t))
+            if (tile_is_attended(&a, t))
                 fa1_tile(&a, t, fast);                                         // 10 to 22
         }
         tile_store(a.dK + t.j0 * d, fast->dK, t.cols * d);                     // 24

@@ -1,7 +1,7 @@
 /*
  * FlashAttention-2, backward.       3 Nq d + Nq + 4 Nk d + Tc (4 Nq d + 2 Nq) accesses
  *
- * Of a query's statistics one number is left, L instead of m and l, and P needs no division. D does not depend
+ * Of a query's statistics one number is left, lse instead of m and l, and P needs no division. D does not depend
  * on the keys: it is worked out once, before the loops, and O is not needed again.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right. (Its line 9
@@ -30,7 +30,7 @@ void fa2_load_queries(const struct backward_head *a, struct tile t, const float 
     const size_t d = a->p->d;
     tile_load(fast->Q, a->Q + t.i0 * d, t.rows * d);                           // 9
     tile_load(fast->dO, a->dO + t.i0 * d, t.rows * d);
-    tile_load(fast->L, a->lse + t.i0, t.rows);
+    tile_load(fast->lse, a->lse + t.i0, t.rows);
     tile_load(fast->D, D + t.i0, t.rows);
 }
 
@@ -40,7 +40,7 @@ void fa2_pairs(const struct backward_head *a, struct tile t, struct backward_mem
     tile_product(fast->dS, fast->dO, fast->V, t, a->p->d);                     // 13
     for (size_t n = 0; n < t.rows * t.cols; n++) {
         const size_t r = n / t.cols, i = t.i0 + r, j = t.j0 + n % t.cols;
-        fast->P[n] = pair_weight(a, i, j, a->p->scale * fast->P[n], fast->L[r]);  // 11
+        fast->P[n] = pair_weight(a, i, j, a->p->scale * fast->P[n], fast->lse[r]);  // 11
         fast->dS[n] = pair_dS(fast->P[n], fast->dS[n], fast->D[r]);            // 14
     }
     work_others(5 * t.rows * t.cols);
@@ -80,7 +80,7 @@ static void fa2_head(struct backward_head a, struct tile_size size, float *D,
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < Nq; t.i0 += size.Br) {                           // 8
             t.rows = min(size.Br, Nq - t.i0);
-            if (tile_is_seen(&a, t))
+            if (tile_is_attended(&a, t))
                 fa2_tile(&a, t, D, fast);                                      // 9 to 16
         }
         tile_store(a.dK + t.j0 * d, fast->dK, t.cols * d);                     // 18

@@ -9,11 +9,11 @@
 /* D (Nq): of each query the sum of dO O, read once and stored. */
 void fa2_D(const struct backward_head *a, float *D);
 
-/* Loads what a tile needs of its queries: Q, dO, L and D. */
+/* Loads what a tile needs of its queries: Q, dO, lse and D. */
 void fa2_load_queries(const struct backward_head *a, struct tile t, const float *D,
                       struct backward_memory *fast);
 
-/* P and dS of a tile, from its Q, dO, L and D and its K and V. */
+/* P and dS of a tile, from its Q, dO, lse and D and its K and V. */
 void fa2_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast);
 
 void fa2_D_counted(const struct backward_head *a, float *D);

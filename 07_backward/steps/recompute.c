@@ -1,10 +1,10 @@
 /*
  * Recomputation.                              6 d per unmasked pair + 4 Nq d + 2 Nk d + Nq accesses
  *
- * Nothing of size N^2 is stored. Of the forward pass only O and L = m + ln l are kept, a row and a number
+ * Nothing of size N^2 is stored. Of the forward pass only O and lse = m + ln l are kept, a row and a number
  * for each query, and P is there again with one exponential:
  *
- *     P_ij = e^{S_ij - L_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
+ *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
  *
  * The second equation is what makes it one pass: D is known before the first pair, and needs no row of P.
  * A query at a time goes past all keys, as in chapter 04. Its dQ gathers in fast memory; what it adds to dK
@@ -31,7 +31,7 @@ static void recompute_pair(const struct backward_head *a, size_t i, size_t j,
     tile_product(&x, fast->Q, fast->K, one, d);
     tile_product(&dP, fast->dO, fast->V, one, d);
     // BEGIN SOLUTION
-    const float P = pair_weight(a, i, j, a->p->scale * x, *fast->L);
+    const float P = pair_weight(a, i, j, a->p->scale * x, *fast->lse);
     const float dS = pair_dS(P, dP, *fast->D);
     add_to(a->dV + j * d, P, fast->dO, d);
     add_to(a->dK + j * d, a->p->scale * dS, fast->Q, d);
@@ -48,7 +48,7 @@ static void recompute_query(const struct backward_head *a, size_t i, struct back
     tile_load(fast->Q, a->Q + i * d, d);
     tile_load(fast->O, a->O + i * d, d);
     tile_load(fast->dO, a->dO + i * d, d);
-    tile_load(fast->L, a->lse + i, 1);
+    tile_load(fast->lse, a->lse + i, 1);
     tile_fill(fast->dQ, 0.0f, d);
     *fast->D = 0.0f;
     for (size_t k = 0; k < d; k++)

@@ -22,7 +22,7 @@ static void split_keys(const struct backward_head *a, struct tile_size size, con
         tile_fill(fast->dV, 0.0f, t.cols * d);
         for (t.i0 = 0; t.i0 < a->p->Nq; t.i0 += size.Br) {
             t.rows = min(size.Br, a->p->Nq - t.i0);
-            if (!tile_is_seen(a, t))
+            if (!tile_is_attended(a, t))
                 continue;
             fa2_load_queries(a, t, D, fast);
             fa2_pairs(a, t, fast);
@@ -46,7 +46,7 @@ static void split_queries(const struct backward_head *a, struct tile_size size, 
         tile_fill(fast->dQ, 0.0f, t.rows * d);
         for (t.j0 = 0; t.j0 < a->p->Nk; t.j0 += size.Bc) {
             t.cols = min(size.Bc, a->p->Nk - t.j0);
-            if (!tile_is_seen(a, t))
+            if (!tile_is_attended(a, t))
                 continue;
             tile_load(fast->K, a->K + t.j0 * d, t.cols * d);
             tile_load(fast->V, a->V + t.j0 * d, t.cols * d);

@@ -25,8 +25,8 @@ struct gradients {
 };
 
 /*
- * What every step does, for the problem p with d at most 256. A query that sees no key adds nothing to
- * any gradient; a key that no query sees has exactly 0 in dK and dV, and is not read.
+ * What every step does, for the problem p with d at most 256. A query that attends to no key adds nothing to
+ * any gradient; a key that no query attends to has exactly 0 in dK and dV, and is not read.
  *
  * All steps know scale, Nq and Nk, and masks; fa1 and complete know dropout; complete alone grouped
  * heads. The others compute as if p had no dropout, and want Hkv = H. Only complete has threads; its

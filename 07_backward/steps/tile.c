@@ -37,7 +37,7 @@ struct backward_memory backward_memory_new(const struct attention *p, struct til
         .dV = extra_fast("a tile of dV", Bc * d),
         .P = extra_fast("a tile of P", Br * Bc),
         .dS = extra_fast("a tile of dS", Br * Bc),
-        .L = extra_fast("a tile of L", Br),
+        .lse = extra_fast("a tile of lse", Br),
         .m = extra_fast("a tile of m", Br),
         .l = extra_fast("a tile of l", Br),
         .D = extra_fast("a tile of D", Br),
@@ -46,8 +46,8 @@ struct backward_memory backward_memory_new(const struct attention *p, struct til
 
 void backward_memory_free(struct backward_memory *fast)
 {
-    float *const all[] = { fast->Q,  fast->O, fast->dO, fast->dQ, fast->K, fast->V, fast->dK,
-                           fast->dV, fast->P, fast->dS, fast->L,  fast->m, fast->l, fast->D };
+    float *const all[] = { fast->Q,  fast->O, fast->dO, fast->dQ,  fast->K, fast->V, fast->dK,
+                           fast->dV, fast->P, fast->dS, fast->lse, fast->m, fast->l, fast->D };
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         extra_free(all[k]);
     *fast = (struct backward_memory){ 0 };

@@ -23,10 +23,10 @@ struct backward_head backward_head_of(const struct attention *p, size_t n, struc
 
 /*
  * Fast memory: Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS
- * in place; L, m, l and D (Br). The rows of a tile lie one after the other.
+ * in place; lse, m, l and D (Br). The rows of a tile lie one after the other.
  */
 struct backward_memory {
-    float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *L, *m, *l, *D;
+    float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
 /* Tiles larger than the problem get no more than they can use. Release it with backward_memory_free. */
@@ -72,10 +72,11 @@ static inline void tile_add_to_keys(float *C, const float *X, const float *A, st
     work_products(2 * t.rows * t.cols * d);
 }
 
-/* e^{x - L} for the score x of a pair, and 0 if the query does not see the key. */
-static inline float pair_weight(const struct backward_head *a, size_t i, size_t j, float x, float L)
+/* e^{x - lse} for the score x of a pair, and 0 if the query does not attend to the key. */
+static inline float pair_weight(const struct backward_head *a, size_t i, size_t j, float x,
+                                float lse)
 {
-    return visible(a->p, a->b, a->h, i, j) ? exp_minus(x, L) : 0.0f;
+    return visible(a->p, a->b, a->h, i, j) ? exp_minus(x, lse) : 0.0f;
 }
 
 /* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
@@ -91,8 +92,8 @@ static inline void tile_scale(float *fast, float x, size_t n)
         fast[k] *= x;
 }
 
-/* Do any queries of the tile see any of its keys? */
-static inline bool tile_is_seen(const struct backward_head *a, struct tile t)
+/* Do any queries of the tile attend to any of its keys? */
+static inline bool tile_is_attended(const struct backward_head *a, struct tile t)
 {
     return tile_kind(a->p, a->b, a->h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols) != TILE_SKIPPED;
 }

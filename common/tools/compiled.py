@@ -95,7 +95,7 @@ def words(row):
 
 def shared_07(file, name, numbers):
     """Bytes of dynamic shared memory, which follow from the shape: the block's own rows of two matrices, two
-    stages of the others' rows, and L and D; dS, where a tile makes dQ; for Hopper also dQ, with 8 floats
+    stages of the others' rows, and lse and D; dS, where a tile makes dQ; for Hopper also dQ, with 8 floats
     behind each row."""
     d, columns, bands, warps = numbers[:4]
     rows = 16 * bands * warps

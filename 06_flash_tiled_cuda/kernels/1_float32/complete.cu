@@ -8,7 +8,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
 /*
- * Keys that no query of the tile sees may hold NaN. -inf for a score hides their K. Their V it does not
+ * Keys that no query of the tile attends to may hold NaN. -inf for a score hides their K. Their V it does not
  * hide, 0 times NaN is NaN, and so they are left out of the product.
  *
  * Bit 8 r + c is about a lane's S[r][c]. Registers have no index, so what asks for each score in a loop
@@ -16,10 +16,10 @@
  */
 typedef unsigned long long score_bits;
 
-/* Which scores count. In seen[] it sets bit j of each key j of the tile that any query sees. */
+/* Which scores count. In attended[] it sets bit j of each key j of the tile that any query attends to. */
 template <int D>
 __device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
-                                         int j0, unsigned *seen)
+                                         int j0, unsigned *attended)
 {
     score_bits bits = 0;
 #pragma unroll 1
@@ -33,7 +33,7 @@ __device__ static score_bits which_count(const struct attention &p, const struct
                 bits |= (score_bits)1 << (8 * r + c);
         }
         if (bits != before)
-            atomicOr(&seen[key / 32], 1U << key % 32);
+            atomicOr(&attended[key / 32], 1U << key % 32);
     }
     return bits;
 }
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
     __shared__ fast_memory<D> smem;
-    __shared__ unsigned seen[Bc / 32];
+    __shared__ unsigned attended[Bc / 32];
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const int i1 = min(i0 + Br, Nq);
@@ -89,11 +89,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
         scores(&acc, &smem, t.K + (size_t)j0 * p.d, j1 - j0, d);
         if (kind == TILE_PARTIAL || j1 - j0 < Bc) {
             if (threadIdx.x < Bc / 32)
-                seen[threadIdx.x] = 0;
+                attended[threadIdx.x] = 0;
             __syncthreads();  // no bit is set yet
-            count = which_count<D>(p, t, i0, j0, seen);
+            count = which_count<D>(p, t, i0, j0, attended);
             __syncthreads();  // all threads have set their bits
-            which = seen[0] | (unsigned long long)seen[1] << 32;
+            which = attended[0] | (unsigned long long)attended[1] << 32;
         }
         choose(&acc, count, p.scale, -INFINITY);
         softmax(&acc);

@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
     enum { Bc = tiles<d>::Bc };
     __shared__ tiles<d> smem;
     const struct head t = head_of(p, a, blockIdx.x);
-    const int Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1), tid = (int)threadIdx.x;
+    const int Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1), tid = (int)threadIdx.x;
     for (int i = tid; i < Nq; i += THREADS) {                                // 2
         t.m[i] = -INFINITY;
         t.l[i] = 0.0f;
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
         }
         for (int i0 = 0; i0 < Nq; i0 += Br) {                                // 7
             const int rows = min(Br, Nq - i0);
-            const int cols = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
+            const int cols = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
             if (cols <= 0)
                 continue;                  // every pair of this tile is masked
             float *O = t.O + (size_t)i0 * d;
@@ -87,16 +87,16 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
                 float x = 0.0f;
                 for (int k = 0; k < d; k++)
                     x += smem.Q[r][k] * smem.K[c][k];
-                smem.S[r][c] = j0 + c < keys_seen(p, i0 + r) ? p.scale * x : -INFINITY;
+                smem.S[r][c] = j0 + c < keys_attended(p, i0 + r) ? p.scale * x : -INFINITY;
             }
             __syncthreads();               // S is there
             if (tid < rows)                                                  // 10, 11, 13
                 fa1_row(&smem, tid, cols, &t.m[i0 + tid], &t.l[i0 + tid]);
             __syncthreads();               // P is there
             for (int e = tid; e < rows * d; e += THREADS) {                  // 12
-                const int r = e / d, seen = min(cols, keys_seen(p, i0 + r) - j0);
+                const int r = e / d, attended = min(cols, keys_attended(p, i0 + r) - j0);
                 float o = 0.0f;
-                for (int c = 0; c < seen; c++)
+                for (int c = 0; c < attended; c++)
                     o += smem.S[r][c] * smem.V[c][e % d];
                 O[e] = smem.keep[r] * O[e] + o;
             }

@@ -16,9 +16,9 @@ __device__ static void mask_scores(accumulators<D> *acc, const struct attention 
 {
 #pragma unroll
     for (int r = 0; r < accumulators<D>::R; r++) {
-        const int seen = keys_seen(p, i0 + row_of<D>(r)) - j0;
+        const int attended = keys_attended(p, i0 + row_of<D>(r)) - j0;
         for (int c = 0; c < KEYS; c++)
-            acc->S[r][c] = lane_in_row() + 8 * c < seen ? p.scale * acc->S[r][c] : -INFINITY;
+            acc->S[r][c] = lane_in_row() + 8 * c < attended ? p.scale * acc->S[r][c] : -INFINITY;
     }
 }
 
@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ fast_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     accumulators<D> acc;
     load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
     begin(&acc);                                                             // 5

@@ -16,7 +16,7 @@ static __global__ void naive_scores(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
     const size_t i = blockIdx.y * SIDE + threadIdx.y, j = blockIdx.x * SIDE + threadIdx.x;
-    if (i >= p.Nq || j >= (size_t)keys_seen(p, (int)i))
+    if (i >= p.Nq || j >= (size_t)keys_attended(p, (int)i))
         return;
     float x = 0.0f;
     for (size_t k = 0; k < p.d; k++)
@@ -32,13 +32,13 @@ static __global__ void naive_softmax(struct attention p, struct device_arrays a)
     if (i >= p.Nq)
         return;
     const float *S = t.S + i * p.Nk;
-    const int seen = keys_seen(p, (int)i);
+    const int attended = keys_attended(p, (int)i);
     float m = -INFINITY, l = 0.0f;
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         m = fmaxf(m, S[j]);
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         l += exp_minus(S[j], m);
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         t.P[i * p.Nk + j] = exp_minus(S[j], m) / (l == 0.0f ? 1.0f : l);
     if (t.lse)
         t.lse[i] = m + logf(l);
@@ -51,9 +51,9 @@ static __global__ void naive_output(struct attention p, struct device_arrays a)
     const size_t i = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
     if (i >= p.Nq || c >= p.d)
         return;
-    const int seen = keys_seen(p, (int)i);
+    const int attended = keys_attended(p, (int)i);
     float o = 0.0f;
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         o += t.P[i * p.Nk + j] * t.V[j * p.d + c];
     t.O[i * p.d + c] = o;
 }

@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group

@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5

@@ -21,9 +21,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
-    const int first = i0 + warp_row<TRAITS>(), least = keys_seen(p, first);
-    const int most = keys_seen(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int first = i0 + warp_row<TRAITS>(), least = keys_attended(p, first);
+    const int most = keys_attended(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
-            continue;  // no query of this warp sees any of these keys
+            continue;  // no query of this warp attends to any of these keys
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)

@@ -28,7 +28,7 @@ template <class TRAITS>
 __device__ static inline struct tile_of_queries tile_number(const struct attention &p, unsigned number)
 {
     const struct queued q = queue_at(&p, TRAITS::BR, number);
-    const int i0 = (int)q.i0, Nk = keys_seen(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
+    const int i0 = (int)q.i0, Nk = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
     return { (int)q.head, (int)(q.head / p.H * p.Hkv + kv_head(&p, q.head % p.H)), i0, Nk,
              (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
@@ -106,15 +106,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             return;
         const auto [head, kv, i0, Nk, tiles] = tile_number<TRAITS>(p, given);
         const tensor_head<T> t = tensor_head_of<T>(p, a, head);
-        const int group = i0 + (int)who * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
-        const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
+        const int group = i0 + (int)who * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
+        const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
             turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
             fence_async();      // threads have written what the tensor cores will read
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup sees a key
+        const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
         float later[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
         if (mine > 0) {

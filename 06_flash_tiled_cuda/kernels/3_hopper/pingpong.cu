@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const int tiles = (Nk + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
@@ -63,8 +63,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
 
     setmaxnreg_inc<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
-    const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
+    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
+    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const auto stage = [](int n) { return n % STAGES; };
     const auto parity = [](int n) { return n / STAGES % 2; };
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();        // threads have written what the tensor cores will read
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup sees a key
+    const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (who == 1)

@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
         for (int s = 0; s < STAGES; s++) {
@@ -55,8 +55,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
 
     setmaxnreg_inc<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_seen(p, i0 + warp_row<TRAITS>());
-    const int most = keys_seen(p, min(group + GROUP_ROWS, Nq) - 1);
+    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
+    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     begin(&acc);                                                             // 5
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
         }
-        if (n * Bc < most) {  // else no query of this warpgroup sees any of these keys
+        if (n * Bc < most) {  // else no query of this warpgroup attends to any of these keys
             group_scores<T>(&acc, smem, K);                                  // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);

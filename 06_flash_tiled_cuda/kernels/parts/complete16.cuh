@@ -33,11 +33,11 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
 }
 
 /*
- * Does any query of the tile see key j? Those whose band has it are neighbours: so what is left to ask is tile_kind, of
- * them and this one key.
+ * Does any query of the tile attend to key j? Those whose band has it are adjacent: so what is left to ask is the
+ * tile_kind of them and this one key.
  */
-__device__ static inline bool is_seen(const struct attention &p, const struct tile_of_queries &t,
-                                      int j)
+__device__ static inline bool is_attended(const struct attention &p,
+                                          const struct tile_of_queries &t, int j)
 {
     const struct band band = attention_band(&p);
     const ptrdiff_t low = j - band.high, high = j - band.low;  // the first and the last of them
@@ -48,8 +48,8 @@ __device__ static inline bool is_seen(const struct attention &p, const struct ti
 }
 
 /*
- * A value that no query of the tile sees may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread sees to the
- * pieces that it has copied itself.
+ * A value that no query of the tile attends to may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread does
+ * this for the pieces that it has copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_values(uint4 *V, const struct attention &p,
@@ -58,7 +58,7 @@ __device__ static inline void blank_values(uint4 *V, const struct attention &p,
 #pragma unroll 1
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
         const int r = n / TRAITS::ROW, j = j0 + r;
-        if (j < (int)p.Nk && !is_seen(p, t, j))
+        if (j < (int)p.Nk && !is_attended(p, t, j))
             V[ROWS::piece(r, n % TRAITS::ROW)] = make_uint4(0, 0, 0, 0);
     }
 }
@@ -89,7 +89,7 @@ __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const str
         }
 }
 
-/* S becomes -inf where a query does not see a key, by the masks that have to be looked at score by score. */
+/* S becomes -inf where a query does not attend to a key, by the masks that have to be looked at score by score. */
 template <class TRAITS>
 __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)

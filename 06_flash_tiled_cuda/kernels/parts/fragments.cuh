@@ -153,7 +153,7 @@ __device__ static inline float four_sum(float x)
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
 }
 
-/* S becomes scale S, and -inf for the keys that a query does not see. */
+/* S becomes scale S, and -inf for the keys that a query does not attend to. */
 template <class TRAITS>
 __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -161,11 +161,11 @@ __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct a
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int seen = keys_seen(p, i0 + tensor_row<TRAITS>(x, h)) - j0;
+            const int attended = keys_attended(p, i0 + tensor_row<TRAITS>(x, h)) - j0;
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++) {
                     float *const s = &acc->S[x][c][2 * h + e];
-                    *s = 8 * c + tensor_column() + e < seen ? p.scale * *s : -INFINITY;
+                    *s = 8 * c + tensor_column() + e < attended ? p.scale * *s : -INFINITY;
                 }
         }
 }

@@ -39,10 +39,10 @@ __device__ static inline struct head head_of(const struct attention &p,
 }
 
 /* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
-__device__ static inline int keys_seen(const struct attention &p, int i)
+__device__ static inline int keys_attended(const struct attention &p, int i)
 {
-    const ptrdiff_t seen = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
-    return (int)(seen < 0 ? 0 : seen < Nk ? seen : Nk);
+    const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
+    return (int)(attended < 0 ? 0 : attended < Nk ? attended : Nk);
 }
 
 /* e^{x - m} for x <= m, and 0 for x = -inf also where m = -inf too. */

@@ -36,7 +36,7 @@ __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &
     }
 }
 
-/* S becomes -inf for the keys that a query does not see. */
+/* S becomes -inf for the keys that a query does not attend to. */
 template <class TRAITS>
 __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
@@ -44,10 +44,11 @@ __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct att
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const int seen = keys_seen(p, i0 + tensor_row<TRAITS>(x, h)) - j0 - tensor_column();
+            const int attended =
+                keys_attended(p, i0 + tensor_row<TRAITS>(x, h)) - j0 - tensor_column();
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
-                    if (8 * c + e >= seen)
+                    if (8 * c + e >= attended)
                         acc->S[x][c][2 * h + e] = -INFINITY;
         }
 }

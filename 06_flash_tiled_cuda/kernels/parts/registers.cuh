@@ -16,10 +16,10 @@
 
 enum {
     THREADS = 128,
-    LANES = 8,            // that share a row of scores
-    KEYS = 8,             // of each lane in a tile
-    PAD = 4,              // elements after a row, so that 8 rows begin in different banks
-    SLICE = FA2_BC * 36,  // elements of K or V that are in shared memory at one time
+    LANES = 8,                   // that share a row of scores
+    KEYS = 8,                    // of each lane in a tile
+    PAD = 4,                     // elements after a row, so that 8 rows begin in different banks
+    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V that are in shared memory at one time
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile
@@ -32,7 +32,7 @@ template <int D> struct accumulators {
 
 /* Shared memory: the tile of Q, and a slice of K or of V. */
 template <int D> struct alignas(16) fast_memory {
-    float Q[FA2_BR(D)][D + PAD], slice[SLICE];
+    float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
 
 /* A slice of K is W elements of all 64 keys, a slice of V some keys with all their elements. */

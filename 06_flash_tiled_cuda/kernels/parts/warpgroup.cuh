@@ -49,7 +49,7 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
         tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
 }
 
-/* The rows of V from `from` on become 0: no query of the block sees these keys, and they may hold anything. */
+/* The rows of V from `from` on become 0: no query of the block attends to these keys, and they may hold anything. */
 template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;

@@ -8,9 +8,9 @@
 #include "07_backward/kernels/parts/tile.cuh"
 
 /*
- * Keys that no query of the tile sees may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it
- * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that sees
- * nothing may hold NaN too: its L is -inf, and its dO and Q are taken as 0.
+ * Keys that no query of the tile attends to may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it
+ * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that
+ * attends to nothing may hold NaN too: its lse is -inf, and its dO and Q are taken as 0.
  *
  * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what asks for each pair in a loop cannot
  * touch the pairs: it collects bits.
@@ -19,7 +19,7 @@ typedef unsigned pair_bits;
 
 static const pair_bits EVERY_PAIR = 0xffff;
 
-/* Which pairs count: both are there, and the query sees the key. */
+/* Which pairs count: both are there, and the query attends to the key. */
 __device__ static pair_bits which_count(const struct attention &p, const struct head &t, int i0,
                                         int j0)
 {
@@ -49,7 +49,7 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
     return p.dropout_threshold > 0 ? bits : EVERY_PAIR;
 }
 
-/* P = e^{scale S - L} where a pair counts. */
+/* P = e^{scale S - lse} where a pair counts. */
 __device__ static void weights_that_count(pairs *S, const fast_memory *smem, float scale,
                                           pair_bits count)
 {
@@ -57,7 +57,7 @@ __device__ static void weights_that_count(pairs *S, const fast_memory *smem, flo
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
             S->of[r][c] = count >> (4 * r + c) & 1
-                              ? exp_minus(scale * S->of[r][c], smem->L[y_of_thread() + SIDE * r])
+                              ? exp_minus(scale * S->of[r][c], smem->lse[y_of_thread() + SIDE * r])
                               : 0.0f;
 }
 
@@ -85,7 +85,7 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
     }
 }
 
-/* As load_slice, but what belongs to queries that see nothing is 0. L is there. */
+/* As load_slice, but what belongs to queries that attend to nothing is 0. lse is there. */
 __device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
                                         int d)
 {
@@ -93,7 +93,7 @@ __device__ static void load_what_counts(fast_memory *smem, const float *from, in
         const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
         const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         const float4 four = r < rows ? piece(from + (size_t)r * (size_t)d, k + c, d) : none;
-        *(float4 *)&smem->A[r][c] = smem->L[r] == -INFINITY ? none : four;
+        *(float4 *)&smem->A[r][c] = smem->lse[r] == -INFINITY ? none : four;
     }
 }
 
@@ -106,10 +106,10 @@ __device__ static enum tile_kind kind_of(const struct attention &p, const struct
 }
 
 /* What a tile of queries adds to dK and dV. */
-template <int D>
-__device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D / SLICE],
-                                             fast_memory *smem, const struct attention &p,
-                                             const struct head &t, int i0, int j0, float factor)
+template <int HEAD_DIM>
+__device__ static inline void
+complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_memory *smem,
+               const struct attention &p, const struct head &t, int i0, int j0, float factor)
 {
     const int rows = min(Br, (int)p.Nq - i0), keys = min(Bc, (int)p.Nk - j0), d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
@@ -117,12 +117,12 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
     const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
     pairs P, dS = {};
     load_statistics(smem, t, i0, rows);
-    scores<D>(&P, smem, Q, rows, K, keys, d);  // pass 1
+    scores<HEAD_DIM>(&P, smem, Q, rows, K, keys, d);  // pass 1
     weights_that_count(&P, smem, p.scale, count);
     share(smem, drop(P, stay, factor));
 #pragma unroll
-    for (int n = 0; n < D / SLICE; n++) {  // pass 2
-        __syncthreads();                   // no thread reads the old slices any more
+    for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 2
+        __syncthreads();                          // no thread reads the old slices any more
         load_what_counts(smem, dO, rows, n * SLICE, d);
         load_slice(smem->B, V, keys, n * SLICE, d);
         __syncthreads();  // the slices are there, and P
@@ -134,15 +134,15 @@ __device__ static inline void complete_pairs(part (&dK)[D / SLICE], part (&dV)[D
     __syncthreads();  // no thread reads P any more
     share(smem, dS);
 #pragma unroll
-    for (int n = 0; n < D / SLICE; n++) {  // pass 3
-        __syncthreads();                   // no thread reads the old slice any more
+    for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
+        __syncthreads();                          // no thread reads the old slice any more
         load_what_counts(smem, Q, rows, n * SLICE, d);
         __syncthreads();  // the slice is there, and dS
         add_to_keys(&dK[n], smem);
     }
 }
 
-template <int D>
+template <int HEAD_DIM>
 static __global__ void __launch_bounds__(THREADS, 1)
     complete_keys(struct attention p, struct backward_arrays a)
 {
@@ -150,19 +150,19 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const size_t group = p.H / p.Hkv;
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, keys = min(Bc, (int)p.Nk - j0);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    part dK[D / SLICE] = {}, dV[D / SLICE] = {};
+    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};
     for (size_t n = blockIdx.y * group; n < (blockIdx.y + 1) * group; n++) {
         const struct head t = head_of(p, a, n);
         for (int i0 = 0; i0 < Nq; i0 += Br)
             if (kind_of(p, t, i0, min(Br, Nq - i0), j0, keys) != TILE_SKIPPED)
-                complete_pairs<D>(dK, dV, &smem, p, t, i0, j0, factor);
+                complete_pairs<HEAD_DIM>(dK, dV, &smem, p, t, i0, j0, factor);
     }
     const struct head t = head_of(p, a, blockIdx.y * group);
-    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
-    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, keys, 1.0f, (int)p.d);
+    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
+    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, keys, 1.0f, (int)p.d);
 }
 
-template <int D>
+template <int HEAD_DIM>
 static __global__ void __launch_bounds__(THREADS, 1)
     complete_queries(struct attention p, struct backward_arrays a)
 {
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const int Nk = (int)p.Nk, d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    part dQ[D / SLICE] = {};
+    part dQ[HEAD_DIM / SLICE] = {};
     load_statistics(&smem, t, i0, rows);
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
         const int keys = min(Bc, Nk - j0);
@@ -182,15 +182,15 @@ static __global__ void __launch_bounds__(THREADS, 1)
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
         const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
         pairs P, dS;
-        scores<D>(&P, &smem, Q, rows, K, keys, d);  // pass 1
+        scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);  // pass 1
         weights_that_count(&P, &smem, p.scale, count);
-        scores<D>(&dS, &smem, dO, rows, V, keys, d);  // pass 2
+        scores<HEAD_DIM>(&dS, &smem, dO, rows, V, keys, d);  // pass 2
         dS = drop(dS, stay, factor);
         score_gradients(&dS, P, &smem);
         share(&smem, dS);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {  // pass 3
-            __syncthreads();                   // no thread reads the old slice any more
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
+            __syncthreads();                          // no thread reads the old slice any more
             load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();  // the slice is there, and dS
             if (kind == TILE_FULL)
@@ -199,17 +199,17 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 add_what_counts(&dQ[n], &smem);
         }
     }
-    store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+    store_queries<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
 }
 
-template <int D>
+template <int HEAD_DIM>
 static void launch(const struct attention &p, const struct backward_arrays &a, cudaStream_t stream)
 {
     const dim3 keys(ceil_div(p.Nk, Bc), (unsigned)(p.B * p.Hkv));
     const dim3 queries(ceil_div(p.Nq, Br), (unsigned)(p.B * p.H));
-    complete_keys<D><<<keys, THREADS, 0, stream>>>(p, a);
+    complete_keys<HEAD_DIM><<<keys, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
-    complete_queries<D><<<queries, THREADS, 0, stream>>>(p, a);
+    complete_queries<HEAD_DIM><<<queries, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
 }
 

@@ -11,7 +11,7 @@
 
 // clang-format off
 
-template <int D>
+template <int HEAD_DIM>
 static __global__ void __launch_bounds__(THREADS, 1)
     deterministic_keys(struct attention p, struct backward_arrays a)
 {
@@ -19,18 +19,18 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
-    part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
+    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};               // 7
     for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
         const int rows = min(Br, Nq - i0);
-        const int keys = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const int keys = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
         pairs P, dS = {};
         load_statistics(&smem, t, i0, rows);                                 // 9
-        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);                    // 10, pass 1
         weights(&P, &smem, p, i0, j0);                                       // 11
         share(&smem, P);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {                                // pass 2
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
             __syncthreads();               // no thread reads the old slices any more
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
@@ -42,58 +42,58 @@ static __global__ void __launch_bounds__(THREADS, 1)
         __syncthreads();                   // no thread reads P any more
         share(&smem, dS);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             __syncthreads();               // no thread reads the old slice any more
             load_slice(smem.A, Q, rows, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
-    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
-    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
+    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
 }
 
-template <int D>
+template <int HEAD_DIM>
 static __global__ void __launch_bounds__(THREADS, 1)
     deterministic_queries(struct attention p, struct backward_arrays a)
 {
     __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, rows = min(Br, (int)p.Nq - i0), d = (int)p.d;
-    const int Nk = keys_seen(p, i0 + rows - 1);
+    const int Nk = keys_attended(p, i0 + rows - 1);
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
-    part dQ[D / SLICE] = {};                                                 // 3
+    part dQ[HEAD_DIM / SLICE] = {};                                          // 3
     load_statistics(&smem, t, i0, rows);                                     // 9
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
         const int keys = min(Bc, Nk - j0);
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
         pairs P, dS;
-        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);                    // 10, pass 1
         weights(&P, &smem, p, i0, j0);                                       // 11
-        scores<D>(&dS, &smem, dO, rows, V, keys, d);                         // 13, pass 2
+        scores<HEAD_DIM>(&dS, &smem, dO, rows, V, keys, d);                  // 13, pass 2
         score_gradients(&dS, P, &smem);                                      // 14
         share(&smem, dS);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             __syncthreads();               // no thread reads the old slice any more
             load_slice(smem.B, K, keys, n * SLICE, d);
             __syncthreads();               // the slice is there, and dS
             add_to_queries(&dQ[n], &smem);                                   // 15
         }
     }
-    store_queries<D>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+    store_queries<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
 }
 
 // clang-format on
 
-template <int D>
+template <int HEAD_DIM>
 static void launch(const struct attention &p, const struct backward_arrays &a, cudaStream_t stream)
 {
     const unsigned heads = (unsigned)(p.B * p.H);
     const dim3 keys(ceil_div(p.Nk, Bc), heads), queries(ceil_div(p.Nq, Br), heads);
-    deterministic_keys<D><<<keys, THREADS, 0, stream>>>(p, a);
+    deterministic_keys<HEAD_DIM><<<keys, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
-    deterministic_queries<D><<<queries, THREADS, 0, stream>>>(p, a);
+    deterministic_queries<HEAD_DIM><<<queries, THREADS, 0, stream>>>(p, a);
     CHECK_CUDA(cudaGetLastError());
 }
 

@@ -1,7 +1,7 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * Nothing of size N^2 is stored: P is made again from L. K and V outside: a block of threads is a tile of keys, all
+ * Nothing of size N^2 is stored: P is made again from lse. K and V outside: a block of threads is a tile of keys, all
  * queries come by, and dK and dV stay in registers until they are done. A row of dQ, though, has a term from every
  * block. They run at the same time, so each adds its own atomically, and in which order is for the GPU to say.
  *
@@ -26,7 +26,7 @@ __device__ static inline void add_atomically(float *to, const part &C, int rows,
         }
 }
 
-template <int D>
+template <int HEAD_DIM>
 static __global__ void __launch_bounds__(THREADS, 1)
     recompute_tile(struct attention p, struct backward_arrays a)
 {
@@ -34,18 +34,18 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;  // 5
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
-    part dK[D / SLICE] = {}, dV[D / SLICE] = {};                             // 7
+    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};               // 7
     for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
         const int rows = min(Br, Nq - i0);
-        const int keys = min(Bc, keys_seen(p, i0 + rows - 1) - j0);
+        const int keys = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
         pairs P, dS = {};
         load_statistics(&smem, t, i0, rows);                                 // 9
-        scores<D>(&P, &smem, Q, rows, K, keys, d);                           // 10, pass 1
+        scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);                    // 10, pass 1
         weights(&P, &smem, p, i0, j0);                                       // 11
         share(&smem, P);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {                                // pass 2
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
             __syncthreads();               // no thread reads the old slices any more
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         __syncthreads();                   // no thread reads P any more
         share(&smem, dS);
 #pragma unroll
-        for (int n = 0; n < D / SLICE; n++) {                                // pass 3
+        for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             part dQ = {};
             __syncthreads();               // no thread reads the old slices any more
             load_slice(smem.A, Q, rows, n * SLICE, d);
@@ -68,8 +68,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
-    store_keys<D>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);         // 18
-    store_keys<D>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
+    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
 }
 
 // clang-format on

@@ -18,7 +18,7 @@ __device__ static void pair_product(const struct attention &p, const float *A, c
                                     float factor, float *X)
 {
     const size_t i = blockIdx.y * SIDE + threadIdx.y, j = blockIdx.x * SIDE + threadIdx.x;
-    if (i >= p.Nq || j >= (size_t)keys_seen(p, (int)i))
+    if (i >= p.Nq || j >= (size_t)keys_attended(p, (int)i))
         return;
     float x = 0.0f;
     for (size_t k = 0; k < p.d; k++)
@@ -46,12 +46,12 @@ static __global__ void standard_softmax(struct attention p, struct backward_arra
     if (i >= p.Nq)
         return;
     float *const P = t.P + i * p.Nk, m = -INFINITY, l = 0.0f;
-    const int seen = keys_seen(p, (int)i);
-    for (int j = 0; j < seen; j++)
+    const int attended = keys_attended(p, (int)i);
+    for (int j = 0; j < attended; j++)
         m = fmaxf(m, P[j]);
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         l += exp_minus(P[j], m);
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         P[j] = exp_minus(P[j], m) / (l == 0.0f ? 1.0f : l);
 }
 
@@ -64,14 +64,14 @@ static __global__ void standard_dS(struct attention p, struct backward_arrays a)
         return;
     const float *P = t.P + i * p.Nk;
     float *dS = t.dS + i * p.Nk, D = 0.0f;
-    const int seen = keys_seen(p, (int)i);
-    for (int j = 0; j < seen; j++)
+    const int attended = keys_attended(p, (int)i);
+    for (int j = 0; j < attended; j++)
         D += P[j] * dS[j];
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         dS[j] = pair_dS(P[j], dS[j], D);
 }
 
-/* One thread an element: dK_jc and dV_jc, sums over the queries that see key j. */
+/* One thread an element: dK_jc and dV_jc, sums over the queries that attend to key j. */
 static __global__ void standard_keys(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
@@ -94,9 +94,9 @@ static __global__ void standard_queries(struct attention p, struct backward_arra
     const size_t i = blockIdx.y * SIDE + threadIdx.y, c = blockIdx.x * SIDE + threadIdx.x;
     if (i >= p.Nq || c >= p.d)
         return;
-    const int seen = keys_seen(p, (int)i);
+    const int attended = keys_attended(p, (int)i);
     float dQ = 0.0f;
-    for (int j = 0; j < seen; j++)
+    for (int j = 0; j < attended; j++)
         dQ += t.dS[i * p.Nk + j] * t.K[j * p.d + c];
     t.dQ[i * p.d + c] = p.scale * dQ;
 }

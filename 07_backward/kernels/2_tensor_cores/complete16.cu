@@ -58,7 +58,7 @@ __device__ static inline struct step next_step(const struct attention &p,
     return { number, false };
 }
 
-/* Asks for the Q, dO, L and D of a step, if it is one; they are those of round `round`. */
+/* Asks for the Q, dO, lse and D of a step, if it is one; they are those of round `round`. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
@@ -103,7 +103,7 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D };
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     typedef part_of_columns<TRAITS> part;
     extern __shared__ uint4 smem[];
@@ -111,7 +111,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const struct block_of_keys t = block_of_keys_of<TRAITS>(p);
     const int Nk = (int)p.Nk;
-    const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * D;      // element of the block's keys
+    const size_t first =
+        (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;                // element of the block's keys
     const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;  // the first of its elements
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     struct step step = next_step<TRAITS>(p, t, 0);
@@ -126,14 +127,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const struct tile_of_pairs tile = { t.b, t.h + step.number / t.tiles, t.j0,
                                             step.number % t.tiles * Br };
         uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
-        const float *const L = statistics + round % STAGES * 2 * Br, *const D_i = L + Br;
+        const float *const lse = statistics + round % STAGES * 2 * Br, *const D_i = lse + Br;
         cp_async_wait<0>();  // what this thread copied of the tile is there …
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
         __syncthreads();  // … and all of it; and no thread reads the tile before any more
         copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
-        weigh_columns(&dV, p.scale, L);
+        weigh_columns(&dV, p.scale, lse);
         if (step.partial)
             forget_beside_band<KEYS>(&dV, p, tile, (int)p.Nq);
         if (step.partial && (p.key_mask || p.block_mask))
@@ -151,7 +152,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dK, Q + mine / CHUNK);
         step = next;
     }
-    cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
+    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
     store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
     store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
@@ -161,11 +162,11 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_queries(struct attention p, struct backward_arrays a)
 {
-    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const Q = smem, *const dO = Q + Br * TRAITS::ROW;
-    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = L + Br;
+    float *const lse = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = lse + Br;
     const backward_head<T> head = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk;
     const struct tile_of_queries t = { blockIdx.y / p.H, blockIdx.y % p.H, (size_t)i0,
@@ -173,9 +174,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     fragments<TRAITS> P, dQ;
     int n = next_tile<Bc>(p, t, 0);
-    copy_tile<TRAITS, rows>(Q, head.Q + (size_t)i0 * D, Br, Nq - i0);
-    copy_tile<TRAITS, rows>(dO, head.dO + (size_t)i0 * D, Br, Nq - i0);
-    copy_statistics<TRAITS>(L, head.lse, head.D, i0, Br, Nq);
+    copy_tile<TRAITS, rows>(Q, head.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
+    copy_tile<TRAITS, rows>(dO, head.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
+    copy_statistics<TRAITS>(lse, head.lse, head.D, i0, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(dO, 0, head.K, head.V, n, Nk);
     begin(&dQ);
     for (int round = 0; n * Bc < Nk; round++) {
@@ -189,7 +190,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         __syncthreads();  // … and all of it; and no thread reads the tile before any more
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
-        weigh_rows(&P, p.scale, L);
+        weigh_rows(&P, p.scale, lse);
         if (partial)
             forget_beside_band<QUERIES>(&P, p, tile, Nk);
         if (partial && (p.key_mask || p.block_mask))
@@ -205,26 +206,27 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         n = next;
     }
     cp_async_wait<0>();  // where there is no key, Q and dO are still on their way
-    store_gradient(&dQ, head.dQ + (size_t)i0 * D, Nq - i0, p.scale);
+    store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many L and D. */
+/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
            2 * (size_t)statistics * sizeof(float);
 }
 
-template <class T, int D>
+template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<D, KEYS_BR(D), 1, KEYS_BC(D) / 16> keys;
-    typedef kernel_traits<D, QUERIES_BC(D), 1, QUERIES_BR(D) / 16> queries;
+    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), 1, KEYS_BC(HEAD_DIM) / 16> keys;
+    typedef kernel_traits<HEAD_DIM, QUERIES_BC(HEAD_DIM), 1, QUERIES_BR(HEAD_DIM) / 16> queries;
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
     allow_shared<complete16_keys<T, keys>>(of_keys);
     allow_shared<complete16_queries<T, queries>>(of_queries);
-    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv), KEYS_PARTS(D));
+    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv),
+                          KEYS_PARTS(HEAD_DIM));
     const dim3 query_blocks(ceil_div(p->Nq, queries::BR), (unsigned)(p->B * p->H));
     complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());

@@ -55,7 +55,7 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
     return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
 }
 
-/* dQ += scale dS K, by all warps, for the queries that begin at `to`. The tile's queries see the first `keys` keys. */
+/* dQ += scale dS K, by all warps, for the queries that begin at `to`, which attend to the first `keys` keys of the tile. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
@@ -99,24 +99,25 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     mma_tile(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D, DS = Bc * Br / CHUNK };
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D, DS = Bc * Br / CHUNK };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // behind V the stages
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
-    float *const statistics = (float *)(two_dS + 2 * DS);                    // behind a tile's L its D
+    float *const statistics = (float *)(two_dS + 2 * DS);                    // after a tile's lse its D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
-    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
     int n = first;
     const auto add_dQ_of = [&](int tile) {
         const int i0 = tile * Br, queries = min(Br, Nq - i0);
-        const int keys = min(Bc, keys_seen(p, i0 + queries - 1) - j0);
-        add_to_queries<T, TRAITS, rows>(t.dQ + (size_t)i0 * D, queries, two_dS + tile % 2 * DS, K, keys, p.scale);
+        const int keys = min(Bc, keys_attended(p, i0 + queries - 1) - j0);
+        const uint4 *const dS = two_dS + tile % 2 * DS;
+        add_to_queries<T, TRAITS, rows>(t.dQ + (size_t)i0 * HEAD_DIM, queries, dS, K, keys, p.scale);
     };
     fragments<TRAITS> dK, dV;
-    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);           // 6
-    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
     begin(&dK);                                                              // 7
@@ -129,26 +130,26 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (n > first)
             add_dQ_of(n - 1);                                                // 15
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
-        const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
+        const float *const lse = statistics + n % STAGES * 2 * Br, *const D_i = lse + Br;
         tensor_scores<T, rows>(&dV, K, Q);                                   // 10
-        weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
+        weights_of_keys(&dV, p, lse, j0, n * Br);                            // 11
         tensor_product<T, rows>(&dV, dO);                                    // 12
         tensor_scores<T, rows>(&dK, V, dO);                                  // 13
         dS_of_keys(&dK, dV, D_i);                                            // 14
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
+    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
     __syncthreads();     // dS of the last tile is there
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15
-    store_gradient(&dK, t.dK + (size_t)j0 * D, (int)p.Nk - j0, p.scale);     // 18
-    store_gradient(&dV, t.dV + (size_t)j0 * D, (int)p.Nk - j0, 1.0f);
+    store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
+    store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
 // clang-format on
 
-/* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of L and D. */
+/* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of lse and D. */
 template <class TRAITS> constexpr size_t bytes_of(void)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
@@ -167,12 +168,12 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
 }
 
 /* A GPU that gives a block less shared memory than the large tile takes has the small one. */
-template <class T, int D>
+template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    enum { M_TILES = KEYS_BANDS(D), WARPS = KEYS_BC(D) / 16 / M_TILES };
-    typedef kernel_traits<D, MMA_BR(D), M_TILES, WARPS> large;
-    typedef kernel_traits<D, MMA_SMALL_BR(D), M_TILES, WARPS> small;
+    enum { M_TILES = KEYS_BANDS(HEAD_DIM), WARPS = KEYS_BC(HEAD_DIM) / 16 / M_TILES };
+    typedef kernel_traits<HEAD_DIM, MMA_BR(HEAD_DIM), M_TILES, WARPS> large;
+    typedef kernel_traits<HEAD_DIM, MMA_SMALL_BR(HEAD_DIM), M_TILES, WARPS> small;
     int most = 0, device = current_device();
     CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     if (bytes_of<large>() <= (size_t)most)

@@ -21,17 +21,17 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D };
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // behind V, as behind chapter 06's Q, the stages
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
-    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_seen(p, Nq - 1);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
     int n = first_tile<Br>(p, j0);
     fragments<TRAITS> dK, dV;
-    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);           // 6
-    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
     begin(&dK);                                                              // 7
@@ -42,17 +42,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
-        const float *const L = statistics + n % STAGES * 2 * Br, *const D_i = L + Br;
+        const float *const lse = statistics + n % STAGES * 2 * Br, *const D_i = lse + Br;
         tensor_scores<T, rows>(&dV, K, Q);                                   // 10
-        weights_of_keys(&dV, p, L, j0, n * Br);                              // 11
+        weights_of_keys(&dV, p, lse, j0, n * Br);                            // 11
         tensor_product<T, rows>(&dV, dO);                                    // 12
         tensor_scores<T, rows>(&dK, V, dO);                                  // 13
         dS_of_keys(&dK, dV, D_i);                                            // 14
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // where no query sees a key, K and V are still on their way
-    store_gradient(&dK, t.dK + (size_t)j0 * D, (int)p.Nk - j0, p.scale);     // 18
-    store_gradient(&dV, t.dV + (size_t)j0 * D, (int)p.Nk - j0, 1.0f);
+    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
+    store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
+    store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
 /* A block's rows are queries, and tiles of keys come by, as in chapter 06. */
@@ -60,18 +60,18 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
 {
-    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const Q = smem, *const dO = Q + Br * TRAITS::ROW;
-    float *const L = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = L + Br;
+    float *const lse = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = lse + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_seen(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     fragments<TRAITS> P, dQ;
-    copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 9
-    copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * D, Br, Nq - i0);
-    copy_statistics<TRAITS>(L, t.lse, t.D, i0, Br, Nq);
+    copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);    // 9
+    copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
+    copy_statistics<TRAITS>(lse, t.lse, t.D, i0, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
@@ -80,29 +80,31 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
-        weights_of_queries(&P, p, L, i0, n * Bc);                            // 11
+        weights_of_queries(&P, p, lse, i0, n * Bc);                          // 11
         tensor_scores<T, rows>(&dQ, dO, V);                                  // 13
         dS_of_queries(&dQ, P, D_i);                                          // 14
         tensor_product<T, rows>(&dQ, K);                                     // 15
     }
     cp_async_wait<0>();  // where there is no key, Q and dO are still on their way
-    store_gradient(&dQ, t.dQ + (size_t)i0 * D, Nq - i0, p.scale);
+    store_gradient(&dQ, t.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
 // clang-format on
 
-/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many L and D. */
+/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
            2 * (size_t)statistics * sizeof(float);
 }
 
-template <class T, int D>
+template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<D, KEYS_BR(D), KEYS_BANDS(D), KEYS_BC(D) / 16 / KEYS_BANDS(D)> keys;
-    typedef kernel_traits<D, QUERIES_BC(D), 2, QUERIES_BR(D) / 32> queries;
+    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), KEYS_BANDS(HEAD_DIM),
+                          KEYS_BC(HEAD_DIM) / 16 / KEYS_BANDS(HEAD_DIM)>
+        keys;
+    typedef kernel_traits<HEAD_DIM, QUERIES_BC(HEAD_DIM), 2, QUERIES_BR(HEAD_DIM) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);
     const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);

@@ -5,7 +5,7 @@
  * for products. K and V of 128 keys stay, tiles of queries come by. S^T and dP^T are made in registers, and P^T and dS^T go
  * from there into dV and dK; only dS^T is stored, for dQ.
  *
- * Tiles come from the last one to the first. So in causal order a key that a tile does not see is seen by none that comes
+ * Tiles come from the last one to the first. So in causal order a key that is masked in a tile is masked in all that come
  * later, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
  * in each tile.
  *
@@ -21,12 +21,13 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     wgmma_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, D = TRAITS::D, K_BYTES = Bc * D * 2, Q_BYTES = Br * D * 2 };
+    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
+    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const two_L = (float *)(dS + Bc * Br * 2);                                   // behind a tile's L its D
+    float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // after a tile's lse its D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -35,12 +36,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     const auto tma_load_queries = [&](int r) {
         unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES;
         mbarrier_arrive_expect(&there[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
-        tma_load_rows<Br, D>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
-        tma_load_rows<Br, D>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
+        tma_load_rows<Br, HEAD_DIM>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
+        tma_load_rows<Br, HEAD_DIM>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
     };
     const auto load_statistics = [&](int r) {
         const size_t row = (size_t)head_of(r) * p.Nq;
-        copy_statistics<TRAITS>(two_L + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
+        copy_statistics<TRAITS>(two_lse + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
         cp_async_commit();
     };
     fragments<TRAITS> dK, dV;
@@ -50,19 +51,19 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();
         if (rounds > 0) {
             tma_load_queries(0);                                             // 9
-            tma_load_rows<Bc, D>(K, &maps.K, &there[0], j0, (int)blockIdx.y);  // 6
-            tma_load_rows<Bc, D>(V, &maps.V, &there[0], j0, (int)blockIdx.y);
+            tma_load_rows<Bc, HEAD_DIM>(K, &maps.K, &there[0], j0, (int)blockIdx.y);  // 6
+            tma_load_rows<Bc, HEAD_DIM>(V, &maps.V, &there[0], j0, (int)blockIdx.y);
         }
     }
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // the mbarriers are there, and L and D of the first tile
+    __syncthreads();  // the mbarriers are there, and lse and D of the first tile
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
         const unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES, *const dO = Q + Q_BYTES;
-        const float *const L = two_L + r % STAGES * 2 * Br, *const D_i = L + Br;
+        const float *const lse = two_lse + r % STAGES * 2 * Br, *const D_i = lse + Br;
         const int i0 = row_of(r);
         unsigned P[Br / 16][4], packed[Br / 16][4];
         float dQ[32];
@@ -75,7 +76,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         issue_scores<T>(&dV, K, Q);                                          // 10
         issue_scores<T>(&dK, V, dO);                                         // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
-        weights_of_keys(&dV, p, L, j0, i0);                                  // 11
+        weights_of_keys(&dV, p, lse, j0, i0);                                // 11
         pack_weights<T>(&dV, P);
         issue_product<T>(&dV, P, dO);                                        // 12
         wgmma_wait<1>(flat<Br / 2>(dK.S));
@@ -85,34 +86,34 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();    // threads have written what the tensor cores will read
         issue_product<T>(&dK, packed, Q);                                    // 16
         __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
-        if (const int keys = keys_seen(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
+        if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
             __syncthreads();
         }
         ask_dQ<T, TRAITS>(dQ, dS, K);                                        // 15
         wgmma_wait<0>(dQ);
-        wgmma_wait<0>(flat<D / 2>(dK.O), flat<D / 2>(dV.O));
-        float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * D;
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
+        float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
-                atomicAdd(&to[row_of_dQ<TRAITS>(n) * D + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
+                atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         cp_async_wait<0>();
-        __syncthreads();  // no thread reads this tile any more, nor its dS; and L and D of the next are there
+        __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
-    store_gradient(&dK, a.dK + key * D, (int)p.Nk - j0, p.scale);            // 18
-    store_gradient(&dV, a.dV + key * D, (int)p.Nk - j0, 1.0f);
+    store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
+    store_gradient(&dV, a.dV + key * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
 // clang-format on
 
-template <class T, int D>
+template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<D, HOPPER_QUERIES(D), 1, HOPPER_KEYS / 16> shape;
+    typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
-    const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * D + shape::BR * shape::BC;
+    const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * HEAD_DIM + shape::BR * shape::BC;
     const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::BC * sizeof(float);
     allow_shared<wgmma_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);

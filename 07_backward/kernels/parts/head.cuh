@@ -39,23 +39,23 @@ __device__ static inline struct head head_of(const struct attention &p,
 }
 
 /* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
-__device__ static inline int keys_seen(const struct attention &p, int i)
+__device__ static inline int keys_attended(const struct attention &p, int i)
 {
-    const ptrdiff_t seen = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
-    return (int)(seen < 0 ? 0 : seen < Nk ? seen : Nk);
+    const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
+    return (int)(attended < 0 ? 0 : attended < Nk ? attended : Nk);
 }
 
-/* The first query that sees key j; all after it do too. */
+/* The first query that attends to key j; all after it do too. */
 __device__ static inline int first_query(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high, Nq = (ptrdiff_t)p.Nq;
     return (int)(first < 0 ? 0 : first < Nq ? first : Nq);
 }
 
-/* The weight of a score: e^{x - L}, and 0 for x = -inf also where L = -inf too. */
-__device__ static inline float exp_minus(float x, float L)
+/* The weight of a score: e^{x - lse}, and 0 for x = -inf also where lse = -inf too. */
+__device__ static inline float exp_minus(float x, float lse)
 {
-    return x == -INFINITY ? 0.0f : expf(x - L);
+    return x == -INFINITY ? 0.0f : expf(x - lse);
 }
 
 /* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */

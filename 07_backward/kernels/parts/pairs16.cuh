@@ -22,33 +22,33 @@ struct tile_of_pairs {
     int b, h, row, column;
 };
 
-/* S becomes P for every pair. Columns are queries, whose L stand in their order … */
+/* S becomes P for every pair. Columns are queries, whose lse stand in their order … */
 template <class TRAITS>
-__device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *L)
+__device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *lse)
 {
     const float k = scale * LOG2E;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 0; e < 2; e++) {
-            const float L_i = L[8 * c + tensor_column() + e];
+            const float lse_i = lse[8 * c + tensor_column() + e];
             for (int x = 0; x < TRAITS::M_TILES; x++)
                 for (int s = e; s < 4; s += 2)
-                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, lse_i);
         }
 }
 
 /* … or rows are. */
 template <class TRAITS>
-__device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *L)
+__device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *lse)
 {
     const float k = scale * LOG2E;
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            const float L_i = L[tensor_row<TRAITS>(x, h)];
+            const float lse_i = lse[tensor_row<TRAITS>(x, h)];
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int s = 2 * h; s < 2 * h + 2; s++)
-                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, lse_i);
         }
 }
 
@@ -88,7 +88,7 @@ __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pa
     return ROWS == QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
 }
 
-/* P becomes 0 where a query does not see a key, by the masks that have to be looked at pair by pair. */
+/* P becomes 0 where a query does not attend to a key, by the masks that have to be looked at pair by pair. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                             const struct tile_of_pairs &t)
@@ -145,7 +145,7 @@ __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pair
             }
 }
 
-/* Does query i see one of the keys from j0 to before j1? */
+/* Does query i attend to one of the keys from j0 to before j1? */
 __device__ static inline bool sees_any(const struct attention &p, int b, int h, int i, int j0,
                                        int j1)
 {
@@ -158,8 +158,8 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
 }
 
 /*
- * A query that sees no key of the tile may have NaN in its Q and dO, and 0 times NaN is NaN: so they become 0. Columns are
- * queries, rows the keys up to before `end`. Each thread sees to the pieces that it has copied itself.
+ * A query that attends to no key of the tile may have NaN in its Q and dO, and 0 times NaN is NaN: so they become 0.
+ * Columns are queries, rows the keys up to before `end`. Each thread does this for the pieces that it has copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,

@@ -1,6 +1,6 @@
 /*
  * A tile of the backward pass on tensor cores. The fragments, the order of pieces in shared memory and the copies are
- * chapter 06's; what is here is the backward pass's own: weights made again from L, dS, and gradients that are stored.
+ * chapter 06's; here is what the backward pass adds: weights recomputed from lse, dS, and gradients that are stored.
  *
  * Chapter 06's functions know rows and columns of a tile of scores. There rows are queries and columns keys; here it may
  * be the other way round. For each of two gradients a lane has the fragments S and O:
@@ -42,14 +42,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The number of the first tile of Br queries in which one sees key j, or one behind the last. */
+/* The number of the first tile of Br queries in which one attends to key j, or one behind the last. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* L and D of `count` queries from i0 on are on their way, L first. Behind the last query they are 0. */
+/* lse and D of `count` queries from i0 on are on their way, lse first. Behind the last query they are 0. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -62,12 +62,12 @@ __device__ static inline void copy_statistics(float *to, const float *lse, const
 }
 
 /*
- * A score becomes a weight: P = e^{scale S - L} = 2^{k S - log2(e) L} with k = scale log2(e). A score of -inf has the
- * weight 0 also where L is -inf too.
+ * A score becomes a weight: P = e^{scale S - lse} = 2^{k S - log2(e) lse} with k = scale log2(e). A score of -inf has
+ * the weight 0 also where lse is -inf too.
  */
-__device__ static inline float weight_of(float S, float k, float L)
+__device__ static inline float weight_of(float S, float k, float lse)
 {
-    return ex2(fmaf(S, k, -shift_of(LOG2E, L)));
+    return ex2(fmaf(S, k, -shift_of(LOG2E, lse)));
 }
 
 /* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
@@ -78,20 +78,20 @@ __device__ static inline float dS_of(float P, float dP, float D)
 
 /* S becomes P, where columns are queries: line 11. It is of all pairs, also of those that do not count. */
 template <class TRAITS>
-__device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *L)
+__device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {
     const float k = scale * LOG2E;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++)
         for (int e = 0; e < 2; e++) {
-            const float L_i = L[8 * c + tensor_column() + e];
+            const float lse_i = lse[8 * c + tensor_column() + e];
             for (int x = 0; x < TRAITS::M_TILES; x++)
                 for (int s = e; s < 4; s += 2)
-                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, L_i);
+                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, lse_i);
         }
 }
 
-/* P becomes 0 where a key is not seen: query i sees key j from i = j - high on. Keys from j0 on, queries from i0 on. */
+/* P becomes 0 where a key is masked: query i attends to key j from i = j - high on. Keys from j0, queries from i0 on. */
 template <class TRAITS>
 __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
@@ -110,13 +110,13 @@ __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles every query sees every key. */
+/* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles no key is masked. */
 template <class TRAITS>
 __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
-                                              const float *L, int j0, int i0)
+                                              const float *lse, int j0, int i0)
 {
-    weights_of_all(acc, p.scale, L);
-    if (keys_seen(p, i0) < j0 + TRAITS::BR || i0 + TRAITS::BC > (int)p.Nq)
+    weights_of_all(acc, p.scale, lse);
+    if (keys_attended(p, i0) < j0 + TRAITS::BR || i0 + TRAITS::BC > (int)p.Nq)
         drop_unseen(acc, p, j0, i0);
 }
 
@@ -135,21 +135,21 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* The same where rows are queries and columns keys, whose L and D stand in the order of the block's rows. */
+/* The same where rows are queries and columns keys, whose lse and D stand in the order of the block's rows. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
-                                                 const float *L, int i0, int j0)
+                                                 const float *lse, int i0, int j0)
 {
     const float k = p.scale * LOG2E;
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const int row = tensor_row<TRAITS>(x, h), i = i0 + row;
-            const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 - tensor_column() : 0;
+            const int attended = i < (int)p.Nq ? keys_attended(p, i) - j0 - tensor_column() : 0;
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++) {
                     float *const s = &acc->S[x][c][2 * h + e];
-                    *s = 8 * c + e < seen ? weight_of(*s, k, L[row]) : 0.0f;
+                    *s = 8 * c + e < attended ? weight_of(*s, k, lse[row]) : 0.0f;
                 }
         }
 }

@@ -27,7 +27,7 @@ enum {
 
 /* Shared memory, 39 kB: every GPU gives that much. */
 struct alignas(16) fast_memory {
-    float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], L[Br], D[Br];
+    float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], lse[Br], D[Br];
 };
 
 /* A number for each of a thread's 16 pairs, and for its 4 keys or queries in a slice. */
@@ -48,7 +48,7 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* Where the first tile of queries begins that sees key j; the number of queries, if none does. */
+/* Where the first tile of queries begins that attends to key j; the number of queries, if none does. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
@@ -79,13 +79,13 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* L and D of the tile's queries, 0 behind the last; they are there after the next barrier. */
+/* lse and D of the tile's queries, 0 behind the last; they are there after the next barrier. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
     const int r = (int)threadIdx.x;
     if (r < Br) {
-        smem->L[r] = r < rows ? t.lse[i0 + r] : 0.0f;
+        smem->lse[r] = r < rows ? t.lse[i0 + r] : 0.0f;
         smem->D[r] = r < rows ? t.D[i0 + r] : 0.0f;
     }
 }
@@ -110,17 +110,20 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
     }
 }
 
-/* X = Q K^T, where the tile's queries begin at Q and its keys at K: pass 1 of every kernel. */
-template <int D>
+/*
+ * X = Q K^T, where the tile's queries begin at Q and its keys at K: pass 1 of every kernel. HEAD_DIM is d or more, a
+ * multiple of SLICE that the compiler knows; chapter 06 calls it D, which is a vector here.
+ */
+template <int HEAD_DIM>
 __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
                                      const float *K, int keys, int d)
 {
     *X = {};
-    for (int k = 0; k < D; k += SLICE) {
+    for (int k = 0; k < HEAD_DIM; k += SLICE) {
         __syncthreads();  // no thread reads the old slices any more
         load_slice(smem->A, Q, rows, k, d);
         load_slice(smem->B, K, keys, k, d);
-        __syncthreads();  // the slices are there, and L and D
+        __syncthreads();  // the slices are there, and lse and D
         add_pairs(X, smem);
     }
 }
@@ -176,17 +179,17 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
     }
 }
 
-/* Scores become weights, P = e^{scale S - L}: line 11 of the paper. Causal order hides the others. */
+/* Scores become weights, P = e^{scale S - lse}: line 11 of the paper. Causal order hides the others. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         const int row = y_of_thread() + SIDE * r, i = i0 + row;
-        const int seen = i < (int)p.Nq ? keys_seen(p, i) - j0 : 0;
+        const int attended = i < (int)p.Nq ? keys_attended(p, i) - j0 : 0;
         for (int c = 0; c < 4; c++)
-            S->of[r][c] = x_of_thread() + SIDE * c < seen
-                              ? exp_minus(p.scale * S->of[r][c], smem->L[row])
+            S->of[r][c] = x_of_thread() + SIDE * c < attended
+                              ? exp_minus(p.scale * S->of[r][c], smem->lse[row])
                               : 0.0f;
     }
 }
@@ -215,12 +218,12 @@ __device__ static inline void store_two(float *row, int k, int d, float2 two)
 }
 
 /* factor C goes to the rows of keys that begin at `to`, of which there are `keys`. */
-template <int D>
-__device__ static inline void store_keys(const part (&C)[D / SLICE], float *to, int keys,
+template <int HEAD_DIM>
+__device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], float *to, int keys,
                                          float factor, int d)
 {
 #pragma unroll
-    for (int n = 0; n < D / SLICE; n++)
+    for (int n = 0; n < HEAD_DIM / SLICE; n++)
         for (int r = 0; r < 4; r++) {
             const int j = 4 * y_of_thread() + r;
             if (j < keys)
@@ -230,12 +233,12 @@ __device__ static inline void store_keys(const part (&C)[D / SLICE], float *to, 
 }
 
 /* And to the rows of queries. */
-template <int D>
-__device__ static inline void store_queries(const part (&C)[D / SLICE], float *to, int rows,
+template <int HEAD_DIM>
+__device__ static inline void store_queries(const part (&C)[HEAD_DIM / SLICE], float *to, int rows,
                                             float factor, int d)
 {
 #pragma unroll
-    for (int n = 0; n < D / SLICE; n++)
+    for (int n = 0; n < HEAD_DIM / SLICE; n++)
         for (int r = 0; r < 4; r++) {
             const int i = y_of_thread() + SIDE * r;
             if (i < rows)

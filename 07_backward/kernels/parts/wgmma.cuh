@@ -53,7 +53,7 @@ __device__ static inline void share_dS(unsigned char *dS,
     }
 }
 
-/* The rows of K from `from` on become 0: no query of the tile sees these keys. */
+/* The rows of K from `from` on become 0: no query of the tile attends to these keys. */
 template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;

@@ -12,7 +12,7 @@
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
-static struct count tell_counts(const struct step *kernel, const struct layer *layer)
+static struct count print_counts(const struct step *kernel, const struct layer *layer)
 {
     struct count c = { .total = 0 };
     char stored[32];
@@ -28,8 +28,8 @@ static struct count tell_counts(const struct step *kernel, const struct layer *l
 }
 
 /* Whether the kernel gives the same bits every time; where it does not, how far its runs lie apart. */
-static void tell_again(const struct step *kernel, const struct device *device,
-                       const struct layer *layer)
+static void print_again(const struct step *kernel, const struct device *device,
+                        const struct layer *layer)
 {
     enum { RUNS = 8 };
     const struct attention *p = &layer->input.p;
@@ -68,7 +68,7 @@ static void write_csv(const char *csv, const char *formula, const struct count *
 }
 
 /* Who works when, and who waits for whom, in the first block of each launch. */
-static void tell_timeline(const struct step *kernel, const struct layer *layer, const char *path)
+static void print_timeline(const struct step *kernel, const struct layer *layer, const char *path)
 {
     struct on_device l = cuda_load(kernel, &device_instrumented, layer);
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
@@ -84,7 +84,7 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     const struct step *kernel = cuda_kernel_wanted(o);
     const struct device *device = device_for(kernel, device_choose(o), o);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
-    const struct count count = tell_counts(kernel, layer);
+    const struct count count = print_counts(kernel, layer);
     struct result r = cuda_run(kernel, device, layer);
     struct previous previous =
         cuda_previous_run(cuda_kernel_before(kernel, &input->p, device), device, layer);
@@ -93,9 +93,9 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV", kernel->name);
     report_line("%s ran %s", kernel->name, device_text(device));
-    tell_again(kernel, device, layer);
+    print_again(kernel, device, layer);
     if (o->timeline)
-        tell_timeline(kernel, layer, o->timeline);
+        print_timeline(kernel, layer, o->timeline);
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->bench)
@@ -110,10 +110,10 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
 
 // ---- all of them --------------------------------------------------------------------------------
 
-static struct attention_errors tell_row(const struct step *kernel, const struct device *device,
-                                        const struct layer *layer,
-                                        const struct gradient_check *check,
-                                        struct previous *previous, const struct result *on_cpu)
+static struct attention_errors print_row(const struct step *kernel, const struct device *device,
+                                         const struct layer *layer,
+                                         const struct gradient_check *check,
+                                         struct previous *previous, const struct result *on_cpu)
 {
     char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
     if (cuda_can_be_counted(&layer->input.p)) {
@@ -136,7 +136,7 @@ static struct attention_errors tell_row(const struct step *kernel, const struct 
 }
 
 /* The line of --quiet, which the steps in C have made already if there were any. */
-static void tell_worst(struct attention_errors worst)
+static void print_worst(struct attention_errors worst)
 {
     char error[16];
     snprintf(error, sizeof error, "%.2e", worst.reference);
@@ -165,12 +165,12 @@ void cuda_tell_kernels(const struct layer *layer, const struct options *o)
             report_line("%-18s does not support %s", k->name, unsupported);
             continue;
         }
-        const struct attention_errors e = tell_row(k, device, layer, &check, &previous, &on_cpu);
+        const struct attention_errors e = print_row(k, device, layer, &check, &previous, &on_cpu);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
     }
     if (o->dtype != DTYPE_F32)
-        tell_worst(worst);
+        print_worst(worst);
     report_line("(they ran %s)", device_text(device));
     result_free(&on_cpu);
     result_free(&previous.result);

@@ -74,7 +74,7 @@ static bool is_off(float got, double right, double allowed)
     return !(fabs((double)got - right) <= allowed);
 }
 
-static void tell_first(const struct output *o, const float *x, const float *stage)
+static void print_first(const struct output *o, const float *x, const float *stage)
 {
     const size_t n = size_of(o);
     size_t first = 0, off = 0;
@@ -116,7 +116,7 @@ static void compare(const struct output *o)
     printf("%-6s %16s %12.2e %16s   %s\n", o->name, error, o->allowed.max_abs, step,
            right ? "ok" : "WRONG");
     if (!right)
-        tell_first(o, x, stage);
+        print_first(o, x, stage);
     wrong += !right;
 }
 
