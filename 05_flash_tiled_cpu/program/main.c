@@ -52,21 +52,6 @@ static struct count print_counts(const struct step *step, const struct attention
     return c;
 }
 
-static void write_csv(const char *csv, const struct step *step, const struct attention_input *input,
-                      struct tile_size size, const struct count *count,
-                      const struct previous *previous, struct attention_errors e)
-{
-    report_summary(csv, &(struct summary){
-                            .accesses = step->formula,
-                            .counted = count->total,
-                            .extra_bytes = count->slow_bytes + count->fast_bytes,
-                            .milliseconds = 1e3 * speed_of(step, input, size, 0.05),
-                            .error = e.reference,
-                            .previous = e.has_previous ? previous->name : NULL,
-                            .previous_error = e.previous,
-                        });
-}
-
 static void print_step(const struct step *step, const struct attention_input *input,
                        const struct options *o)
 {
@@ -89,7 +74,8 @@ static void print_step(const struct step *step, const struct attention_input *in
     const struct attention_errors e = step_check(step, input, &check, &previous, &r, true);
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
-        write_csv(o->csv, step, input, size, &count, &previous, e);
+        step_write_csv(o->csv, step->formula, &count, speed_of(step, input, size, 0.05),
+                       previous.name, e);
     previous_free(&previous);
     result_free(&r);
     attention_check_end(&check);

@@ -48,21 +48,6 @@ static struct count print_counts(const struct step *step, const struct layer *la
     return c;
 }
 
-static void write_csv(const char *csv, const struct step *step, const struct layer *layer,
-                      struct tile_size size, const struct count *count,
-                      const struct previous *previous, struct attention_errors e)
-{
-    report_summary(csv, &(struct summary){
-                            .accesses = step->formula,
-                            .counted = count->total,
-                            .extra_bytes = count->slow_bytes + count->fast_bytes,
-                            .milliseconds = 1e3 * speed_of(step, layer, size, 0.05),
-                            .error = e.reference,
-                            .previous = e.has_previous ? previous->name : NULL,
-                            .previous_error = e.previous,
-                        });
-}
-
 static void print_step(const struct step *step, const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
@@ -81,7 +66,8 @@ static void print_step(const struct step *step, const struct layer *layer, const
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->csv && !o->bench)
-        write_csv(o->csv, step, layer, size, &count, &previous, e);
+        step_write_csv(o->csv, step->formula, &count, speed_of(step, layer, size, 0.05),
+                       previous.name, e);
     result_free(&previous.result);
     result_free(&r);
     gradient_check_end(&check);

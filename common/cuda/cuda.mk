@@ -43,6 +43,7 @@ cuda-table cuda-check:
 .PHONY: test-cuda
 test-cuda: setup-test
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
+	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
 	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/cuda/$c $(BUILD)/cuda/tests/$c) \
 	    $(BUILD)/cuda/tests/instructions GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 	@$(BUILD)/cuda/tests/instructions --filter 'gpu/*'
@@ -74,7 +75,7 @@ racecheck-07: setup-run
 #!
 #! make cuda-table   what the kernels take by cuobjdump, and their instructions by nvdisasm, which it
 #!                   fetches into build/; make cuda-check compares the committed tables with it
-#! make test-cuda    the tests of the kernels on a GPU
+#! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
 #! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
 #!                   and run under NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
 #!                   it; ONLY=07_backward: of one chapter

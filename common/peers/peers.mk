@@ -31,6 +31,7 @@ results: setup-run
 
 #!
 #! make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
-#!                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass
+#!                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass; peers: both.
+#!                   The rows take the place of those in this machine's file in common/results
 #! make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
 #!                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above

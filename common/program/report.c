@@ -4,6 +4,7 @@
 #include "common/files/whole_file.h"
 #include "common/program/options.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,15 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
                     report.reset, line->note);
         report.wrong |= line->count != line->predicted;
     }
+}
+
+char *report_value(double x, int digits, char text[32])
+{
+    if (isnan(x))
+        snprintf(text, 32, "NaN");
+    else
+        snprintf(text, 32, "%.*g", digits, x);
+    return text;
 }
 
 char *report_mark(bool right, char text[32])

@@ -30,6 +30,9 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "26 896": a number in groups of three digits; returns `text`. */
 char *report_number(size_t number, char text[32]);
 
+/* "0.25", "NaN": so many digits, and NaN without the sign that printf gives it; returns `text`. */
+char *report_value(double x, int digits, char text[32]);
+
 /* "none", "264 B", "215.2 kB": an amount of memory; returns `text`. */
 char *report_bytes(size_t bytes, char text[32]);
 

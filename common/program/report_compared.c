@@ -3,21 +3,10 @@
  */
 #include "common/program/report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NEIGHBOURS = 7 };  // that are shown of an element that is wrong
-
-/* "0.25", "NaN": printf would give NaN a sign that means nothing. */
-static const char *number_text(double x, char text[24])
-{
-    if (isnan(x))
-        snprintf(text, 24, "NaN");
-    else
-        snprintf(text, 24, "%.5g", x);
-    return text;
-}
 
 /* The coordinates of the element at `index` of what is at hand, in the whole result. */
 static const char *place_in(struct axes axes, size_t index, char *text, size_t size)
@@ -71,11 +60,12 @@ static void show_neighbourhood(const struct comparison *c)
     char columns[NEIGHBOURS * 16 + 1] = "", got[sizeof columns] = "", right[sizeof columns] = "";
     for (size_t j = first; j < last; j++) {
         const size_t at = 12 * (j - first);
-        char name[24];
+        char name[32];
         snprintf(name, sizeof name, j == column ? "[%zu]" : "%zu", j);
         snprintf(columns + at, sizeof columns - at, "%12s", name);
-        snprintf(got + at, sizeof got - at, "%12s", number_text((double)c->got[row + j], name));
-        snprintf(right + at, sizeof right - at, "%12s", number_text(c->expected[row + j], name));
+        snprintf(got + at, sizeof got - at, "%12s", report_value((double)c->got[row + j], 5, name));
+        snprintf(right + at, sizeof right - at, "%12s",
+                 report_value(c->expected[row + j], 5, name));
     }
     report_line("  at %s = %s: %s", axes.names,
                 place_in(axes, c->difference.worst, place, sizeof place),

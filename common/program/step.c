@@ -186,3 +186,17 @@ void step_report_count(const struct count *count)
         report_line("operations: %s of matrix products",
                     report_number(count->work.products, products));
 }
+
+void step_write_csv(const char *path, const char *formula, const struct count *count,
+                    double seconds, const char *previous, struct attention_errors errors)
+{
+    report_summary(path, &(struct summary){
+                             .accesses = formula,
+                             .counted = count->total,
+                             .extra_bytes = count->slow_bytes + count->fast_bytes,
+                             .milliseconds = 1e3 * seconds,
+                             .error = errors.reference,
+                             .previous = errors.has_previous ? previous : NULL,
+                             .previous_error = errors.previous,
+                         });
+}

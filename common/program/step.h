@@ -5,6 +5,7 @@
 #ifndef COMMON_STEP_H
 #define COMMON_STEP_H
 
+#include "common/check/attention_check.h"
 #include "common/measure/accesses.h"
 #include "common/measure/work.h"
 #include "common/problem/attention.h"
@@ -87,6 +88,10 @@ struct count {
     struct work work;
     bool as_predicted;
 };
+
+/* --csv of a step that ran alone: its count, its time (0: none), and its errors against the reference and the previous. */
+void step_write_csv(const char *path, const char *formula, const struct count *count,
+                    double seconds, const char *previous, struct attention_errors errors);
 
 /* The part "Counted", and the step's operations where they were counted too. */
 void step_report_count(const struct count *count);

@@ -9,8 +9,8 @@
 
 #include "common/files/npy.h"
 #include "common/program/options.h"
+#include "common/program/report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +57,6 @@ static const char *text_of(const struct difference *d, char text[32])
     return text;
 }
 
-/* printf would give NaN a sign that means nothing. */
-static const char *number_text(double x, char text[32])
-{
-    if (isnan(x))
-        snprintf(text, 32, "NaN");
-    else
-        snprintf(text, 32, "%.6g", x);
-    return text;
-}
-
 void compare_heading(const char *axes)
 {
     printf("\n%-*s %14s %16s   at %s\n", NAME_WIDTH, "", "against double", "the stage before",
@@ -79,8 +69,8 @@ static void show_fault(const struct compare_row *row)
     const struct difference *error = &row->error;
     const bool alone = error->mismatched || error->max_abs > row->allowance.max_abs;
     char got[32], expected[32];
-    printf("    at %s: got %s, expected %s; ", row->error_place, number_text(error->got, got),
-           number_text(error->expected, expected));
+    printf("    at %s: got %s, expected %s; ", row->error_place, report_value(error->got, 6, got),
+           report_value(error->expected, 6, expected));
     if (alone)
         printf("%.2e is allowed\n", row->allowance.max_abs);
     else

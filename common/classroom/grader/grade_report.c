@@ -239,6 +239,19 @@ static void quoted_trials(const struct report *r, size_t criterion, FILE *file)
     quoted(file, text);
 }
 
+/* The beginning of what a service learns of a criterion: its name under this key. False: it learns nothing of it. */
+static bool test_begins(const struct criterion *c, const char *key, bool *first, FILE *file)
+{
+    char name[100];
+    if (c->kind == ELSEWHERE)
+        return false;
+    snprintf(name, sizeof name, "%s: %s", c->part, c->word);
+    fputs(*first ? "    { " : ",\n    { ", file);
+    *first = false;
+    member(file, key, name, ", ");
+    return true;
+}
+
 void grade_gradescope(const struct report *r, FILE *file)
 {
     const struct assignment *a = r->assignment;
@@ -250,13 +263,8 @@ void grade_gradescope(const struct report *r, FILE *file)
     member(file, "output", r->refused, ",\n  \"tests\": [\n");
     for (size_t k = 0; k < a->criterion_count; k++) {
         const struct criterion *c = &a->criteria[k];
-        char name[100];
-        if (c->kind == ELSEWHERE)
+        if (!test_begins(c, "name", &first, file))
             continue;
-        snprintf(name, sizeof name, "%s: %s", c->part, c->word);
-        fputs(first ? "    { " : ",\n    { ", file);
-        first = false;
-        member(file, "name", name, ", ");
         fprintf(file, "\"score\": %d, \"max_score\": %d, \"status\": \"%s\",\n      \"output\": ",
                 c->earned, c->points, is_full(c) ? "passed" : "failed");
         quoted_trials(r, k, file);
@@ -296,13 +304,8 @@ void grade_classroom50(const struct report *r, FILE *file)
             grade_points(r, false));
     for (size_t k = 0; k < a->criterion_count; k++) {
         const struct criterion *c = &a->criteria[k];
-        char name[100];
-        if (c->kind == ELSEWHERE)
+        if (!test_begins(c, "test-name", &first, file))
             continue;
-        snprintf(name, sizeof name, "%s: %s", c->part, c->word);
-        fputs(first ? "    { " : ",\n    { ", file);
-        first = false;
-        member(file, "test-name", name, ", ");
         fprintf(file, "\"passed\": %s, \"score\": %d, \"max-score\": %d,\n      \"output\": ",
                 is_full(c) ? "true" : "false", c->earned, c->points);
         quoted_trials(r, k, file);

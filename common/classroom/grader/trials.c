@@ -4,6 +4,7 @@
 #include "common/classroom/grader/run.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
+#include "common/program/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,19 +76,9 @@ static bool ended_badly(struct trial *t, const char *verdict)
     return true;
 }
 
-/* printf would give NaN a sign that means nothing. */
-static const char *number_text(double x, char text[40])
-{
-    if (isnan(x))
-        snprintf(text, 40, "NaN");
-    else
-        snprintf(text, 40, "%.9g", x);
-    return text;
-}
-
 static void describe(struct trial *t, const struct finding *f)
 {
-    char got[40], expected[40], error[60] = "";
+    char got[32], expected[32], error[60] = "";
     if (f->unlike[0]) {
         snprintf(t->text, sizeof t->text, "%s", f->unlike);
         return;
@@ -96,7 +87,8 @@ static void describe(struct trial *t, const struct finding *f)
         snprintf(error, sizeof error, "; the largest error is %.2e", f->error);
     snprintf(t->text, sizeof t->text, "%s at %s: %s%s, expected %s%s", f->array ? f->array : "-",
              f->place, f->missing ? "never written" : "got ",
-             f->missing ? "" : number_text(f->got, got), number_text(f->expected, expected), error);
+             f->missing ? "" : report_value(f->got, 9, got), report_value(f->expected, 9, expected),
+             error);
 }
 
 // ---- a program -----------------------------------------------------------------------------------
