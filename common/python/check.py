@@ -77,7 +77,7 @@ def through_autograd(arrays, options, step, backward) -> list[np.ndarray]:
 
 
 def course(arrays, options, step, backward) -> list[np.ndarray] | None:
-    """O, dQ, dK and dV; None where a step lacks an option."""
+    """O, dQ, dK and dV; None where a step does not support an option."""
     try:
         if torch is not None:
             return through_autograd(arrays, options, step, backward)
@@ -85,7 +85,7 @@ def course(arrays, options, step, backward) -> list[np.ndarray] | None:
         O, lse = flash.forward(*inputs, step=step, **options)
         return [O, *flash.backward(*inputs, O, lse, dO, step=backward, **options)]
     except ValueError as error:
-        if "this step lacks" not in str(error):
+        if "what this step supports" not in str(error):
             raise
         return None
 

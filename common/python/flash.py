@@ -246,10 +246,10 @@ def _call(step: Step, p: Attention, o: Options, **arrays) -> None:
     if o.tile is not None:
         call.br, call.bc = _pair("tile", o.tile, 1)
     step.binding.prepare(p)
-    lacks = step.binding.unsupported(step.number, p, call)
-    if lacks:
-        option = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), lacks.decode())
-        raise ValueError(f"{step.name}: expected a problem without what this step lacks: {option}")
+    unsupported = step.binding.unsupported(step.number, p, call)
+    if unsupported:
+        option = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), unsupported.decode())
+        raise ValueError(f"{step.name}: expected what this step supports, found {option}")
     with _one_at_a_time:
         wrong = step.binding.call(ctypes.addressof(step.binding), step.number, p, call, _extra)
     if wrong:

@@ -64,11 +64,11 @@ class Refusals(Case):
                 ("causal: expected True, False, 'bottom-right' or 'top-left', found 'yes'", {"causal": "yes"}),
                 ("dtype: expected f32, bf16, f16, found 'f64'", {"dtype": "f64"}),
                 ("window: expected -1 to 4611686018427387904, found 4611686018427387905", {"window": (0, 2**62 + 1)}),
-                ("05/complete: expected a problem without what this step lacks: dtype f16", {"dtype": "f16"}),
-                ("06/mma: expected a problem without what this step lacks: dtype f32", {"step": "06/mma"}),
-                ("06/complete: expected a problem without what this step lacks: d = 24 (d is 32, 64, 96, 128 or 256 "
+                ("05/complete: expected what this step supports, found dtype f16", {"dtype": "f16"}),
+                ("06/mma: expected what this step supports, found dtype f32", {"step": "06/mma"}),
+                ("06/complete: expected what this step supports, found d = 24 (d is 32, 64, 96, 128 or 256 "
                  "with dtype f16)", {"step": "06/complete", "dtype": "f16"}),
-                ("05/fa2: expected a problem without what this step lacks: causal",
+                ("05/fa2: expected what this step supports, found causal",
                  {"step": "05/fa2", "causal": True})):
             self.refused(ValueError, message, *arrays, **options)
         self.refused(TypeError, "dropout_seed: expected a whole number, found 1.5", *arrays, dropout_seed=1.5)

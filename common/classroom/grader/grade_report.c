@@ -242,13 +242,13 @@ static void quoted_trials(const struct report *r, size_t criterion, FILE *file)
 /* The beginning of what a service learns of a criterion: its name under this key. False: it learns nothing of it. */
 static bool test_begins(const struct criterion *c, const char *key, bool *first, FILE *file)
 {
-    char name[100];
+    char text[100];
     if (c->kind == ELSEWHERE)
         return false;
-    snprintf(name, sizeof name, "%s: %s", c->part, c->word);
+    snprintf(text, sizeof text, "%s: %s", c->part, c->word);
     fputs(*first ? "    { " : ",\n    { ", file);
     *first = false;
-    member(file, key, name, ", ");
+    member(file, key, text, ", ");
     return true;
 }
 
