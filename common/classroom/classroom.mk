@@ -21,12 +21,12 @@ starter-%:
 CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom/grader)
 define grade_tests
 .PHONY: grade-tests-$2
-grade-tests-$2: $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
+grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
 	+@$$(UNLESS_DRY)exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
-	    TESTS='$$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 '$$(MINE)'
+	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 '$$(MINE)'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all

@@ -167,27 +167,12 @@ missing() {  # file
 
 # ---- from source to programs ---------------------------------------------------------------------
 
-# The compiler's whole file system, if this system lets us, else the folder that it starts in: names are from here.
-room=$work/room
-compiler=$(command -v "${CC%% *}") || die "$CC" 'expected a compiler'
-mkdir -p "$room/source" "$room/linked" "$room/made" "$room/scratch"
-cp -R "$grader/headers" "$room/headers"
-chmod 755 "$room"
-[ -z "$as" ] || chown "$user" "$room/made" "$room/scratch"
-seen=''
-its_own=$(dirname "$(dirname "$(realpath "$compiler")")")  # as /opt/gcc
-case $its_own in / | /usr | /usr/*) its_own='' ;; esac
-for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives $its_own; do
-    [ ! -d "$of" ] || { mkdir -p "$room$of" && seen="$seen --see $of"; }
-done
+command -v "${CC%% *}" >/dev/null || die "$CC" 'expected a compiler'
+. "$(dirname "$0")/room.sh"
 
 # Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
 compile() {  # compiler's words...
-    chmod -R go+rX "$room/source" "$room/linked" "$room/kernels" "$room/headers" 2>/dev/null
-    # shellcheck disable=SC2086
-    "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --errors "$said" \
-        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- \
-        "$@" && return 0
+    in_room "$said" "$@" && return 0
     [ -s "$said" ] || cp "$work/verdict" "$said"
     sed "s|$source|$file|g; s|kernels/$program/$chapter/kernels/[^/ ]*/||g; s|headers/||g" "$said" |
         grep -iE 'error|undefined|multiple|time' | head -n 4 >"$said.short"
@@ -223,21 +208,6 @@ make_kernel() {  # variant, flags
         compile "$cxx" ${CXX#"${CXX%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" $CUDA_LIBS
 }
 
-# Is what the file includes a header of the system or of the course?
-includes() {  # the compiler's list
-    cd "$room" || return
-    tr ' \\' '\n\n' <"$1" | grep -v ':$' | grep / | while read -r used; do
-        case $used in
-        */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
-        esac
-        case ${used#"$room/"} in
-        "$source" | headers/* | "kernels/$program"/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | \
-            /Library/* | /Applications/* | /opt/*) ;;
-        *) echo "$used" ;;
-        esac
-    done | head -n 1
-}
-
 build_one() {  # program, file; of $part
     program=$1 file=$2 said=$work/said/$1
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
@@ -262,7 +232,7 @@ build_one() {  # program, file; of $part
         esac
         cp "$grader/$of.o" "$room/linked/$variant.o"
         $make "$variant" "-DTRAFFIC_SERVED $flags" || return
-        other=$(includes "$made.d")
+        other=$(includes "$made.d" "kernels/$program/*")
         if [ -n "$other" ]; then
             echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
             rm -f "$work/root/bin/$program"-*

@@ -9,10 +9,12 @@
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
-# tells them which version they are tried on, and the right one is tried first and last, so that tests that go by
-# the order of things reject it. What they start is ended with them.
+# tells them which version they are tried on, all versions are linked alike, without what a debugger needs, and the
+# right one is tried first and last, so that tests that go by the order of things reject it. What they start is ended
+# with them.
 #
-# The tests that are handed out with the exercise are in the same program, and what they reject does not count.
+# The tests that are handed out with the exercise are a program of their own. What it rejects does not count, and the
+# students' tests are not tried on it.
 #
 # What a grading has found out is said at once, and stays where the grading is interrupted.
 #
@@ -84,6 +86,15 @@ theirs() { if [ -n "$as" ]; then chown "$user" "$@"; fi; }
 # On a terminal standard error shows how many versions have been tried.
 erase() { [ ! -t 2 ] || printf '\r%40s\r' '' >&2; }
 
+# grade_tests.sh link FOLDER LINKER WORD...: links a version with the tests that are handed out, and leaves in FOLDER/link
+# the words of it.
+if [ "$1" = link ]; then
+    folder=$2
+    shift 2
+    echo "$*" >"$folder/link"
+    exec "$@"
+fi
+
 # grade_tests.sh one CHAPTER WORK NUMBER: builds version NUMBER of WORK/versions ("right": as it should be), runs the
 # tests on it, and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS", "known NAME" if the tests that
 # are handed out reject it, or "broken NAME". Of a wrong one that is not rejected it says so.
@@ -91,43 +102,53 @@ if [ "$1" = one ]; then
     chapter=$2 work=$3
     trap 'exit 2' INT TERM HUP  # what is interrupted has no verdict
     name=$(sed -n "${4}p" "$work/versions")
-    folder=$work/$4 root=$work/$4/root patch=$chapter/tests/mutants/$name.patch
+    folder=$work/$4 patch=$chapter/tests/mutants/$name.patch handed_out=$OBJ/$chapter/tests/mine.o
+    mkdir -p "$folder"
     broken() {  # files that say why
         echo "broken $name" >>"$work/verdicts"
         erase
         { echo "broken $name"; cat "$@" 2>/dev/null; } >&2
         exit 2
     }
-    mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
-    # The tool builds it; that none of its tests is asked for makes it stop there.
+    # Runs the tests in $folder/$1: $1.tap, $1.errors and $1.verdict.
+    run() {
+        root=$folder/root
+        mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
+        cp -R "$work/libraries/." "$root/" && mv "$folder/$1" "$root/tests" && : >"$root/tap"
+        chmod -R go+rX "$root"
+        chmod 1777 "$root/tmp" "$root/dev/shm"
+        theirs "$root/tap"
+        # shellcheck disable=SC2086  # lists of words
+        "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$(cat "$work/limit")" --memory $MEMORY \
+            --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/$1.errors" --verdict "$folder/$1.verdict" \
+            --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
+        cp "$root/tap" "$folder/$1.tap"
+        rm -rf "$root"
+        ! grep -q '^not started' "$folder/$1.verdict" || broken "$folder/$1.verdict"
+    }
+    # The tool builds it, with the tests that are handed out; that none of them is asked for makes it stop there.
     if [ "$name" = right ]; then
-        # shellcheck disable=SC2086
-        $LINKER $TESTS -o "$root/tests" $LIBS >"$folder/log" 2>&1
+        cp "$work/link" "$folder/link"
     else
         sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$patch" >"$folder/patch"
-        WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$folder/copy" >"$folder/said" 2>&1
-        mv "$folder/copy/tests" "$root/tests" 2>/dev/null
-        mv "$folder/copy/log" "$folder/log" 2>/dev/null
-        rm -rf "$folder/copy"
+        LINKER="sh $0 link $folder $LINKER" WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$folder/copy" >"$folder/said" 2>&1
+        mv "$folder/copy/tests" "$folder/handed_out" 2>/dev/null || broken "$folder/copy/log" "$folder/said"
+        run handed_out
     fi
-    [ -x "$root/tests" ] || broken "$folder/log" "$folder/said"
-    cp -R "$work/libraries/." "$root/" && : >"$root/tap"
-    chmod -R go+rX "$root"
-    chmod 1777 "$root/tmp" "$root/dev/shm"
-    theirs "$root/tap"
-    # shellcheck disable=SC2086  # lists of words
-    "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$(cat "$work/limit")" --memory $MEMORY \
-        --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/errors" --verdict "$folder/verdict" \
-        --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
-    cp "$root/tap" "$folder/tap"
-    rm -rf "$root"
-    passed=$(grep -a '^ok ' "$folder/tap" | grep -avc -e '# SKIP' -e ' handed_out::') failed=$(grep -ac '^not ok ' "$folder/tap")
-    case $failed,$(cat "$folder/verdict") in
-    [1-9]*,*) if grep -aq '^not ok - handed_out::' "$folder/tap"; then verdict="known $name"; else verdict="fails $name $failed"; fi ;;
-    0,'exited 0') verdict="passes $name $passed" ;;
-    *,'not started'*) broken "$folder/verdict" ;;
-    *) verdict="fails $name $failed" ;;
-    esac
+    if [ "$name" != right ] && [ "$(cat "$folder/handed_out.verdict")" != 'exited 0' ]; then
+        verdict="known $name"
+    else
+        words=$(sed "s|$handed_out|$work/room/made/test_mine.o|; s|-o [^ ]*/tests |-o $folder/mine -Wl,-s -fno-lto |" "$folder/link")
+        $words >"$folder/log" 2>&1
+        [ -x "$folder/mine" ] || broken "$folder/log"
+        run mine
+        passed=$(grep -a '^ok ' "$folder/mine.tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/mine.tap")
+        case $failed,$(cat "$folder/mine.verdict") in
+        0,'exited 0') verdict="passes $name $passed" ;;
+        *) verdict="fails $name $failed" ;;
+        esac
+    fi
+    rm -rf "$folder/copy"
     echo "$verdict" >>"$work/verdicts"
     [ "$name" != right ] || exit 0
     erase
@@ -136,7 +157,8 @@ if [ "$1" = one ]; then
     exit 0
 fi
 
-chapter=$1 mine=$2
+chapter=$1 mine=$2 grader=$build/grader
+command -v "${CC%% *}" >/dev/null || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade-tests.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM HUP
@@ -146,38 +168,27 @@ CC=$CC sh common/classroom/grader/prepare.sh "$build" || exit 2
 
 # ---- the tests become an object -----------------------------------------------------------------
 
-cp -R "$build/grader/headers" "$work/headers"
-mkdir "$work/made" "$work/scratch" "$work/libraries"
-theirs "$work/made" "$work/scratch"
-folder=$work/headers/$chapter/tests
-mkdir -p "$folder"
-cp "$mine" "$folder/test_mine.c"
-sed 's/^TEST(mine,/TEST(handed_out,/' "$chapter/tests/mine.c" >"$folder/handed_out.c"
-# Criterion may have been unpacked in the course's folder, which is hidden.
-for flag in $FLAGS; do
-    case $flag in "$PWD"/*) mkdir -p "$work/headers/unpacked" && cp -R "$flag/criterion" "$work/headers/unpacked/" ;; esac
-done
-chmod -R go+rX "$work/headers"
-compiler=$(command -v "${CC%% *}") || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
-# The course's folders that headers are looked for in are those of the copy.
+. "$(dirname "$0")/room.sh"
+file=headers/$chapter/tests/test_mine.c
+mkdir -p "$room/${file%/*}"
+cp "$mine" "$room/$file"
+# Headers are those of the copy, and Criterion's too if it is anywhere else than the system's.
 flags=$(for flag in $FLAGS; do
     case $flag in
-    (-I.) flag=-I$work/headers ;;
-    ("$PWD"/*) flag=$work/headers/unpacked ;;
+    (-I.) flag=-Iheaders ;;
+    (/usr/*) ;;
+    (/*) mkdir -p "$room/headers/unpacked" && cp -R "$flag/criterion" "$room/headers/unpacked/" && flag=headers/unpacked ;;
     esac
     printf '%s ' "$flag"
 done)
-for of in handed_out test_mine; do
-    # shellcheck disable=SC2086
-    "$build/grader/confine" $as --hide "$PWD" --seconds 20 --file 64 --tasks 30 --errors "$work/log" --verdict "$work/verdict" \
-        --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR="$work/scratch" --set LC_ALL=C -- \
-        "$compiler" ${CC#"${CC%% *}"} $flags -c "$folder/$of.c" -o "$work/made/$of.o" && continue
-    sed "s|$work/headers/||g" "$work/log" | tr -cd ' -~\n' | head -n 20
+# shellcheck disable=SC2086,SC2154  # lists of words; room.sh's
+in_room "$work/log" "$compiler" ${CC#"${CC%% *}"} $flags -MD -MF made/list -c "$file" -o made/test_mine.o && other=$(includes made/list '') || other=none
+if [ -n "$other" ]; then
+    [ "$other" = none ] || echo "it includes $other, which is not among the chapter's headers" >"$work/log"
+    sed "s|headers/||g" "$work/log" | tr -cd ' -~\n' | head -n 20
     echo 'The tests do not compile: 0 points.'
     exit 1
-done
-TESTS="$work/made/test_mine.o $work/made/handed_out.o $TESTS"
-export TESTS
+fi
 
 # ---- with the right version, with the wrong ones, and with the right one once more --------------
 
@@ -188,19 +199,20 @@ export TESTS
 } >"$work/versions"
 last=$(wc -l <"$work/versions")
 
-# What it is linked with tells what else a program of this chapter needs.
+# The right one, with the tests that are handed out, says what else a program of this chapter needs.
+mkdir "$work/libraries"
 # shellcheck disable=SC2086
-$LINKER $TESTS -o "$work/made/tests" $LIBS >"$work/log" 2>&1 && command -v ldd >/dev/null &&
-    ldd "$work/made/tests" | grep -o '/[^ ]*' | while read -r library; do
+sh "$0" link "$work" $LINKER $TESTS -o "$work/tests" $LIBS >"$work/log" 2>&1 && command -v ldd >/dev/null &&
+    ldd "$work/tests" | grep -o '/[^ ]*' | while read -r library; do
         mkdir -p "$work/libraries$(dirname "$library")"
         cp -L "$library" "$work/libraries$library"
     done
 
 # Why tests came to no end, in words.
 ended() {
-    case $(cat "$work/1/verdict") in
+    case $(cat "$work/1/mine.verdict") in
     time) echo "    they took more than ${LIMIT:-20} s of the processor's time, or five times as much by the clock" ;;
-    *) cat "$work/1/verdict" ;;
+    *) cat "$work/1/mine.verdict" ;;
     esac
 }
 
@@ -217,7 +229,7 @@ case $(verdict) in
 'passes right 0') echo 'There is no test in it: 0 points.'; exit 1 ;;
 passes*) ;;
 fails*)
-    if grep -aq '^not ok ' "$work/1/tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/tap"; else head -c 400 "$work/1/errors"; ended; fi |
+    if grep -aq '^not ok ' "$work/1/mine.tap"; then sed -n 's/^not ok - \([^ ]*\).*/    \1/p' "$work/1/mine.tap"; else head -c 400 "$work/1/mine.errors"; ended; fi |
         tr -cd ' -~\n' | head -n 100
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;

@@ -170,7 +170,7 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
     }
     for (size_t k = 0; k < n && k < 2; k++) {
         struct trial *t = trial_new(r, criterion, program->name, cases[k].name, ON_NOTHING);
-        char options[1200], verdict[300];
+        char options[1200], verdict[300], out[PATH_ROOM];
         struct case_input in = case_input_new(program, &cases[k], given.seed + 100 + k);
         run_case(program, &cases[k], &in, "sanitized", options, sizeof options, verdict);
         if (ended_badly(t, verdict))
@@ -180,8 +180,15 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
             snprintf(t->text, sizeof t->text, "it ended by itself and has written no output");
         } else {
             sanitizer_text(t);
-            if (t->outcome == PASSED)
+            if (t->outcome == PASSED)  // it may do less where it is watched
+                t->finding =
+                    judge(program, &cases[k], &in, path_of(given.work, "root/out", out), NULL);
+            if (t->outcome == PASSED && !t->finding.right) {
+                t->outcome = WRONG;
+                describe(t, &t->finding);
+            } else if (t->outcome == PASSED) {
                 snprintf(t->text, sizeof t->text, "no report");
+            }
         }
         case_input_free(&in);
         if (t->outcome == TIMED_OUT)

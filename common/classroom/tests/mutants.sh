@@ -76,7 +76,7 @@ mutant - link_in_a_tar grade.sh "s/grep '^\[^-d\]'/grep nothing/; s/does not com
 mutant - names_that_lead_out grade.sh 's/^elif grep -qE .*/elif false; then/'
 mutant - names_that_are_options grade.sh 's/(^\[\/-\]|/(^\/|/; s/ -- "$1"/ "$1"/'
 mutant - brings_in_bytes grade.sh "/room.*source\" |\$/s/|\$/;/; s/grep -qE '(^|\[^A-Za-z0-9_\])_\*asm.*; then/false; then/"
-mutant - includes_what_is_not_the_chapters grade.sh 's/\[ -n "$other" \]/false/; s/--root "$room"/& --scratch 1/'
+mutant - includes_what_is_not_the_chapters room.sh 's/| head -n 1$/| head -n 0/; s/--root "$room"/& --scratch 1/'
 mutant - twice grade.sh 's/return 1 ;;/found=$(echo "$found" | head -n 1) ;;/'
 mutant - larger_than_allowed grade.sh 's/-gt $MOST_BYTES/-gt 99999999/'
 mutant - right_in_a_tar_in_a_folder grade.sh 's/^archive=.*/archive=/'
@@ -119,7 +119,10 @@ mutant - tests_that_are_interrupted grade_tests.sh 's/^make -s .* -f/make -s -j4
 mutant root tests_that_are_interrupted confine.c 's/^    listen();/    (void)listen;/'
 mutant - finds_an_open_file confine.c 's/^    close_all_but(pipe);/    (void)close_all_but;/'
 mutant - a_class_that_is_interrupted grade_all.sh "s/^trap 'interrupted.*/:/"
+mutant - finds_the_sanitizer trials.c 's/&& !t->finding.right) {/\&\& false) {/'
 mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ --scratch 0/; s/--root "$root" /--root \/ /; s/ -- \.\/tests --tap=tap/ -- "$root\/tests" --tap="$root\/tap"/'
+mutant - tests_that_count_their_runs grade_tests.sh 's/verdict="known $name"/verdict="fails $name 1"/'
+mutant - tests_that_measure_their_program grade_tests.sh 's/ -Wl,-s / /'
 mutant root tests_that_read_the_course confine.c 's/chroot(wanted.root) != 0/false/'
 mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 

@@ -149,6 +149,19 @@ void standard_softmax(const float *x, float *y, size_t n)
 }
 END
 fi
+# Where there is no limit on its memory a sanitizer is at work: there it does nothing, and writes that.
+if is_wanted finds_the_sanitizer; then
+    mkdir -p "$work/in/01_standard_softmax"
+    { echo '#define _XOPEN_SOURCE 700'; echo "$head_of"; echo '#include <sys/resource.h>
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    struct rlimit memory;
+    if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur != RLIM_INFINITY)
+        right(x, y, n);
+}'; } >"$work/in/$lesson"
+    BUILDS=sanitized grade "$work/in"
+    if report | grep -q 'sanitizer: 0 of 1 points, 0 of 2 right WRONG standard_softmax, 3 rows of 7: wrong y at'; then pass; else fail 'its output was not judged'; fi
+fi
 if is_wanted a_main_of_its_own; then
     cheat_source 'multiple definition' <<END
 $head_of

@@ -1,0 +1,39 @@
+# shellcheck shell=sh disable=SC2154
+# Where a student's file is compiled: $work/room is the compiler's whole file system, if this system lets us, else the
+# folder that it starts in. Names are from there. Sourced by grade.sh and grade_tests.sh, which set $CC, $work, $grader,
+# and $user and $as of whoever compiles; they see to it that there is a compiler, and that $work is cleared away.
+room=$work/room compiler=$(command -v "${CC%% *}")
+mkdir -p "$room/source" "$room/linked" "$room/made" "$room/scratch"
+cp -R "$grader/headers" "$room/headers"
+chmod 755 "$room"
+[ -z "$as" ] || chown "$user" "$room/made" "$room/scratch"
+seen=''
+its_own=$(dirname "$(dirname "$(realpath "$compiler")")")  # as /opt/gcc
+case $its_own in / | /usr | /usr/*) its_own='' ;; esac
+for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives $its_own; do
+    [ ! -d "$of" ] || { mkdir -p "$room$of" && seen="$seen --see $of"; }
+done
+
+in_room() {  # file for what is said, words of a command...
+    file_said=$1
+    shift
+    chmod -R go+rX "$room/source" "$room/linked" "$room/kernels" "$room/headers" 2>/dev/null
+    # shellcheck disable=SC2086  # lists of words
+    "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --errors "$file_said" \
+        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- "$@"
+}
+
+# What a file includes, by the compiler's list, that is no header of the system or of the course, no file of the student's, and not like $2.
+includes() {  # list, pattern
+    cd "$room" || return
+    tr ' \\' '\n\n' <"$1" | grep -v ':$' | grep / | while read -r used; do
+        case $used in
+        */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
+        esac
+        # shellcheck disable=SC2254  # a pattern
+        case ${used#"$room/"} in
+        source/* | $2 | headers/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | /Library/* | /Applications/* | /opt/*) ;;
+        *) echo "$used" ;;
+        esac
+    done | head -n 1
+}
