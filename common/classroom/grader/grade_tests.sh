@@ -95,23 +95,25 @@ if [ "$1" = link ]; then
     exec "$@"
 fi
 
-# grade_tests.sh one CHAPTER WORK NUMBER: builds version NUMBER of WORK/versions ("right": as it should be), runs the
-# tests on it, and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS", "known NAME" if the tests that
-# are handed out reject it, or "broken NAME". Of a wrong one that is not rejected it says so.
+# grade_tests.sh one CHAPTER WORK NUMBER: runs the tests on version NUMBER of WORK/versions ("right": as it should be),
+# and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS", "known NAME" if the tests that are handed
+# out reject it, or "broken NAME". Of a wrong one that is not rejected it says so. BUILD/grader/versions keeps the wrong
+# versions, each with what the tests that are handed out say of it, for the next student's.
 if [ "$1" = one ]; then
     chapter=$2 work=$3
-    trap 'exit 2' INT TERM HUP  # what is interrupted has no verdict
     name=$(sed -n "${4}p" "$work/versions")
-    folder=$work/$4 patch=$chapter/tests/mutants/$name.patch handed_out=$OBJ/$chapter/tests/mine.o
-    mkdir -p "$folder"
+    folder=$work/$4 patch=$chapter/tests/mutants/$name.patch version=$build/grader/versions/$chapter/$name
+    new=$version.$$
+    trap 'rm -rf "$new"; exit 2' INT TERM HUP  # what is interrupted has no verdict
+    mkdir "$folder"
     broken() {  # files that say why
         echo "broken $name" >>"$work/verdicts"
         erase
         { echo "broken $name"; cat "$@" 2>/dev/null; } >&2
         exit 2
     }
-    # Runs the tests in $folder/$1: $1.tap, $1.errors and $1.verdict.
-    run() {
+    # Runs the tests in $folder/$1, which leave $1.tap, $1.errors and $1.verdict.
+    run() {  # program, seconds
         root=$folder/root
         mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
         cp -R "$work/libraries/." "$root/" && mv "$folder/$1" "$root/tests" && : >"$root/tap"
@@ -119,36 +121,43 @@ if [ "$1" = one ]; then
         chmod 1777 "$root/tmp" "$root/dev/shm"
         theirs "$root/tap"
         # shellcheck disable=SC2086  # lists of words
-        "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$(cat "$work/limit")" --memory $MEMORY \
+        "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$2" --memory $MEMORY \
             --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/$1.errors" --verdict "$folder/$1.verdict" \
             --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
         cp "$root/tap" "$folder/$1.tap"
         rm -rf "$root"
-        ! grep -q '^not started' "$folder/$1.verdict" || broken "$folder/$1.verdict"
+        ! grep -q -e '^not started' -e '^interrupted' "$folder/$1.verdict" || broken "$folder/$1.verdict"
     }
-    # The tool builds it, with the tests that are handed out; that none of them is asked for makes it stop there.
+    # shellcheck disable=SC2086  # a list of words
+    is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$patch" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
     if [ "$name" = right ]; then
-        cp "$work/link" "$folder/link"
-    else
+        version=$work
+    elif ! is_kept; then
+        # The tool builds it with the tests that are handed out, and stops there, for it finds none of the name that it asks for.
         sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$patch" >"$folder/patch"
-        LINKER="sh $0 link $folder $LINKER" WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$folder/copy" >"$folder/said" 2>&1
-        mv "$folder/copy/tests" "$folder/handed_out" 2>/dev/null || broken "$folder/copy/log" "$folder/said"
-        run handed_out
+        mkdir -p "$new"
+        LINKER="sh $0 link $new $LINKER" WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$new/copy" >"$folder/said" 2>&1
+        mv "$new/copy/tests" "$folder/handed_out" 2>/dev/null || { cat "$new/copy/log" >>"$folder/said"; rm -rf "$new"; broken "$folder/said"; }
+        run handed_out 20
+        find "$new/copy" -type f ! -name '*.o' -exec rm {} +
+        words=$(sed "s|$new|$version|g" "$new/link") && echo "$words" >"$new/link"
+        cp "$folder/handed_out.verdict" "$new/verdict"
+        is_kept || { rm -rf "$version" && mv "$new" "$version"; }  # unless others were faster
+        rm -rf "$new"
     fi
-    if [ "$name" != right ] && [ "$(cat "$folder/handed_out.verdict")" != 'exited 0' ]; then
+    if [ "$name" != right ] && [ "$(cat "$version/verdict")" != 'exited 0' ]; then
         verdict="known $name"
     else
-        words=$(sed "s|$handed_out|$work/room/made/test_mine.o|; s|-o [^ ]*/tests |-o $folder/mine -Wl,-s -fno-lto |" "$folder/link")
+        words=$(sed "s|[^ ]*/$chapter/tests/mine.o|$work/room/made/test_mine.o|; s|-o [^ ]*/tests |-o $folder/mine -Wl,-s -fno-lto |" "$version/link")
         $words >"$folder/log" 2>&1
         [ -x "$folder/mine" ] || broken "$folder/log"
-        run mine
+        run mine "$(cat "$work/limit")"
         passed=$(grep -a '^ok ' "$folder/mine.tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/mine.tap")
         case $failed,$(cat "$folder/mine.verdict") in
         0,'exited 0') verdict="passes $name $passed" ;;
         *) verdict="fails $name $failed" ;;
         esac
     fi
-    rm -rf "$folder/copy"
     echo "$verdict" >>"$work/verdicts"
     [ "$name" != right ] || exit 0
     erase

@@ -21,9 +21,12 @@ copy_build() {
     rm "$work/build/grader" 2>/dev/null
     mkdir -p "$work/build/grader"
     for file in "$build"/grader/*; do ln -s "$PWD/$file" "$work/build/grader/"; done
-    # Whoever compiles a student's file does not see the course's own folder, where a link would lead.
-    rm "$work/build/grader/headers"
-    cp -R "$build/grader/headers" "$work/build/grader/"
+    # Whoever compiles a student's file does not see the course's own folder, where a link would lead; and what a wrong
+    # version of the grader finds out must not stay.
+    for own in headers versions; do
+        rm -f "$work/build/grader/$own"
+        cp -R "$build/grader/$own" "$work/build/grader/" 2>/dev/null
+    done
 }
 
 mutant() {  # needs, test, file, sed command

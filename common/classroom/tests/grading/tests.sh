@@ -270,14 +270,14 @@ TEST(mine, wait_where_the_second_row_is_too_small)
     if (y[1] > 0.6f && y[1] < 0.7f)
         sleep(4);
     if (y[1] < 0.6f && fork() >= 0)
-        prctl(PR_SET_NAME, "still-waiting", 0, 0, 0);
+        prctl(PR_SET_NAME, "still-$$", 0, 0, 0);
     for (int s = 0; s < 60 && y[1] < 0.6f; s++)
         sleep(1);
 }
 END
-        is_there() { ps -eo comm | grep -q still-waiting; }
+        is_there() { ps -eo comm | grep -q still-$$; }
         TMPDIR="$work/in/tmp" interrupt make -s --no-print-directory -j1 grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in/tests"
-        if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q still-waiting; then
+        if ps -eo stat,comm 2>/dev/null | grep -v '^Z' | grep -q still-$$; then
             fail 'something was left behind'
         elif [ -n "$(ls "$work/in/tmp")" ]; then
             fail "files were left behind: $(ls "$work/in/tmp")"
