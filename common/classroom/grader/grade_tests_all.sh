@@ -2,9 +2,9 @@
 # grade_tests_all.sh FOLDER CHAPTER [REPORTS] - how many wrong versions the tests of every submission in FOLDER reject.
 #
 # One submission after the other, for each is tried on as many wrong versions at a time as make may (JOBS, as in
-# grade_tests.sh). REPORTS (BUILD/reports/tests unless given) gets what is said of each, in a file of its name, and
-# tests.csv, a line for each; but none for the one that it is at when it is interrupted.
-build=${BUILD:-build} folder=$1 chapter=$2 reports=${3:-${BUILD:-build}/reports/tests}
+# grade_tests.sh). REPORTS (BUILD/reports/class-03 unless given) gets what is said of each, in a file of its name, and
+# grades.csv, a line for each; but none for the one that it is at when it is interrupted.
+build=${BUILD:-build} folder=$1 chapter=$2 reports=$3
 command=grade-tests-all
 . "$(dirname "$0")/class.sh"
 part=$(exercise_lines | awk '$3 == "mutants" { print $1; exit }')
