@@ -37,7 +37,7 @@ submission=${archive:-$submission}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$work"' EXIT
-trap 'exit 2' INT TERM HUP
+trap 'exit 2' INT TERM HUP PIPE
 chmod 711 "$work"
 mkdir -p "$work/root/bin" "$work/said" "$work/before"
 chmod 755 "$work/root" "$work/root/bin"

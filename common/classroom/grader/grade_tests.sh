@@ -40,7 +40,7 @@ if [ "$1" = submission ]; then
     case $submission in *.zip) command -v unzip >/dev/null || bad 'expected unzip to be installed, to read a .zip' ;; esac
     found=$(mktemp -d) || exit 2
     trap 'rm -rf "$found"' EXIT
-    trap 'exit 2' INT TERM HUP  # not before make has come to its end
+    trap 'exit 2' INT TERM HUP PIPE  # not before make has come to its end
     case $submission in
     *.tar.gz | *.tgz | *.tar) tar -tf "$submission" ;;
     *.zip) unzip -Z1 "$submission" ;;
@@ -170,7 +170,7 @@ chapter=$1 mine=$2 grader=$build/grader
 command -v "${CC%% *}" >/dev/null || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade-tests.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
-trap 'exit 2' INT TERM HUP
+trap 'exit 2' INT TERM HUP PIPE  # as when somebody reads the first line only
 chmod 711 "$work"
 echo "${LIMIT:-20}" >"$work/limit"
 CC=$CC sh common/classroom/grader/prepare.sh "$build" || exit 2

@@ -204,10 +204,11 @@ fi
 if is_wanted tests_in_archives; then
     wrong=''
     packed() {  # name, words: what is said of it begins like that
-        said=$(sh "$scripts/grade_tests.sh" submission "$work/in/$1" 2>&1 | head -n 1)
+        said=$(TMPDIR="$work/in/tmp" sh "$scripts/grade_tests.sh" submission "$work/in/$1" 2>&1 | head -n 1)
         case $said in "$2"*) ;; *) wrong="$wrong; $1: $said" ;; esac
     }
-    mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd"
+    mkdir -p "$work/in/ann/01_standard_softmax/tests" "$work/in/bob" "$work/in/cyd" "$work/in/tmp"
+    chmod 711 "$work"  # the tests' user has to come through
     printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/in/ann/01_standard_softmax/tests/test_mine.c"
     (cd "$work/in/ann" && tar -czf ../a.tar.gz . && tar -cf ../b.tar 01_standard_softmax && cp ../a.tar.gz ../bob/submission.tar.gz)
     (cd "$work/in" && tar -czf c.tgz ann && cp -R ann cyd/ && cp -R ann cyd/bob)
@@ -219,6 +220,7 @@ if is_wanted tests_in_archives; then
     packed cyd "make grade-tests: SUBMISSION=$work/in/cyd: 01_standard_softmax/tests/test_mine.c is there more than once"
     (cd "$work/in" && mkdir empty && tar -cf e.tar empty)
     packed e.tar "make grade-tests: SUBMISSION=$work/in/e.tar: expected a file 0N_"
+    [ -z "$(ls "$work/in/tmp")" ] || wrong="$wrong; left behind: $(ls "$work/in/tmp")"
     if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 # Of a class: tests to begin with, none, some that reject all, and no submission at all.
