@@ -115,7 +115,7 @@ static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
     float D = 0.0f;
     for (size_t j = 0; j < Nk; j++) {
         const float weight = load(&P[j]), gradient = load(&dP[j]);
-        D += weight == 0.0f ? 0.0f : weight * gradient;  // a hidden key may hold NaN
+        D += weight == 0.0f ? 0.0f : weight * gradient;  // a masked key may hold NaN
     }
     for (size_t j = 0; j < Nk; j++)
         store(&dS[j], pair_dS(load(&P[j]), load(&dP[j]), D));

@@ -223,7 +223,7 @@ def backward(programs):
     for name, (x, y, colour) in nodes.items():
         drawn += [box(x - 28, y - 18, 56, 36, colour), text(x, y + 6, name, 16, weight="bold")]
     notes = ((300, 102, "P = softmax(c Q Kᵀ)"), (300, 354, "dP = dO Vᵀ"), (480, 197, "dS = P (dP − D)"),
-             (670, 102, "dV = Pᵀ dO"), (670, 197, "dQ = dS K"), (670, 292, "dK = dSᵀ Q"), (480, 402, "D = dO · O, row by row"))
+             (670, 102, "dV = Pᵀ dO"), (670, 197, "dQ = c dS K"), (670, 292, "dK = c dSᵀ Q"), (480, 402, "D = dO · O, row by row"))
     drawn += [text(x, y, words, 13, colour=INK) for x, y, words in notes]
     return 760, 415, drawn
 
