@@ -159,7 +159,7 @@ def by_step(step: str) -> Attention:
     try:
         whole(x, x, x, np.ones((1, 1), bool))
     except ValueError as error:
-        if "lacks: key_mask" not in str(error):
+        if "found key_mask" not in str(error):
             raise
         return one_by_one
     return whole
