@@ -38,6 +38,7 @@ GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cu
 cuda-table cuda-check:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
 	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
+	$(if $(filter %-check,$@),@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures order)
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
@@ -74,7 +75,8 @@ racecheck-07: setup-run
 #! make test-aarch64 chapter 05 and the emulator built for another kind of processor, run by qemu
 #!
 #! make cuda-table   what the kernels take by cuobjdump, and their instructions by nvdisasm, which it
-#!                   fetches into build/; make cuda-check compares the committed tables with it
+#!                   fetches into build/; make cuda-check compares the committed tables with it, and looks whether
+#!                   waits and exponentials are in the order that kernels for Hopper claim
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
 #! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
 #!                   and run under NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of

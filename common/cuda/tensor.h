@@ -6,6 +6,7 @@
  *     ldmatrix_trans(r, row)      the same, transposed
  *     pack<T>(low, high)          two floats rounded to T, in one register
  *     ex2(x)                      2^x, nearly
+ *     reciprocal(x)               1 / x, nearly, for x from 2^-126 to 2^126
  *     cp_async<16>(to, from, n)   n bytes from global to shared memory, then zeros up to 16 (or 8, or 4);
  *                                 the thread goes on meanwhile
  *     cp_async_commit()           the copies so far are a group

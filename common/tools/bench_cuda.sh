@@ -50,6 +50,9 @@ ladder() {  # type
 }
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 toolkit=$("${NVCC:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+# The checksums of machine code that this nvcc makes, by make cuda-table.
+codes=$(awk -v toolkit="$toolkit," 'NR == 1 && $3 != toolkit { exit }
+    $3 == "90a" { printf "%s%s %s %s", n++ ? ", " : "", $1, $2, $NF }' "$chapter/results/sass.txt" 2>/dev/null)
 pytorch=$("$python" -c 'import torch; print("PyTorch", torch.__version__)' 2>/dev/null || echo 'no PyTorch')
 if [ -z "$COMMIT" ] && COMMIT=$(git rev-parse --short HEAD 2>/dev/null); then
     git diff --quiet HEAD 2>/dev/null || COMMIT="$COMMIT, changed"
@@ -66,6 +69,7 @@ write_results() {
         echo "# command: make bench-${chapter%%_*}, $(date +%Y-%m-%d), at commit ${COMMIT:-unknown}"
         echo "# just after the ladders: ${clocks:-not known}: clock, its most, temperature, power, reasons for a lower clock"
         [ -z "$LEAVE_OUT" ] || echo "# left out: $LEAVE_OUT"
+        [ -z "$codes" ] || echo "# code: $codes"
         echo "# ratio_previous: against the kernel before; of PyTorch's, how many times as fast as it complete is"
         cat "$work"/f32 "$work"/bf16 2>/dev/null | head -n 1
         awk -F, -v OFS=, '

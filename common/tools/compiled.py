@@ -4,9 +4,11 @@ Each maker takes nvcc's version, and gives a table's lines and what is wrong: a 
 it claims. figures.py writes, checks and prints the tables.
 """
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import nvidia
+import order
 import sass
 
 # Threads of a block of chapter 06's kernels in float32, where they are not 128.
@@ -188,11 +190,80 @@ def hopper_row(file, function, claims):
     few, many = nvidia.constant(file, "FEW"), nvidia.constant(file, "MANY")
     claims.expect(whose, "for setmaxnreg", registers_asked(function), f"{few},{many}" if few else "-")
     claims.expect(whose, "accesses to local memory", function.count(*sass.LOCAL), 0)
+    under = expect_order(file, function, whose, claims)
     turns = function.count("BAR.SYNC", "BAR.ARV", within=loop)
     if nvidia.constant(file, "TURN") and turns < 2:
         claims.wrong.append(f"{whose}: turns are not taken and given: {turns} barriers")
     return (file.name, d, "90a", 16 * bands * warps, columns, hgmma, loads, syncs, mufu, real, other,
-            registers_asked(function))
+            registers_asked(function), under, function.checksum())
+
+
+# What is asked of the order of waits and EX2.
+ORDER = "EX2 between the wait for the scores and that for the product, on the way with the fewest"
+LATE = "EX2 of the loop after the wait for the product"
+
+
+def weights_of(file, function):
+    """The weights that a thread makes of a tile, where the source waits for scores alone: 64 rows a warpgroup."""
+    return 64 * function.numbers[1] // 128 if "wgmma_wait<1>" in file.source else "-"
+
+
+def expect_order(file, function, whose, claims):
+    """EX2 are where the source has them, and nothing is called, as a division is; returns the EX2 under a product."""
+    try:
+        under, late = order.under_the_product(function)
+    except order.Lost as lost:
+        raise nvidia.Failed(f"{file.name}: {lost}") from None
+    under = "-" if under is None else under
+    claims.expect(whose, ORDER, under, weights_of(file, function))
+    claims.expect(whose, LATE, late, 0)
+    claims.expect(whose, "calls", function.count("CALL"), 0)
+    return under
+
+
+def order_wrong(file, functions):
+    """What is wrong in these functions of a file, a line each."""
+    claims = Claims()
+    for function in functions:
+        expect_order(file, function, f"{file.name}, {function.type}, d = {function.numbers[0]}", claims)
+    return claims.wrong
+
+
+def order_06():
+    """The same of all kernels for Hopper in both types, which the tables have in one."""
+    files = nvidia.files("06", "3_hopper")
+    codes = in_parallel(lambda file: nvidia.code(file, "90a", ("bfloat16", "float16")), files)
+    for file, functions in zip(files, codes):
+        shapes = {(function.type, function.numbers[0]) for function in functions}
+        if len(shapes) != 4:
+            raise nvidia.Failed(f"{file.made}.nvcc: expected bfloat16 and float16, d = 64 and 128, found {shapes}")
+    return sum(in_parallel(order_wrong, files, codes), [])
+
+
+def wrong_orders():
+    """Patches that make a kernel wrong in a way that only its machine code shows."""
+    return sorted((nvidia.home_of("06") / "tests/mutants/machine_code").glob("*.patch"))
+
+
+def accepted(patch):
+    """Compiles a wrong version of a kernel, bfloat16 and d = 64 alone; "" if its order is rejected, else why not."""
+    folder = nvidia.BUILD / "wrong" / patch.stem
+    shutil.rmtree(folder, ignore_errors=True)
+    changed = re.search(r"^\+\+\+ b/(\S+)", patch.read_text(), re.MULTILINE).group(1)
+    source = folder / changed
+    source.parent.mkdir(parents=True)
+    shutil.copy(changed, source)
+    nvidia.output_of("patch", "-s", "-p1", "-F", "0", "-d", folder, "-i", patch.resolve())
+    source.write_text(source.read_text().replace("TENSOR_LAUNCH(launch, p, a, stream);",
+                                                 "launch<__nv_bfloat16, 64>(p, a, stream);"))
+    nvidia.output_of(nvidia.NVCC, "-std=c++17", "-O3", "-lineinfo", f"-I{folder}", "-I.",
+                     "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-o", folder / "cubin", source)
+    file = nvidia.File(source.stem, "3_hopper", source.read_text(), folder)
+    functions = nvidia.functions(folder / "cubin")
+    if len(functions) != 1:
+        return f"{patch}: {len(functions)} kernels, expected 1"
+    rejected = any(ORDER in line for line in order_wrong(file, functions))
+    return "" if rejected else f"{patch}: its machine code is not rejected"
 
 
 def all_functions(files, gpus):
@@ -221,8 +292,9 @@ def sass_06(version):
              "# kernel d arch queries keys HMMA LDSM LDGSTS MUFU float32 others"]
     files, gpus = nvidia.files("06", "2_tensor_cores"), ("80", "90")
     lines += [words(sass_row(*of, claims)) for of in complete(all_functions(files, gpus), files, gpus)]
-    lines += ["# for Hopper: SYNCS are mbarriers",
-              "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg"]
+    lines += ["# for Hopper: SYNCS are mbarriers; `under` are EX2 between the wait for scores and that for a product; "
+              "the checksum is of the machine code",
+              "# kernel d arch queries keys HGMMA UTMALDG SYNCS MUFU float32 others setmaxnreg under checksum"]
     files, gpus = nvidia.files("06", "3_hopper"), ("90a",)
     lines += [words(hopper_row(file, function, claims))
               for file, _, function in complete(all_functions(files, gpus), files, gpus)]

@@ -1,6 +1,7 @@
 """figures.py - the tables of measured and compiled figures: made, checked, and printed for pages.
 
     course.py figures make|check [TABLE...]   of what nvcc made of the kernels; check skips with another nvcc
+    course.py figures order                   do kernels for Hopper wait and compute in the order that they claim?
     course.py figures table TABLE [GPU]       one of them as Markdown, for one kind of GPU such as 90
     course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
     course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
@@ -46,8 +47,10 @@ PAGES = {
                      lambda row: (*code(row), row[3], *row[5:8], f"{row[8]} of {row[9]}", row[10])),
     "06/sass": ("kernel|d|Br, Bc|`HMMA`|`LDSM`|`LDGSTS`|`MUFU`|float32|others",
                 lambda row: (*code(row), f"{row[3]}, {row[4]}", *row[5:])),
-    "06/sass 90a": ("kernel|d|Br, Bc|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU`|float32|others|`USETMAXREG`",
-                    lambda row: (*code(row), f"{row[3]}, {row[4]}", *row[5:11], row[11].replace("-", "–"))),
+    "06/sass 90a": ("kernel|d|Br, Bc|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU`|float32|others|`USETMAXREG`|"
+                    "under a product",
+                    lambda row: (*code(row), f"{row[3]}, {row[4]}", *row[5:11], *[cell.replace("-", "–")
+                                                                                   for cell in row[11:13]])),
     "06/budget": ("d|Br, Bc|queries a warp|blocks asked for|registers|spilled|shared memory|warps|"
                   "instructions an `HMMA`|compiled", budget_cells),
 }
@@ -93,7 +96,7 @@ def tables(mode, names):
     version, status = nvidia.version(), 0
     for table in names or MAKERS:
         path = path_of(table)
-        kept = re.search(r"nvcc ([0-9.]*),", path.read_text()).group(1)
+        kept = kept_version(table)
         if mode == "check" and kept != version:
             print(f"skipped: {path} is of nvcc {kept}, and here is {version or 'none'}")
             continue
@@ -104,6 +107,30 @@ def tables(mode, names):
         except nvidia.Missing as missing:
             print(f"skipped: {path}: {missing}")
     return status
+
+
+def kept_version(table):
+    return re.search(r"nvcc ([0-9.]*),", path_of(table).read_text()).group(1)
+
+
+def order():
+    """What a kernel's machine code does in another order than it claims is wrong with the nvcc whose tables are
+    committed; with another it is reported, as that assembler may do as it likes."""
+    version, binding = nvidia.version(), kept_version("06/sass")
+    if not version:
+        print("skipped: the order in machine code: no nvcc here")
+        return 0
+    try:
+        wrong = compiled.order_06() + list(filter(None, map(compiled.accepted, compiled.wrong_orders())))
+    except nvidia.Missing as missing:
+        print(f"skipped: the order in machine code: {missing}")
+        return 0
+    for line in wrong:
+        if version == binding:
+            print(line, file=sys.stderr)
+        else:
+            print(f"reported, as nvcc is {version} and not {binding}: {line}")
+    return int(bool(wrong) and version == binding)
 
 
 def page_of(command, rest):
@@ -126,6 +153,8 @@ def main(arguments):
     try:
         if command in ("make", "check") and set(rest) <= set(MAKERS):
             return tables(command, rest)
+        if command == "order" and not rest:
+            return order()
         if command == "table" and len(rest) in (1, 2) and rest[0] in MAKERS:
             return print_table(*rest)
         lines = page_of(command, rest)
@@ -133,7 +162,7 @@ def main(arguments):
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
     if lines is None:
-        print("figures: expected make, check, table, speed, best, chapters or loop, as common/tools/"
+        print("figures: expected make, check, order, table, speed, best, chapters or loop, as common/tools/"
               f"figures.py has them; found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     print("\n".join(lines))

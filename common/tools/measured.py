@@ -46,6 +46,26 @@ def results_of(chapter):
     return path if path.exists() else None
 
 
+def codes_of(lines):
+    """Of "# code: NAME D CHECKSUM, NAME …": kernel and d -> the checksum of its machine code."""
+    listed = "".join(line[len("# code: "):] + ", " for line in lines if line.startswith("# code: "))
+    return {tuple(entry.split()[:2]): entry.split()[2] for entry in listed.split(", ") if entry}
+
+
+def older_code(path):
+    """The kernels and d of a GPU's results, of those whose machine code has a checksum, that have changed since."""
+    measured = codes_of(lines_of(path))
+    table, now = Path(path).parent / "sass.txt", {}
+    for line in lines_of(table) if table.exists() else []:
+        row = line.split()
+        if row[0] != "#" and row[2] == "90a":
+            now[row[0], row[1]] = row[-1]
+    return {kernel for kernel in {*measured, *now} if measured.get(kernel) != now.get(kernel)}
+
+
+OLDER = " (older code)"
+
+
 def speed_source(chapter, folder="../results"):
     path = results_of(chapter)
     return [source(path, f"{folder}/{path.name}", "bf16|PyTorch")] if path else ["Not measured yet."]
@@ -54,6 +74,7 @@ def speed_source(chapter, folder="../results"):
 def speed(chapter, kind, problems, kernels):
     """In TFLOP/s. problems: d,N and perhaps ,causal, with spaces between; a kernel may be "pytorch cudnn"."""
     path, measured, problems = results_of(chapter), {}, [problem.split(",") for problem in problems.split()]
+    older = older_code(path) if path else set()
     for line in lines_of(path) if path else []:
         row = line.split(",")
         if len(row) > 11 and row[2] == kind:
@@ -63,18 +84,23 @@ def speed(chapter, kind, problems, kernels):
              "|---|" + "---|" * len(problems)]
     for kernel in kernels:
         name = f"PyTorch, {kernel[8:]}" if kernel.startswith("pytorch ") else f"`{kernel}`"
-        found = (measured.get((kernel, *problem)) for problem in problems)
-        cells = ("not measured yet" if figure is None else tera(figure) for figure in found)
+        cells = []
+        for problem in problems:
+            figure, mark = measured.get((kernel, *problem)), OLDER if (kernel, problem[0]) in older else ""
+            cells.append("not measured yet" if figure is None else tera(figure) + mark)
         table.append(f"| {name} | " + " | ".join(cells) + " |")
+    if any(OLDER in row for row in table):
+        table += ["", "Older code: the kernel's machine code has changed since; as it is now it is not measured yet."]
     return table
 
 
 def best_of(paths):
     """Of each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each
-    as (GFLOP/s, name), None where it was not measured. What PyTorch alone has is left out."""
+    as (GFLOP/s, name, "" or a mark that it is of older code), None where it was not measured. What PyTorch alone
+    has is left out."""
     best = {}
     for path in paths:
-        gpu = ""
+        gpu, older = "", older_code(path)
         for line in lines_of(path):
             row = line.split(",")
             if line.startswith("# machine: "):
@@ -84,7 +110,8 @@ def best_of(paths):
             peer = row[1].startswith("pytorch ")
             found = best.setdefault((gpu, row[0], row[2], row[6], row[5], row[7]), [None, None])
             if not found[peer] or float(row[11]) > found[peer][0]:
-                found[peer] = float(row[11]), row[1][8:] if peer else row[1]
+                mark = OLDER if (row[1], row[6]) in older else ""
+                found[peer] = float(row[11]), row[1][8:] if peer else row[1], mark
     return [(problem, kernel, backend) for problem, (kernel, backend) in best.items() if kernel]
 
 
@@ -100,7 +127,7 @@ def best_page(paths):
         if backend:
             peer = f"{backend[1]} | {tera(backend[0])} | {kernel[0] / backend[0]:.2f}"
         table.append(f"| {gpu} | {pass_and_type(chapter, kind)} | {d} | {n} | {mask} | `{kernel[1]}` | "
-                     f"{tera(kernel[0])} | {peer} |")
+                     f"{tera(kernel[0])}{kernel[2]} | {peer} |")
     for path in paths:  # the page lies two folders deep
         line = source(path, f"../../{path}", "bf16|PyTorch|N = [0-9]+.*")
         table += ["", line] if line else []
@@ -111,13 +138,14 @@ def best_summary(paths):
     """A line for each pass and type: the least and the most over its problems."""
     groups = {}
     for (gpu, chapter, kind, *_), kernel, backend in best_of(paths):
-        speeds, ratios = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], []))
+        speeds, ratios, marks = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], [], set()))
         speeds.append(kernel[0])
         ratios += [kernel[0] / backend[0]] if backend else []
+        marks |= {kernel[2]}
     return ["| GPU | pass | type | fastest kernel, TFLOP/s | times as fast as PyTorch |",
             "|---|---|---|---|---|"] + [
-        f"{group} | {tera(min(speeds))} to {tera(max(speeds))} | {least_most(ratios)} |"
-        for group, (speeds, ratios) in groups.items()]
+        f"{group} | {tera(min(speeds))} to {tera(max(speeds))}{max(marks)} | {least_most(ratios)} |"
+        for group, (speeds, ratios, marks) in groups.items()]
 
 
 def least_most(ratios, unit=""):

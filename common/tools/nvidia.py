@@ -97,18 +97,18 @@ def constant(file, name, otherwise=None):
     return int(found.group(1)) if found else otherwise
 
 
-def code(file, gpu):
-    """The bfloat16 functions in the file's machine code for a GPU such as 80, 90 or 90a."""
+def code(file, gpu, kinds=("bfloat16",)):
+    """The functions of these types in the file's machine code for a GPU such as 80, 90 or 90a."""
     found = sorted(Path(f"{file.made}.nvcc").glob(f"{file.name}*.cubin"))
     cubins = [path for path in found if re.search(rf"_{gpu}\.cubin$", path.name)] or found
     if len(cubins) != 1:
         raise Failed(f"{file.made}.nvcc: expected machine code for sm_{gpu}; make cuda makes it")
-    return functions(cubins[0])
+    return functions(cubins[0], kinds)
 
 
-def functions(cubin):
+def functions(cubin, kinds=("bfloat16",)):
     return [function for function in sass.functions(output_of(tool("nvdisasm"), "-c", cubin))
-            if function.type == "bfloat16" and len(function.numbers) >= 5]
+            if function.type in kinds and len(function.numbers) >= 5]
 
 
 def digits(gpu):

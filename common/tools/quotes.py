@@ -64,7 +64,8 @@ def diff(arguments):
 
 
 def patches(chapter):
-    found = sorted(Path(chapter, "tests", "mutants").glob("*.patch"))
+    folder = Path(chapter, "tests", "mutants")
+    found = sorted(folder.glob("*.patch")) + sorted(folder.glob("machine_code/*.patch"))
     if not found:
         raise Failed(f"{chapter}: expected a chapter with wrong versions (tests/mutants/*.patch)")
     return found

@@ -3,8 +3,9 @@
     for function in sass.functions(text):       # name, type, numbers, instructions, loops
 
 A loop is a pair (first, last) of places in function.instructions, from a label to the branch back to it.
-Instructions are without their predicates: `@P0 BRA` is a BRA.
+Instructions are without their predicates: `@P0 BRA` is a BRA, and its place in function.predicates has P0.
 """
+import hashlib
 import re
 
 LOCAL = "LDL", "STL"
@@ -29,13 +30,14 @@ def parts_of(mangled):
 class Function:
     def __init__(self, mangled):
         self.name, self.type, self.numbers = parts_of(mangled)
-        self.instructions, self.loops = [], []
+        self.instructions, self.predicates, self.loops = [], [], []
         self.labels, self.left = {}, -1
 
-    def add(self, instruction):
+    def add(self, instruction, predicate=""):
         """A branch back is a loop, unless an EXIT is between: waits are behind the code, and jump into it."""
         place = len(self.instructions)
         self.instructions.append(instruction)
+        self.predicates.append("" if predicate == "PT" else predicate)
         target = instruction.startswith("BRA") and re.search(r"\.L_\w+", instruction)
         if instruction.startswith("EXIT"):
             self.left = place
@@ -46,6 +48,15 @@ class Function:
         """How many instructions begin with one of these opcodes, in the whole function or in a loop."""
         first, last = within or (0, len(self.instructions))
         return sum(instruction.startswith(opcodes) for instruction in self.instructions[first:last + 1])
+
+    def checksum(self):
+        """Of all instructions: the same where nothing but names and labels' numbers differs."""
+        def place(found):
+            return str(self.labels.get(found.group(1), "name"))
+        lines = (re.sub(r"\(([^()]*)\)", place, f"{predicate} {instruction}") if "(" in instruction
+                 else f"{predicate} {instruction}"
+                 for predicate, instruction in zip(self.predicates, self.instructions))
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
 
     def densest(self, opcode):
         """The loop with the most of these instructions, the first of several; None where no loop has one."""
@@ -66,9 +77,9 @@ def functions(text):
         elif found and line.startswith(".L_"):
             found[-1].labels[line.split(":")[0].strip()] = len(found[-1].instructions)
         elif found:
-            instruction = re.match(r" */\*[0-9a-f]+\*/ +(?:@!?U?P[0-9T]+ *)?(.*)", line)
+            instruction = re.match(r" */\*[0-9a-f]+\*/ +(?:@(!?U?P[0-9T]+) *)?(.*)", line)
             if instruction:
-                found[-1].add(instruction.group(1))
+                found[-1].add(instruction.group(2), instruction.group(1) or "")
     return found
 
 

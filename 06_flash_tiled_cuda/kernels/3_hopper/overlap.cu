@@ -5,7 +5,8 @@
  * first; the threads make weights of them, and then wait for the product. Only then O may be rescaled. A K is done with
  * long before its V, so each of the two has stages and mbarriers of its own.
  *
- * That is the order here and in PTX. ptxas (12.8, 13.0) moves the wait for the product ahead of the exponentials.
+ * A single wait for the product ptxas (12.8, 13.0) moves up, ahead of the exponentials. So there is one in each arm of a
+ * branch. The branch has to be the same for the whole warpgroup, as the wait is: does another tile follow?
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
@@ -26,7 +27,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t queries, K_full[STAGES], V_full[STAGES], K_empty[STAGES], V_empty[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
+    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const int tiles = (Nk + Bc - 1) / Bc;
@@ -90,9 +91,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             hide_keys(&acc, p, i0, 0);
         lazy_weights(&acc, f.k, later);                                      // 9, 10: O is 0
         pack_weights<T>(&acc, P);
+        if (mine > 1)
+            mbarrier_wait(&K_full[stage(1)], parity(1));
     }
     for (int n = 1; n < mine; n++) {                                         // 6
-        mbarrier_wait(&K_full[stage(n)], parity(n));
         issue_scores<T>(&acc, smem, K_of(n));                                // 8
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
@@ -101,7 +103,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        wgmma_wait<0>(flat<D / 2>(acc.O));  // and now the product
+        if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+            mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
+            wgmma_wait<0>(flat<D / 2>(acc.O));
+        } else
+            wgmma_wait<0>(flat<D / 2>(acc.O));
         mbarrier_arrive(&V_empty[stage(n - 1)]);
         if (moves)
             move_output(&acc, later);                                        // 10
@@ -119,7 +125,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         wgmma_wait<0>(flat<D / 2>(acc.O));
     }
     scale_maximum(&acc, f.scale);
-    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
+    group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15
 }
 
 // clang-format on

@@ -1,8 +1,8 @@
 /*
  * A block for each multiprocessor, which takes one tile of queries after the other.
  *
- * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, gives it
- * to the consumers, and asks for the tile's Q and its keys as soon as there is room. Q is let go with the last keys. So
+ * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, works out
+ * which tile that is, gives it to the consumers, and asks for its Q and its keys as soon as there is room. Q is let go with the last keys. So
  * the next ones are on their way while the consumers still make the last weights of the tile before, multiply them, and
  * write its O. Stages and phases go on counting from one tile of queries to the next.
  *
@@ -16,10 +16,11 @@
 // clang-format off
 
 // 128 threads with few registers and 256 with many have no more of them than 384 with 168.
-enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
+enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
 
-/* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. */
+/* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. If there
+   are no more, the head is NO_MORE. */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -27,10 +28,11 @@ struct tile_of_queries {
 template <class TRAITS>
 __device__ static inline struct tile_of_queries tile_number(const struct attention &p, unsigned number)
 {
+    if (number >= queue_length(&p, TRAITS::BR))
+        return { NO_MORE, 0, 0, 0, 0 };
     const struct queued q = queue_at(&p, TRAITS::BR, number);
     const int i0 = (int)q.i0, Nk = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
-    return { (int)q.head, (int)(q.head / p.H * p.Hkv + kv_head(&p, q.head % p.H)), i0, Nk,
-             (Nk + TRAITS::BC - 1) / TRAITS::BC };
+    return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
 template <class T, class TRAITS>
@@ -40,9 +42,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t Q_full, Q_empty, K_full[STAGES], V_full[STAGES], K_empty[STAGES], V_empty[STAGES];
-    __shared__ unsigned given;  // the number of the tile whose Q is there
+    __shared__ struct tile_of_queries given;  // the one whose Q is there
     const int Nq = (int)p.Nq;
-    const unsigned all = queue_length(&p, Br);
     if (threadIdx.x == 0) {
         mbarrier_init(&Q_full, 1);
         mbarrier_init(&Q_empty, TRAITS::THREADS);
@@ -69,13 +70,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         };
         for (unsigned turn = 0;; turn++) {                                   // 3
             const unsigned number = atomicAdd(a.next, 1);
+            const struct tile_of_queries tile = tile_number<TRAITS>(p, number);
             mbarrier_wait(&Q_empty, turn % 2 ^ 1);
-            given = number;
-            if (number >= all) {
-                mbarrier_arrive(&Q_full);  // there are no more
+            given = tile;
+            if (tile.head == NO_MORE) {
+                mbarrier_arrive(&Q_full);
                 return;
             }
-            const auto [head, kv, i0, Nk, tiles] = tile_number<TRAITS>(p, number);
+            const auto [head, kv, i0, Nk, tiles] = tile;
             mbarrier_arrive_expect(&Q_full, Q_BYTES);
             tma_load_rows<Br, D>(smem, &maps.Q, &Q_full, i0, head);          // 4
             for (int n = 0; n <= tiles; n++) {                               // 6, in the order in which they are used
@@ -102,9 +104,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         your_turn();            // the first consumer begins, and after the second's last turn again
     for (unsigned turn = 0;; turn++) {                                       // 3
         mbarrier_wait(&Q_full, turn % 2);
-        if (given >= all)
+        const auto [head, kv, i0, Nk, tiles] = given;
+        if (head == NO_MORE)
             return;
-        const auto [head, kv, i0, Nk, tiles] = tile_number<TRAITS>(p, given);
         const tensor_head<T> t = tensor_head_of<T>(p, a, head);
         const int group = i0 + (int)who * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
         const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
@@ -130,9 +132,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
                 hide_keys(&acc, p, i0, 0);
             lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
             pack_weights<T>(&acc, P);
+            if (mine > 1)
+                mbarrier_wait(&K_full[stage(1)], parity(1));
         }
         for (int n = 1; n < mine; n++) {                                     // 6
-            mbarrier_wait(&K_full[stage(n)], parity(n));
             mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
             my_turn();                          // and then it waits for nothing else
             issue_scores<T>(&acc, smem, K_of(n));                            // 8
@@ -145,7 +148,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
-            wgmma_wait<0>(flat<D / 2>(acc.O));  // and now the product
+            if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+                mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
+                wgmma_wait<0>(flat<D / 2>(acc.O));
+            } else
+                wgmma_wait<0>(flat<D / 2>(acc.O));
             mbarrier_arrive(&V_empty[stage(n - 1)]);
             if (moves)
                 move_output(&acc, later);                                    // 10
@@ -171,7 +178,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             mbarrier_arrive(&V_empty[stage(mine - 1)]);
         }
         scale_maximum(&acc, f.scale);
-        tensor_finish(&acc, t.O, t.lse, i0, Nq);                             // 12 to 15
+        group_finish(&acc, t.O, t.lse, i0, Nq);                              // 12 to 15
         for (int n = mine; n < tiles; n++) {
             mbarrier_wait(&V_full[stage(n)], parity(n));  // or it would let go the V that was there before
             mbarrier_arrive(&V_empty[stage(n)]);

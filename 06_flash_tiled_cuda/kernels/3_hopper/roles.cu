@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t queries, full[STAGES], empty[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
+    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     if (threadIdx.x == 0) {
@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_arrive(&empty[s]);  // this thread needs tile n no more
     }
     scale_maximum(&acc, f.scale);
-    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
+    group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15
 }
 
 // clang-format on

@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = (int)(blockIdx.y / p.H * p.Hkv + kv_head(&p, blockIdx.y % p.H));
+    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
     const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         __syncthreads();      // no thread reads tile n any more: tile n + 2 may come
     }
     scale_maximum(&acc, f.scale);
-    tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
+    group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15
 }
 
 // clang-format on

@@ -29,9 +29,12 @@ HOST_DEVICE static inline unsigned queue_length(const struct attention *p, unsig
 /* So many heads at a time, one at least; those that share a K and a V are together. */
 HOST_DEVICE static inline unsigned queue_heads(const struct attention *p)
 {
-    const size_t bytes = 4 * p->Nk * p->d, fit = bytes > 0 ? QUEUE_CACHE / bytes : p->B * p->Hkv;
-    const size_t heads = (fit > 0 ? fit : 1) * (p->H / p->Hkv);
-    return (unsigned)(heads < p->B * p->H ? heads : p->B * p->H);
+    const size_t bytes = 4 * p->Nk * p->d;
+    const unsigned all = (unsigned)(p->B * p->H), sharing = (unsigned)p->H / (unsigned)p->Hkv;
+    if (bytes == 0)
+        return all;
+    const unsigned fit = bytes < QUEUE_CACHE ? QUEUE_CACHE / (unsigned)bytes : 1;
+    return fit < all / sharing ? fit * sharing : all;
 }
 
 HOST_DEVICE static inline struct queued queue_at(const struct attention *p, unsigned Br, unsigned n)

@@ -58,6 +58,12 @@ template <class TRAITS> __device__ static inline void blank_values(unsigned char
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
+/* The head of keys of head n = b H + h, in numbers of 32 bits: those of 64 divide by a call. */
+__device__ static inline int keys_of_head(const struct attention &p, unsigned n)
+{
+    return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
+}
+
 /* A thread's fragments of one matrix, as wgmma takes them. */
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
@@ -130,6 +136,30 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
     pack_weights<T>(acc, P);
     issue_product<T>(acc, P, V);
     wgmma_wait<0>(flat<TRAITS::D / 2>(acc->O));
+}
+
+/*
+ * As tensor_finish: lines 12 to 15 of the paper. But O is multiplied by 1 / l, one for a row. nvcc makes a call of a
+ * division that is rounded as IEEE 754 wants it, in case a number is very large or small; l is 1 at least, or 0.
+ */
+template <class T, class TRAITS>
+__device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
+                                           int Nq)
+{
+#pragma unroll
+    for (int x = 0; x < TRAITS::M_TILES; x++)
+        for (int h = 0; h < 2; h++) {
+            const int i = i0 + tensor_row<TRAITS>(x, h);
+            const float l = four_sum(acc->l[x][h]), inverse = reciprocal(l == 0.0f ? 1.0f : l);
+            if (i >= Nq)
+                continue;
+            unsigned *const row = (unsigned *)(O + (size_t)i * TRAITS::D);
+            for (int c = 0; c < TRAITS::D / 8; c++)
+                row[(8 * c + tensor_column()) / 2] =
+                    pack<T>(acc->O[x][c][2 * h] * inverse, acc->O[x][c][2 * h + 1] * inverse);
+            if (lse && tensor_column() == 0)
+                lse[i] = acc->m[x][h] + logf(l);
+        }
 }
 
 #endif

@@ -85,6 +85,12 @@ static inline float ex2(float x)
     const float y = exp2f(fabsf(x) < 0x1p-126f ? 0.0f : x);
     return y < 0x1p-126f ? 0.0f : y;
 }
+
+/* Of a number that is neither so small nor so large that a GPU takes it, or gives, 0. */
+static inline float reciprocal(float x)
+{
+    return 1.0f / x;
+}
 }  // namespace CUDA_BUILD
 
 #endif

@@ -81,6 +81,13 @@ __device__ static inline float ex2(float x)
     return y;
 }
 
+__device__ static inline float reciprocal(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* 16 bytes bypass the L1 cache (.cg), which smaller copies cannot. */
 template <int BYTES>
 __device__ static inline void cp_async(void *to, const void *from, int given = BYTES)

@@ -25,13 +25,13 @@ async_copies_runner async_copies_cpu, async_copies_instrumented;
 /* Copies in five groups: what is there after a wait for all but `pending`, and then for all. */
 void groups_cpu(int pending, const float in[20], float out[10]);
 
-/* 2^x, and (x, -2) in halves and bfloat16; `count` is a multiple of 32. */
-void conversions_cpu(const float *x, unsigned count, float *powers, unsigned *halves,
-                     unsigned *bfloats);
+/* 2^x, 1 / x, and (x, -2) in halves and bfloat16; `count` is a multiple of 32. */
+void conversions_cpu(const float *x, unsigned count, float *powers, float *inverses,
+                     unsigned *halves, unsigned *bfloats);
 
 /* The same on a GPU, for gpu.c, and what test_tensor.c holds them against. */
-typedef void conversions_runner(const float *x, unsigned count, float *powers, unsigned *halves,
-                                unsigned *bfloats);
+typedef void conversions_runner(const float *x, unsigned count, float *powers, float *inverses,
+                                unsigned *halves, unsigned *bfloats);
 products_runner products_gpu;
 matrices_runner matrices_gpu;
 async_copies_runner async_copies_gpu;

@@ -264,7 +264,7 @@ TEST(tensor, copies_land_when_they_are_waited_for_and_not_before)
 void assert_conversions(conversions_runner *run, double error)
 {
     enum { COUNT = 4096 };
-    static float x[COUNT], powers[COUNT];
+    static float x[COUNT], powers[COUNT], inverses[COUNT];
     static unsigned halves[COUNT], bfloats[COUNT];
     for (unsigned k = 0; k < COUNT; k++)
         x[k] = -160.0f + (float)k * 0.0777f;
@@ -272,7 +272,7 @@ void assert_conversions(conversions_runner *run, double error)
     x[1] = INFINITY;
     x[2] = 0.0f;
     x[3] = NAN;
-    run(x, COUNT, powers, halves, bfloats);
+    run(x, COUNT, powers, inverses, halves, bfloats);
     cr_assert(powers[0] == 0.0f && powers[1] == INFINITY && powers[2] == 1.0f && isnan(powers[3]),
               "%g, %g, %g, %g", (double)powers[0], (double)powers[1], (double)powers[2],
               (double)powers[3]);
@@ -288,6 +288,8 @@ void assert_conversions(conversions_runner *run, double error)
                   : too_large ? isinf(powers[k])
                               : fabs(got - right) <= error * right,
                   "2^%g is %.9g", (double)x[k], got);
+        cr_assert(fabs((double)inverses[k] * (double)x[k] - 1.0) <= error, "1 / %g is %.9g",
+                  (double)x[k], (double)inverses[k]);
         cr_assert(halves[k] == (0xc000u << 16 | half) && bfloats[k] == (0xc000u << 16 | bfloat),
                   "(%g, -2) is %08x and %08x", (double)x[k], halves[k], bfloats[k]);
     }

@@ -1,7 +1,7 @@
 """Tests of figures: `python3 -m unittest discover -s common/tools/tests`, in the course's folder.
 
 sass/*.txt are excerpts of real kernels, by nvdisasm: the instructions that are counted, without their
-operands, and the branches that go back.
+operands, and the branches that go back; for pingpong all branches and all that decides where they lead.
 """
 import contextlib
 import io
@@ -65,8 +65,8 @@ class Claims(unittest.TestCase):
         self.row = compiled.sass_row(file, "80", function, claims)
         return claims.wrong
 
-    def wrong_hopper(self, change=lambda text: text, name="pingpong"):
-        function, claims = sass.functions(change(text_of("pingpong_64_sm_90a")))[0], compiled.Claims()
+    def wrong_hopper(self, change=lambda text: text, name="pingpong", text="pingpong_64_sm_90a"):
+        function, claims = sass.functions(change(text_of(text)))[0], compiled.Claims()
         self.row = compiled.hopper_row(file_of("06", "3_hopper", name), function, claims)
         return claims.wrong
 
@@ -89,7 +89,7 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.row[:9], ("exp2", 128, "80", 128, 16, 64, 32, 14, 20))
         self.assertEqual(self.wrong_hopper(), [])
         self.assertEqual(self.row[:9], ("pingpong", 64, "90a", 128, 128, 12, 2, 4, 66))
-        self.assertEqual(self.row[11], "24,240")
+        self.assertEqual(self.row[11:13], ("24,240", 64))
         self.assertEqual(self.wrong_07(), [])
         self.assertEqual(compiled.words(self.row), "mma_tile 64 90 160 72 32 4")
         self.assertEqual(self.wrong_hopper_07(), [])
@@ -118,7 +118,7 @@ class Claims(unittest.TestCase):
     def test_loads_of_matrices_and_powers(self):
         self.refused(self.wrong_06(without("LDSM", all)), "0 LDSM, expected some")
         self.refused(self.wrong_06(without("MUFU", all)), "0 MUFU, expected some")
-        self.refused(self.wrong_hopper(without("MUFU", all)), "0 MUFU, expected some")
+        self.assertIn("0 MUFU, expected some", self.wrong_hopper(without("MUFU", all))[0])
         self.refused(self.wrong_hopper(without("SYNCS", all)), "0 mbarriers, expected some")
         self.refused(self.wrong_07(without("LDSM", 10)), "LDSM a tile, expected 72")
         self.refused(self.wrong_07(without("MUFU.EX2")), "31 MUFU.EX2 a tile, expected 32")
@@ -137,6 +137,19 @@ class Claims(unittest.TestCase):
         self.refused(self.wrong_hopper(without("BAR.", all)), "turns are not taken and given: 0 barriers")
         self.assertIn("24,240 for setmaxnreg, expected -", "\n".join(self.wrong_hopper(name="wgmma")))
 
+    def test_nothing_is_called(self):
+        added = "        /*fff0*/ CALL.REL.NOINC `($__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath) ;\n"
+        self.refused(self.wrong_hopper(lambda text: text + added), "1 calls, expected 0")
+
+    def test_powers_are_under_the_product_where_the_source_waits_for_scores_alone(self):
+        moved_up = self.wrong_hopper(text="pingpong_64_moved_up_sm_90a")
+        self.assertEqual(len(moved_up), 2)
+        self.assertIn("pingpong, d = 64, 128 keys, sm_90a: 0 EX2 between the wait for the scores and", moved_up[0])
+        self.assertIn("the fewest, expected 64", moved_up[0])
+        self.assertIn("64 EX2 of the loop after the wait for the product, expected 0", moved_up[1])
+        self.assertIn("64 EX2 between the wait", "\n".join(self.wrong_hopper(name="roles")))
+        self.assertIn("63 EX2 between the wait", "\n".join(self.wrong_hopper(without("MUFU.EX2"))))
+
 
 def without(opcode, which=-1):
     """Leaves out one of the instructions with this opcode, the last, or all of them."""
@@ -146,6 +159,39 @@ def without(opcode, which=-1):
         gone = set(places if which is all else [places[which]])
         return "".join(line for k, line in enumerate(lines) if k not in gone)
     return change
+
+
+class Order(unittest.TestCase):
+    """The command: wrong with the nvcc of the committed tables, reported with another."""
+
+    def order(self, version, wrong=(), accepted=""):
+        with mock.patch.object(nvidia, "version", return_value=version), \
+                mock.patch.object(compiled, "order_06", return_value=list(wrong)), \
+                mock.patch.object(compiled, "accepted", return_value=accepted):
+            return run("order")
+
+    def test_an_order_that_is_not_as_claimed_is_wrong_or_with_another_nvcc_reported(self):
+        self.assertEqual(self.order("13.0"), (0, "", ""))
+        self.assertEqual(self.order("13.0", ["overlap: 0 EX2"]), (1, "", "overlap: 0 EX2\n"))
+        status, out, err = self.order("13.1", ["overlap: 0 EX2"])
+        self.assertEqual((status, out, err), (0, "reported, as nvcc is 13.1 and not 13.0: overlap: 0 EX2\n", ""))
+        self.assertEqual(self.order("")[:2], (0, "skipped: the order in machine code: no nvcc here\n"))
+
+    def test_a_wrong_version_that_is_accepted_is_wrong(self):
+        self.assertEqual(self.order("13.0", accepted="a.patch: its machine code is not rejected")[0], 1)
+
+    def test_every_wrong_version_still_applies_to_a_kernel(self):
+        self.assertTrue(compiled.wrong_orders())
+        for patch in compiled.wrong_orders():
+            nvidia.output_of("patch", "--dry-run", "-s", "-p1", "-F", "0", "-i", patch)
+
+    def test_all_kernels_and_types_are_looked_at(self):
+        function = sass.functions(text_of("pingpong_64_moved_up_sm_90a"))[0]
+        file = file_of("06", "3_hopper", "pingpong")
+        self.assertEqual(len(compiled.order_wrong(file, [function, function])), 4)
+        with mock.patch.object(nvidia, "code", return_value=[function]):
+            with self.assertRaisesRegex(nvidia.Failed, "expected bfloat16 and float16, d = 64 and 128"):
+                compiled.order_06()
 
 
 class Text(unittest.TestCase):
@@ -166,6 +212,18 @@ class Text(unittest.TestCase):
         self.assertEqual(function.count("FADD", within=(1, 3)), 1)
         self.assertEqual(function.count("BRA"), 3)
         self.assertIsNone(function.densest("HMMA"))
+
+    def test_a_checksum_is_of_instructions_and_of_where_branches_lead(self):
+        text = """.text._Z4loopILi64EEv1a:
+.L_x_7:
+        /*0010*/              @!P0 BRA `(.L_x_7) ;
+        /*0020*/                   RET.REL.NODEC R18 `(_Z4loopILi64EEv1a) ;
+"""
+        first = sass.functions(text)[0].checksum()
+        self.assertEqual(first, sass.functions(text.replace("x_7", "x_8").replace("loop", "pool"))[0].checksum())
+        self.assertRegex(first, "^[0-9a-f]{8}$")
+        for old, new in ("@!P0", "@P0"), ("R18", "R16"), ("        /*0010*/", "  /*0000*/ NOP ;\n  /*0010*/"):
+            self.assertNotEqual(first, sass.functions(text.replace(old, new))[0].checksum())
 
     def test_a_symbol_is_a_name_a_type_and_numbers(self):
         shape = "12tensor_shapeILi64ELi32ELi2ELi4ELi1EE"
@@ -233,7 +291,7 @@ class Command(unittest.TestCase):
         for arguments in ((), ("chek",), ("check", "08/sass"), ("table",)):
             status, out, err = run(*arguments)
             self.assertEqual((status, out), (2, ""))
-            self.assertIn("figures: expected make, check, table, ", err)
+            self.assertIn("figures: expected make, check, order, table, ", err)
 
 
 if __name__ == "__main__":

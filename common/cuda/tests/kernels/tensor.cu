@@ -154,22 +154,25 @@ extern "C" void LAUNCHER(groups)(int pending, const float in[20], float out[10])
 
 // ---- conversions --------------------------------------------------------------------------------
 
-__global__ void conversions(const float *x, float *powers, unsigned *halves, unsigned *bfloats)
+__global__ void conversions(const float *x, float *powers, float *inverses, unsigned *halves,
+                            unsigned *bfloats)
 {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     powers[k] = ex2(x[k]);
+    inverses[k] = reciprocal(x[k]);
     halves[k] = pack<__half>(x[k], -2.0f);
     bfloats[k] = pack<__nv_bfloat16>(x[k], -2.0f);
 }
 
 extern "C" void LAUNCHER(conversions)(const float *x, unsigned count, float *powers,
-                                      unsigned *halves, unsigned *bfloats)
+                                      float *inverses, unsigned *halves, unsigned *bfloats)
 {
-    float *X = there(x, count), *P = there(powers, count);
+    float *X = there(x, count), *P = there(powers, count), *I = there(inverses, count);
     unsigned *H = there(halves, count), *B = there(bfloats, count);
-    conversions<<<count / 32, 32>>>(X, P, H, B);
+    conversions<<<count / 32, 32>>>(X, P, I, H, B);
     CHECK_LAUNCH("conversions");
     back(powers, P, count);
+    back(inverses, I, count);
     back(halves, H, count);
     back(bfloats, B, count);
     CHECK_CUDA(cudaFree(X));
