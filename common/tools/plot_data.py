@@ -9,6 +9,8 @@ import struct
 import subprocess
 from pathlib import Path
 
+import measured
+
 CPU_RESULTS = "common/results/intel_xeon_2_cores.csv"
 
 
@@ -203,8 +205,9 @@ def time_against_n(programs):
 
 def gpu_ladder(programs, chapter):
     """The kernels for bf16, without a mask: with d = 128 and the largest N up to 8192 that was measured, and so with
-    d = 64. "# GPU", "#N d N", "# d backend TFLOP/s" for PyTorch's fastest backends, and a line per kernel: place, name,
-    TFLOP/s for d = 128, for d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's units, 3 for every option."""
+    d = 64. "# GPU", "#N d N", "# d backend TFLOP/s" for PyTorch's fastest backends, and a line per kernel: place, name
+    (with * if it has changed since), TFLOP/s for d = 128, for d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's
+    units, 3 for every option."""
     names = programs.run(chapter, "--kernel", "list", "--quiet", "--dtype", "bf16").split()
     return gpu_lines(Path(f"{chapter}/results/nvidia_h200.csv"), [name for name in names if chapter[:2] == "06" or name.startswith("cuda_")])
 
@@ -214,7 +217,7 @@ def gpu_lines(path, kernels):
         return []
     text = path.read_text(encoding="utf-8")
     lines = ["# " + line[11:].split(",")[0] for line in text.splitlines() if line.startswith("# machine: ")]
-    speed, largest, order = {}, {}, []
+    speed, largest, order, older = {}, {}, [], measured.older_code(path)
     for row in cells_of(text):
         if len(row) < 12 or row[2] != "bf16" or row[7] != "0" or int(row[5]) > 8192 or row[6] not in ("64", "128"):
             continue
@@ -234,7 +237,8 @@ def gpu_lines(path, kernels):
     units = 1
     for k, name in enumerate(order, 1):
         units = 2 if name.endswith("wgmma") else units
-        lines.append(f"{k} {name} {of(name, '128')} {of(name, '64')} {3 if name.endswith('complete') else units}")
+        mark = "*" if {(name, "64"), (name, "128")} & older else ""
+        lines.append(f"{k} {name}{mark} {of(name, '128')} {of(name, '64')} {3 if name.endswith('complete') else units}")
     return lines
 
 

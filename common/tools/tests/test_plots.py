@@ -46,6 +46,8 @@ class Numbers(Plots):
         self.assertEqual(plot_data.gpu_lines(Path("gpu.csv"), kernels),
                          ["# A GPU", "#N 128 8192", "#N 64 4096", "# 64 cudnn 8", "1 cuda_mma NaN 2 1",
                           "2 cuda_wgmma NaN 3 2", "3 cuda_bulk 7 4 2", "4 cuda_complete NaN 5 3"])
+        Path("sass.txt").write_text("cuda_bulk 64 90a 0a\n")
+        self.assertIn("3 cuda_bulk* 7 4 2", plot_data.gpu_lines(Path("gpu.csv"), kernels))
         self.assertEqual(plot_data.gpu_lines(Path("nowhere.csv"), kernels), [])
 
     def test_running_statistics_are_the_lines_of_the_trace(self):
