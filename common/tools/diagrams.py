@@ -241,7 +241,7 @@ def atomics(programs):
         drawn += [text(left - 14, y + 5, f"tile {r}", 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
                   arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
                   box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, {label}", 14)]
-    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three sums in any order", 13, colour=GREY)]
+    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three terms, in any order", 13, colour=GREY)]
     return 760, 330, drawn
 
 

@@ -27,11 +27,11 @@ plot pairs('fa1') using ($3 + 0.5):($4 + 0.5):(0.5):(0.5):(tint($3)) \
          with boxxyerror linecolor rgb variable, \
      numbers('fa1') using ($1 + 1):($2 + 1):(sprintf('%d', $3)) with labels textcolor rgb ink
 unset ylabel
-set title "fa2: a tile of Q stays,\nthe keys go past"
+set title "fa2: a tile of Q stays,\ntiles of K follow each other"
 plot pairs('fa2') using ($3 + 0.5):($4 + 0.5):(0.5):(0.5):(tint($4)) \
          with boxxyerror linecolor rgb variable, \
      numbers('fa2') using ($1 + 1):($2 + 1):(sprintf('%d', $3)) with labels textcolor rgb ink
-set title "masks, causal: white is\nhidden; no number: skipped"
+set title "masks, causal: white is\nmasked; no number: skipped"
 plot pairs('masks') using ($3 + 0.5):($4 + 0.5):(0.5):(0.5):(tint($4)) \
          with boxxyerror linecolor rgb variable, \
      numbers('masks') using ($1 + 0.5):($2 + 1.5):(sprintf('%d', $3)) with labels textcolor rgb ink

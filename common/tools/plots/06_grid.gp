@@ -25,7 +25,7 @@ set title "fa1: a head is one block's work,\none tile after the other"
 plot of('fa1') using ($2 + 0.5):($3 + 0.5):(0.5):(0.5):(tint($4)) with boxxyerror linecolor rgb variable, \
      of('fa1') using ($2 + 0.5):($3 + 0.5):(sprintf('%d', $5)) with labels textcolor rgb ink
 unset ylabel
-set title "fa2: each row of tiles is a block of its own,\nand all of them run at the same time"
+set title "fa2: each row of tiles is a block of its own,\nand they can run at the same time"
 plot of('fa2') using ($2 + 0.5):($3 + 0.5):(0.5):(0.5):(tint($4)) with boxxyerror linecolor rgb variable, \
      of('fa2') using ($2 + 0.5):($3 + 0.5):(sprintf('%d', $5)) with labels textcolor rgb ink
 unset multiplot

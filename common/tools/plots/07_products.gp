@@ -9,7 +9,7 @@ set margins 1, 1, 0.5, 2.2
 set xrange [0:76]
 set yrange [33:0]
 set style fill solid 1 noborder
-set title "blue: the queries', which come and go; orange: the keys', which stay; green: the pairs'" \
+set title "blue: rows of queries, loaded for each tile; orange: rows of keys, which stay; green: pairs" \
     textcolor rgb ink
 tint(colour) = colour eq 'query' ? 0xcfe3f0 : colour eq 'key' ? 0xf8dccb : 0xcbeae1
 plot data using ($1 + $3 / 2):($2 + $4 / 2):($3 / 2):($4 / 2):(tint(strcol(5))) \
