@@ -103,7 +103,7 @@ static void print_timeline(const struct step *kernel, const struct attention_inp
     kernel_launch(&l);
     cuda_cpu_watch(0);
     kernel_unload(&l);
-    cuda_cpu_tell_timeline(kernel->name, path);
+    cuda_cpu_print_timeline(kernel->name, path);
 }
 
 // ---- the command line ---------------------------------------------------------------------------

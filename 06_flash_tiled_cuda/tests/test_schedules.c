@@ -79,9 +79,9 @@ TEST(banks, are_not_waited_for)
         const size_t n = cuda_cpu_profile(&lines);
         for (size_t k = 0; k < n; k++) {
             seen += lines[k].shared;
-            cr_assert(!lines[k].shared || lines[k].price <= lines[k].least + lines[k].requests,
+            cr_assert(!lines[k].shared || lines[k].cost <= lines[k].least + lines[k].requests,
                       "%s: %s:%d: %zu cycles for %zu requests that need %zu", kernels[name].name,
-                      lines[k].file, lines[k].line, lines[k].price, lines[k].requests,
+                      lines[k].file, lines[k].line, lines[k].cost, lines[k].requests,
                       lines[k].least);
         }
         cr_assert(seen > 3, "%s: only %zu lines that use shared memory", kernels[name].name, seen);
@@ -91,21 +91,21 @@ TEST(banks, are_not_waited_for)
 }
 
 /* The cycles that lines with ldmatrix pay, and how many they would need. */
-static void matrix_cycles(enum kernel_name name, size_t d, size_t *price, size_t *least)
+static void matrix_cycles(enum kernel_name name, size_t d, size_t *cost, size_t *least)
 {
     struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
     p.d = d;
     struct test_problem t = problem_of(p, 0, 1);
     float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
     const struct cuda_line *lines;
-    *price = *least = 0;
+    *cost = *least = 0;
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
     run_on(&device_instrumented, name, &t, O, NULL);
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++)
         if (lines[k].shared && !lines[k].store) {
-            *price += lines[k].price;
+            *cost += lines[k].cost;
             *least += lines[k].least;
         }
     free(O);
@@ -116,13 +116,13 @@ static void matrix_cycles(enum kernel_name name, size_t d, size_t *price, size_t
 TEST(banks, are_waited_for_eight_times_until_pieces_are_swizzled)
 {
     for (size_t d = 64; d <= 128; d += 64) {
-        size_t price, least;
-        matrix_cycles(MMA, d, &price, &least);
-        cr_assert(price == 8 * least && least > 0, "mma: %zu cycles, at least %zu", price, least);
+        size_t cost, least;
+        matrix_cycles(MMA, d, &cost, &least);
+        cr_assert(cost == 8 * least && least > 0, "mma: %zu cycles, at least %zu", cost, least);
         for (enum kernel_name name = SWIZZLE; name <= BUDGET; name++) {
-            matrix_cycles(name, d, &price, &least);
-            cr_assert(price == least && least > 0, "%s: %zu cycles, at least %zu",
-                      kernels[name].name, price, least);
+            matrix_cycles(name, d, &cost, &least);
+            cr_assert(cost == least && least > 0, "%s: %zu cycles, at least %zu",
+                      kernels[name].name, cost, least);
         }
     }
 }

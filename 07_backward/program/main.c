@@ -127,14 +127,14 @@ static void print_problem(const struct options *o)
     if (o->dtype != DTYPE_F32)
         report_line("and so are dO and the O that the forward pass has left");
     if (cuda) {
-        cuda_tell_kernel(&layer, o);
+        cuda_print_kernel(&layer, o);
         layer_free(&layer);
         return;
     }
     if (all) {
         if (o->dtype == DTYPE_F32)  // what the steps are in
             print_steps(&layer, o);
-        cuda_tell_kernels(&layer, o);
+        cuda_print_kernels(&layer, o);
     } else {
         print_step(step, &layer, o);
     }

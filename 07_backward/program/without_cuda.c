@@ -22,12 +22,12 @@ WEAK void cuda_list(bool only_names, enum dtype type)
     (void)only_names, (void)type;
 }
 
-WEAK void cuda_tell_kernel(const struct layer *layer, const struct options *options)
+WEAK void cuda_print_kernel(const struct layer *layer, const struct options *options)
 {
     (void)layer, (void)options;
 }
 
-WEAK void cuda_tell_kernels(const struct layer *layer, const struct options *options)
+WEAK void cuda_print_kernels(const struct layer *layer, const struct options *options)
 {
     (void)layer, (void)options;
 }

@@ -87,9 +87,9 @@ static void assert_no_waiting(enum cuda_kernel_name name, struct attention p)
     const size_t n = cuda_cpu_profile(&lines);
     for (size_t k = 0; k < n; k++) {
         seen += lines[k].shared;
-        cr_assert(!lines[k].shared || lines[k].price == lines[k].least,
+        cr_assert(!lines[k].shared || lines[k].cost == lines[k].least,
                   "%s, d = %zu: %s:%d: %zu cycles for %zu requests that need %zu",
-                  cuda_kernels[name].name, p.d, lines[k].file, lines[k].line, lines[k].price,
+                  cuda_kernels[name].name, p.d, lines[k].file, lines[k].line, lines[k].cost,
                   lines[k].requests, lines[k].least);
     }
     cr_assert(seen > 5, "%s: only %zu lines that use shared memory", cuda_kernels[name].name, seen);

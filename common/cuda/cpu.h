@@ -70,7 +70,7 @@ void cuda_cpu_watch(unsigned what);
 
 /*
  * The accesses of one source line to one kind of memory, since the profile was last asked for. The
- * lanes of a warp that run the same instruction for the n-th time make one request. Its price is
+ * lanes of a warp that run the same instruction for the n-th time make one request. Its cost is
  * what the GPU pays: in shared memory, cycles (each of 32 banks gives one 4-byte word a cycle); in
  * global memory, sectors of 32 bytes. `least` is what the same bytes would cost at best.
  */
@@ -79,7 +79,7 @@ struct cuda_line {
     int line;
     bool shared, store;
     size_t accesses;  // of elements of an array, of 4-byte words in shared memory
-    size_t requests, price, least;
+    size_t requests, cost, least;
 };
 
 /* How many lines there are, and the lines, by file and number; kept until the next call. */
@@ -105,7 +105,7 @@ struct cuda_work {
 size_t cuda_cpu_timeline(const struct cuda_work **works);
 
 /* Prints how busy each unit is in the last timeline, of this kernel, and writes its pieces as comma-separated values. */
-void cuda_cpu_tell_timeline(const char *kernel, const char *path);
+void cuda_cpu_print_timeline(const char *kernel, const char *path);
 
 /* Prints the last profile as a table beside the lines themselves. */
 void cuda_cpu_print_profile(void);

@@ -27,12 +27,12 @@ static const unsigned WHOLE_WARP = 0xffffffff;
  * How large things are: D elements a row, BC keys a tile, M_TILES of 16 queries a warp, WARPS a block, and so many
  * BLOCKS as a multiprocessor is to have registers for.
  */
-template <int D_, int BC_ = TENSOR_BC(D_), int BANDS_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
+template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {
         D = D_,
         BC = BC_,
-        M_TILES = BANDS_,
+        M_TILES = M_TILES_,
         WARPS = WARPS_,
         BLOCKS = BLOCKS_,
         BR = 16 * M_TILES * WARPS,

@@ -171,7 +171,7 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    enum { M_TILES = KEYS_BANDS(HEAD_DIM), WARPS = KEYS_BC(HEAD_DIM) / 16 / M_TILES };
+    enum { M_TILES = KEYS_M_TILES(HEAD_DIM), WARPS = KEYS_BC(HEAD_DIM) / 16 / M_TILES };
     typedef kernel_traits<HEAD_DIM, MMA_BR(HEAD_DIM), M_TILES, WARPS> large;
     typedef kernel_traits<HEAD_DIM, MMA_SMALL_BR(HEAD_DIM), M_TILES, WARPS> small;
     int most = 0, device = current_device();

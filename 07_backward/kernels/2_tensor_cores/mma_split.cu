@@ -101,8 +101,8 @@ template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), KEYS_BANDS(HEAD_DIM),
-                          KEYS_BC(HEAD_DIM) / 16 / KEYS_BANDS(HEAD_DIM)>
+    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), KEYS_M_TILES(HEAD_DIM),
+                          KEYS_BC(HEAD_DIM) / 16 / KEYS_M_TILES(HEAD_DIM)>
         keys;
     typedef kernel_traits<HEAD_DIM, QUERIES_BC(HEAD_DIM), 2, QUERIES_BR(HEAD_DIM) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);

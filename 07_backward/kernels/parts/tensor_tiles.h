@@ -12,7 +12,7 @@
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
-#define KEYS_BANDS(d) ((d) <= 64 ? 2 : 1)
+#define KEYS_M_TILES(d) ((d) <= 64 ? 2 : 1)
 
 /*
  * Queries in a tile of mma, which has room for two of Q, two of dO and two of dS. With d = 128 they are 64 where a block may

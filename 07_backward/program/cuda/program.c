@@ -75,10 +75,10 @@ static void print_timeline(const struct step *kernel, const struct layer *layer,
     cuda_launch(&l);
     cuda_cpu_watch(0);
     cuda_unload(&l);
-    cuda_cpu_tell_timeline(kernel->name, path);
+    cuda_cpu_print_timeline(kernel->name, path);
 }
 
-void cuda_tell_kernel(const struct layer *layer, const struct options *o)
+void cuda_print_kernel(const struct layer *layer, const struct options *o)
 {
     const struct attention_input *input = &layer->input;
     const struct step *kernel = cuda_kernel_wanted(o);
@@ -99,7 +99,7 @@ void cuda_tell_kernel(const struct layer *layer, const struct options *o)
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->bench)
-        cuda_tell_speed(kernel, device, layer);
+        cuda_print_speed(kernel, device, layer);
     if (o->csv)
         write_csv(o->csv, cuda_kernel_formula(kernel, &input->p), &count, v);
     result_free(&on_cpu);
@@ -145,7 +145,7 @@ static void print_worst(struct attention_errors worst)
     report_verified("the one before", error);
 }
 
-void cuda_tell_kernels(const struct layer *layer, const struct options *o)
+void cuda_print_kernels(const struct layer *layer, const struct options *o)
 {
     const struct device *device = device_choose(o);
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);

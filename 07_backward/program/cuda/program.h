@@ -25,8 +25,8 @@ void cuda_check_requested(const struct options *options, const struct attention 
 void cuda_list(bool only_names, enum dtype type);
 
 /* The one that is asked for, told whole; or a line for each of them. */
-void cuda_tell_kernel(const struct layer *layer, const struct options *options);
-void cuda_tell_kernels(const struct layer *layer, const struct options *options);
+void cuda_print_kernel(const struct layer *layer, const struct options *options);
+void cuda_print_kernels(const struct layer *layer, const struct options *options);
 
 /* The ladder of the kernels on a GPU, if the one that the command line asks for is there; else it returns false. */
 bool cuda_bench(const struct options *options);

@@ -240,8 +240,8 @@ static double seconds_of(const struct step *kernel, const struct device *device,
     return best;
 }
 
-void cuda_tell_speed(const struct step *kernel, const struct device *device,
-                     const struct layer *layer)
+void cuda_print_speed(const struct step *kernel, const struct device *device,
+                      const struct layer *layer)
 {
     const double seconds = seconds_of(kernel, device, layer);
     report_part("Speed");

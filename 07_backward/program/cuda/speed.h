@@ -13,7 +13,7 @@
 void cuda_bench_ladder(const struct device *device, const struct options *options);
 
 /* The part "Speed" about one kernel with this layer: the best of some runs. */
-void cuda_tell_speed(const struct step *kernel, const struct device *device,
-                     const struct layer *layer);
+void cuda_print_speed(const struct step *kernel, const struct device *device,
+                      const struct layer *layer);
 
 #endif

@@ -25,7 +25,7 @@ static struct cuda_line profile_of(const char *name, bool shared, bool store)
             continue;
         sum.accesses += lines[k].accesses;
         sum.requests += lines[k].requests;
-        sum.price += lines[k].price;
+        sum.cost += lines[k].cost;
         sum.least += lines[k].least;
     }
     return sum;
@@ -36,65 +36,65 @@ static void assert_cost(const char *name, bool shared, bool store, struct cuda_l
     const struct cuda_line got = profile_of(name, shared, store);
     cr_assert(
         got.accesses == expected.accesses && got.requests == expected.requests &&
-            got.price == expected.price && got.least == expected.least,
+            got.cost == expected.cost && got.least == expected.least,
         "%s: %zu accesses in %zu requests cost %zu, at least %zu; expected %zu, %zu, %zu, %zu",
-        name, got.accesses, got.requests, got.price, got.least, expected.accesses,
-        expected.requests, expected.price, expected.least);
+        name, got.accesses, got.requests, got.cost, got.least, expected.accesses, expected.requests,
+        expected.cost, expected.least);
 }
 
-static struct cuda_line cost(size_t accesses, size_t requests, size_t price, size_t least)
+static struct cuda_line costs(size_t accesses, size_t requests, size_t cost, size_t least)
 {
     return (struct cuda_line){
-        .accesses = accesses, .requests = requests, .price = price, .least = least
+        .accesses = accesses, .requests = requests, .cost = cost, .least = least
     };
 }
 
 TEST(costs, a_column_of_a_tile_is_in_one_bank)
 {
-    assert_cost("columns", true, true, cost(32, 1, 32, 1));
-    assert_cost("columns", true, false, cost(32, 1, 32, 1));
+    assert_cost("columns", true, true, costs(32, 1, 32, 1));
+    assert_cost("columns", true, false, costs(32, 1, 32, 1));
 }
 
 TEST(costs, padding_spreads_it_over_all_banks)
 {
-    assert_cost("padded_columns", true, true, cost(32, 1, 1, 1));
-    assert_cost("padded_columns", true, false, cost(32, 1, 1, 1));
+    assert_cost("padded_columns", true, true, costs(32, 1, 1, 1));
+    assert_cost("padded_columns", true, false, costs(32, 1, 1, 1));
 }
 
 TEST(costs, every_second_bank_twice)
 {
-    assert_cost("every_second_bank", true, true, cost(32, 1, 2, 1));
+    assert_cost("every_second_bank", true, true, costs(32, 1, 2, 1));
 }
 
 TEST(costs, one_word_for_all_is_one_word)
 {
-    assert_cost("all_read_one", true, false, cost(32, 1, 1, 1));
-    assert_cost("all_read_one", true, true, cost(1, 1, 1, 1));
+    assert_cost("all_read_one", true, false, costs(32, 1, 1, 1));
+    assert_cost("all_read_one", true, true, costs(1, 1, 1, 1));
 }
 
 TEST(costs, vectors_go_by_quarters_of_a_warp)
 {
-    assert_cost("vectors_in_a_row", true, true, cost(128, 1, 4, 4));
-    assert_cost("vectors_in_a_row", true, false, cost(128, 1, 4, 4));
-    assert_cost("vectors_in_a_row", false, true, cost(128, 1, 16, 16));
+    assert_cost("vectors_in_a_row", true, true, costs(128, 1, 4, 4));
+    assert_cost("vectors_in_a_row", true, false, costs(128, 1, 4, 4));
+    assert_cost("vectors_in_a_row", false, true, costs(128, 1, 16, 16));
 }
 
 TEST(costs, neighbours_in_global_memory_share_sectors)
 {
-    assert_cost("in_a_row", false, false, cost(32, 1, 4, 4));
-    assert_cost("every_eighth", false, false, cost(32, 1, 32, 4));
-    assert_cost("every_eighth", false, true, cost(32, 1, 4, 4));
+    assert_cost("in_a_row", false, false, costs(32, 1, 4, 4));
+    assert_cost("every_eighth", false, false, costs(32, 1, 32, 4));
+    assert_cost("every_eighth", false, true, costs(32, 1, 4, 4));
 }
 
 TEST(costs, a_copy_is_two_requests_of_two_memories)
 {
-    assert_cost("copied", false, false, cost(32, 1, 4, 4));
-    assert_cost("copied", true, true, cost(32, 1, 1, 1));
+    assert_cost("copied", false, false, costs(32, 1, 4, 4));
+    assert_cost("copied", true, true, costs(32, 1, 1, 1));
 }
 
 TEST(costs, elements_are_as_large_as_their_array_says)
 {
-    assert_cost("pairs_of_halves", false, false, cost(64, 1, 4, 4));
+    assert_cost("pairs_of_halves", false, false, costs(64, 1, 4, 4));
 }
 
 static void assert_counted(const char *kernel, const char *array, size_t loads, size_t stores)

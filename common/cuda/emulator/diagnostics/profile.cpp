@@ -31,7 +31,7 @@ struct stream {
 };
 
 struct total {
-    size_t accesses, requests, price, least;
+    size_t accesses, requests, cost, least;
 };
 
 using line_key = std::tuple<const void *, bool, bool>;  // instruction, shared, store
@@ -75,7 +75,7 @@ static size_t bank_cycles(std::vector<uintptr_t> *words)
 }
 
 /* 8 bytes a lane go by half warps, 16 by quarters. */
-static void price_shared(const stream *s, const request *r, total *t)
+static void cost_shared(const stream *s, const request *r, total *t)
 {
     const unsigned parts = s->bytes >= 16 ? 4 : s->bytes >= 8 ? 2 : 1, lanes = WARP / parts;
     std::vector<uintptr_t> words;
@@ -86,12 +86,12 @@ static void price_shared(const stream *s, const request *r, total *t)
                 words.push_back((uintptr_t(r->p[lane]) + k) / 4);
         if (words.empty())
             continue;
-        t->price += bank_cycles(&words);
+        t->cost += bank_cycles(&words);
         t->least++;
     }
 }
 
-static void price_global(const stream *s, const request *r, total *t)
+static void cost_global(const stream *s, const request *r, total *t)
 {
     enum { SECTOR = 32 };
     std::vector<uintptr_t> sectors, bytes;
@@ -100,7 +100,7 @@ static void price_global(const stream *s, const request *r, total *t)
             sectors.push_back((uintptr_t(r->p[lane]) + k) / SECTOR);
             bytes.push_back(uintptr_t(r->p[lane]) + k);
         }
-    t->price += distinct(&sectors);
+    t->cost += distinct(&sectors);
     t->least += (distinct(&bytes) + SECTOR - 1) / SECTOR;
 }
 
@@ -112,9 +112,9 @@ void profile_close()
             t->requests++;
             t->accesses += size_t(__builtin_popcount(r.lanes)) * s.elements;
             if (s.shared)
-                price_shared(&s, &r, t);
+                cost_shared(&s, &r, t);
             else
-                price_global(&s, &r, t);
+                cost_global(&s, &r, t);
         }
         s.requests.clear();
         memset(s.made, 0, sizeof s.made);
@@ -147,7 +147,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
     for (const auto &[key, t] : totals) {
         const site at = site_of(std::get<0>(key));
         const cuda_line line = { at.file,    at.line,    std::get<1>(key), std::get<2>(key),
-                                 t.accesses, t.requests, t.price,          t.least };
+                                 t.accesses, t.requests, t.cost,           t.least };
         found.push_back(line);
     }
     std::sort(found.begin(), found.end(), before);
@@ -160,7 +160,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
         }
         last->accesses += line.accesses;
         last->requests += line.requests;
-        last->price += line.price;
+        last->cost += line.cost;
         last->least += line.least;
     }
     found.resize(kept);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least price
+enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least cost
 
 /* Line `number` of the file without what stands around it, "" if it cannot be read. */
 static void quote(const char *file, int number, char *code, size_t size)
@@ -42,8 +42,8 @@ static void print_line(const struct cuda_line *line, const struct cuda_line *bef
     }
     report_line("%5s  %-*s  %-6s %-5s %12s  %6.2f%s", place, CODE, code,
                 line->shared ? "shared" : "global", line->store ? "store" : "load",
-                report_number(line->accesses, number), (double)line->price / (double)line->least,
-                100 * line->price > DEAR * line->least ? "  <" : "");
+                report_number(line->accesses, number), (double)line->cost / (double)line->least,
+                100 * line->cost > DEAR * line->least ? "  <" : "");
 }
 
 void cuda_cpu_print_profile(void)
@@ -54,10 +54,9 @@ void cuda_cpu_print_profile(void)
         const struct cuda_line *before = k > 0 ? &lines[k - 1] : NULL;
         if (!before || strcmp(before->file, lines[k].file) != 0)
             report_line("%-*s  %-12s %12s  %s", CODE + 7, lines[k].file, "memory", "accesses",
-                        "price / least");
+                        "cost / least");
         print_line(&lines[k], before);
     }
     if (n > 0)
-        report_line(
-            "shared memory is paid in cycles of its banks, global memory in sectors of 32 bytes");
+        report_line("shared memory costs cycles of its banks, global memory sectors of 32 bytes");
 }

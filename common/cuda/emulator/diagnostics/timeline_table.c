@@ -31,7 +31,7 @@ static void write_works(const char *path, const struct cuda_work *works, size_t 
     free(text);
 }
 
-void cuda_cpu_tell_timeline(const char *kernel, const char *path)
+void cuda_cpu_print_timeline(const char *kernel, const char *path)
 {
     const struct cuda_work *works;
     const size_t n = cuda_cpu_timeline(&works);

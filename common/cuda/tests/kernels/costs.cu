@@ -1,4 +1,4 @@
-/* Accesses whose price is known, one kind a kernel. */
+/* Accesses whose cost is known, one kind a kernel. */
 #include "common/cuda/device.h"
 #include "common/cuda/tensor.h"
 
