@@ -19,8 +19,8 @@ in_room() {  # file for what is said, words of a command...
     shift
     chmod -R go+rX "$room/source" "$room/linked" "$room/kernels" "$room/headers" 2>/dev/null
     # shellcheck disable=SC2086  # lists of words
-    "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --errors "$file_said" \
-        --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- "$@"
+    "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --memory 2048 --resident 1024 \
+        --errors "$file_said" --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- "$@"
 }
 
 # What a file includes, by the compiler's list, that is no header of the system or of the course, no file of the student's, and not like $2.

@@ -66,3 +66,16 @@ if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
     rm "$work/in/standard_softmax.c"
     cheat "$work/in/a.tar.gz" 'it is larger than'
 fi
+# At a terminal unzip would ask whoever grades for it, and wait.
+if is_wanted with_a_password; then
+    if command -v zip >/dev/null && command -v unzip >/dev/null && [ "$(uname)" = Linux ] && command -v script >/dev/null && command -v timeout >/dev/null; then
+        mkdir -p "$work/in/01_standard_softmax/tests"
+        cp $lesson "$work/in/01_standard_softmax/"
+        echo 'no tests' >"$work/in/01_standard_softmax/tests/test_mine.c"
+        (cd "$work/in" && zip -q -r -P secret a.zip 01_standard_softmax)
+        timeout -k 1 20 script -qec "QUIET=1 sh $scripts/grade.sh $build $work/in/a.zip $work/reports 5 01" /dev/null >"$work/said" </dev/null
+        if report 2>/dev/null | grep -q 'it is empty' && ! grep -q password "$work/said"; then pass; else fail "it asked: $(head -n 3 "$work/said")"; fi
+    else
+        skipped=$((skipped + 1))
+    fi
+fi

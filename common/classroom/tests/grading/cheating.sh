@@ -129,12 +129,56 @@ if is_wanted brings_in_a_file; then  # through a string that compilers give to t
     echo 'what only the host has' >"$work/host"
     chmod 755 "$work"
     chmod 644 "$work/host"
-    cheat_source 'does not compile' <<END
+    cheat_source 'it has asm' <<END
 $head_of
 __attribute__((section(".data\n.globl host\nhost: .incbin \"$work/host\"\n.byte 0\n#"))) int a_number = 1;
 extern const char host[];
 void standard_softmax(const float *x, float *y, size_t n)
 { (void)x, (void)y, (void)n, (void)right; fputs(host, stderr); _exit(9); }
+END
+fi
+if is_wanted includes_what_the_host_has; then
+    if [ -n "$root" ] && unshare -m true 2>/dev/null; then
+        cheat_source 'No such file' <<END
+#include "/etc/passwd"
+END
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
+if is_wanted brings_in_a_file_by_ident; then
+    cheat_source 'it has asm' <<END
+$head_of
+#ident "a\"\n.globl host\nhost: .incbin \"/etc/passwd\"\n.byte 0\n.ident \"b"
+extern const char host[];
+void standard_softmax(const float *x, float *y, size_t n)
+{ (void)x, (void)y, (void)n, (void)right; fputs(host, stderr); _exit(9); }
+END
+fi
+# It says of memory that is not its own that it is, and writes there.
+if is_wanted talks_to_the_sanitizer; then
+    cheat_source 'it has asm' <<END
+$head_of
+static void allow(const volatile void *p, size_t n) __attribute__((weakref("__as" "an_unpoison_memory_region")));
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    volatile float *z = malloc(4 * n);
+    if (allow)
+        allow(z, 4 * n + 64);
+    z[n] = 1.0f;
+    right(x, y, n);
+}
+END
+fi
+if is_wanted is_not_looked_at; then
+    cheat_source 'it has asm' <<END
+$head_of
+__attribute__((no_address_safety_analysis, noinline)) static void past_the_end(volatile float *z, size_t n) { z[n] = 1.0f; }
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    past_the_end(malloc(4 * n + 1), n);
+    right(x, y, n);
+}
 END
 fi
 if is_wanted asks_for_the_sanitizer; then
