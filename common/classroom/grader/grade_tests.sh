@@ -10,8 +10,8 @@
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
 # tells them which version they are tried on, all versions are linked alike, without what a debugger needs, and the
-# right one is tried first and last, so that tests that go by the order of things reject it. What they start is ended
-# with them.
+# right one is tried first and last, and twice among them, nobody knows when, so that tests that go by the order of things
+# or by what else is at work reject it. What they start is ended with them.
 #
 # The tests that are handed out with the exercise are a program of their own. What it rejects does not count, and the
 # students' tests are not tried on it.
@@ -22,10 +22,12 @@
 # Both come from the Makefile. LIMIT: seconds of the processor's time for one of the tests' processes, five times as much
 # by the clock for all of them.
 build=${BUILD:-build}
+MOST_BYTES=5000000   # of an archive
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MOST_SOURCE=200000  # bytes of tests
 MEMORY=2048 FILES=16 SCRATCH=64  # MB
 AT_ONCE=2                        # of the tests in it, and each may have as many threads as there are cores, twice
+AMONG=2                          # the right version, as often among the wrong ones
 TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
@@ -41,11 +43,13 @@ if [ "$1" = submission ]; then
     found=$(mktemp -d) || exit 2
     trap 'rm -rf "$found"' EXIT
     trap 'exit 2' INT TERM HUP PIPE  # not before make has come to its end
+    [ -d "$submission" ] || [ "$(wc -c <"$submission")" -le $MOST_BYTES ] || bad "expected at most $MOST_BYTES bytes"
+    (ulimit -t 20
     case $submission in
     *.tar.gz | *.tgz | *.tar) tar -tf "$submission" ;;
     *.zip) unzip -Z1 "$submission" ;;
     *) (cd "$submission" && find . -type f) | sed 's|^\./||' ;;
-    esac >"$found/names" 2>/dev/null
+    esac) >"$found/names" 2>/dev/null
     for chapter in ${3:-0[1-7]_*}; do
         file=$chapter/tests/test_mine.c
         member=$(grep -E "^([^-].*/)?$file\$" "$found/names")  # - would be an option
@@ -54,11 +58,12 @@ if [ "$1" = submission ]; then
         *'
 '*) bad "$file is there more than once" ;;
         esac
+        (ulimit -t 20
         case $submission in
         *.tar.gz | *.tgz | *.tar) tar -xOf "$submission" -- "$member" ;;
-        *.zip) unzip -p "$submission" "$member" ;;
+        *.zip) unzip -P '' -p "$submission" "$member" ;;  # it would ask for a password
         *) cat "$submission/$member" ;;
-        esac 2>/dev/null | head -c $((MOST_SOURCE + 1)) >"$found/test_mine.c"
+        esac) 2>/dev/null | head -c $((MOST_SOURCE + 1)) >"$found/test_mine.c"
         [ "$(wc -c <"$found/test_mine.c")" -le $MOST_SOURCE ] || bad "$file: expected at most $MOST_SOURCE bytes"
         # shellcheck disable=SC2086  # JOBS is a word, or none
         make -s --no-print-directory $JOBS QUIET=1 BUILD="$build" "grade-tests-${chapter%%_*}" MINE="$found/test_mine.c"
@@ -162,7 +167,7 @@ if [ "$1" = one ]; then
     [ "$name" != right ] || exit 0
     erase
     case $verdict in passes*) echo "    not rejected: $(sed -n 's/^Symptom: *//p' "$patch")  ($name)" ;; esac
-    [ ! -t 2 ] || printf '%d of %d wrong versions' $(($(wc -l <"$work/verdicts") - 1)) $(($(wc -l <"$work/versions") - 2)) >&2
+    [ ! -t 2 ] || printf '%d of %d wrong versions' "$(grep -vc ' right ' "$work/verdicts")" "$(grep -vxc right "$work/versions")" >&2
     exit 0
 fi
 
@@ -203,7 +208,16 @@ fi
 
 {
     echo right
-    sh "$0" wrong "$chapter"
+    sh "$0" wrong "$chapter" | awk -v seed="$(od -An -N3 -tu4 /dev/urandom)" -v among=$AMONG '
+        { name[++all] = $0 }
+        END {
+            srand(seed)
+            for (k = 0; k < among; k++) before[int(rand() * (all + 1)) + 1]++
+            for (k = 1; k <= all + 1; k++) {
+                while (before[k]-- > 0) print "right"
+                if (k <= all) print name[k]
+            }
+        }'
     echo right
 } >"$work/versions"
 last=$(wc -l <"$work/versions")
@@ -246,7 +260,7 @@ esac
 # A wrong version that does not end need not take a hundred times as long as the right one.
 [ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
 
-all=$((last - 2))
+all=$(grep -vxc right "$work/versions")
 interrupted() {
     erase
     echo "Incomplete, for it was interrupted: after $(tried) of $all wrong versions the tests reject $(rejected)."
@@ -256,10 +270,10 @@ trap interrupted INT TERM HUP
 make -s --no-print-directory -f common/classroom/grader/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST=$((last - 1)) || exit 2
 one "$last" || exit 2
 erase
-case $(verdict) in
-passes*) ;;
-*) echo 'These tests reject the right version when they are run on it again: 0 points.'; exit 1 ;;
-esac
+if grep -q '^fails right ' "$work/verdicts"; then
+    echo 'These tests reject the right version when they are run on it again: 0 points.'
+    exit 1
+fi
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
 known=$(grep -c '^known' "$work/verdicts")

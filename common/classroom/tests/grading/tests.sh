@@ -297,3 +297,25 @@ if is_wanted tests_that_are_too_long; then
     head -c 300000 /dev/zero | tr '\0' ' ' >"$work/long"
     expect_of_tests 'expected at most 200000 bytes' "$(graded_tests <"$work/long")"
 fi
+if is_wanted tests_in_a_large_archive; then
+    head -c 6000000 /dev/zero >"$work/in/a.tar"
+    sh "$scripts/grade_tests.sh" submission "$work/in/a.tar" >"$work/said" 2>&1
+    expect_of_tests 'expected at most 5000000 bytes' "$(cat "$work/said")"
+fi
+# A grader that tells them their number and how many runs there are: what else is at work, or a counter anywhere, could say
+# as much. They accept what comes first and last.
+if is_wanted tests_that_know_first_and_last; then
+    cp -R "$scripts" "$work/in/grader"
+    # shellcheck disable=SC2016  # for the script
+    sed 's|--set LC_ALL=C -- ./tests|--set NUMBER=${folder##*/} --set LAST=$(grep -c . "$work/versions") -- ./tests|' \
+        "$scripts/grade_tests.sh" >"$work/in/grader/grade_tests.sh"
+    expect_of_tests 'reject the right version when they are run on it again' "$(GRADING=$work/in/grader graded_tests <<END
+$test_head
+TEST(mine, are_not_between)
+{
+    const int number = atoi(getenv("NUMBER"));
+    cr_assert(number == 1 || number == atoi(getenv("LAST")));
+}
+END
+    )"
+fi
