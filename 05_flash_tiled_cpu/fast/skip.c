@@ -1,7 +1,7 @@
 /*
  * Step: causal order, and what it hides is not even looked at.
  *
- * A group of queries attends to no key behind its last query's place: its loop over the keys ends there.
+ * A group of queries attends to no key after its last query's position, so its loop over the keys ends there.
  * Only the last few blocks before that end have some scores that do not count; they become -inf. So causal
  * attention takes about half as long as `block` does for all pairs, which is what computing
  * everything and throwing half of it away would cost.

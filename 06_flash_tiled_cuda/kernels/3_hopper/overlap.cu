@@ -5,8 +5,8 @@
  * first; the threads make weights of them, and then wait for the product. Only then O may be rescaled. A K is done with
  * long before its V, so each of the two has stages and mbarriers of its own.
  *
- * A single wait for the product ptxas (12.8, 13.0) moves up, ahead of the exponentials. So there is one in each arm of a
- * branch. The branch has to be the same for the whole warpgroup, as the wait is: does another tile follow?
+ * ptxas (12.8, 13.0) would move a single wait for the product up, ahead of the exponentials. So we write one in each arm
+ * of a branch. All threads of the warpgroup have to take the same arm, because they wait together: does another tile follow?
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.

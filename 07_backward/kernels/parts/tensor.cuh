@@ -42,14 +42,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The number of the first tile of Br queries in which one attends to key j, or one behind the last. */
+/* The number of the first tile of Br queries of which one attends to key j; past the last tile, if none does. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* lse and D of `count` queries from i0 on are on their way, lse first. Behind the last query they are 0. */
+/* lse and D of `count` queries from i0 on are on their way, lse first. After the last query they are 0. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)

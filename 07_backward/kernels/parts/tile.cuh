@@ -79,7 +79,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* lse and D of the tile's queries, 0 behind the last; they are there after the next barrier. */
+/* lse and D of the tile's queries, 0 after the last; all threads can read them after the next barrier. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {

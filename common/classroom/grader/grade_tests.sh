@@ -10,8 +10,8 @@
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
 # tells them which version they are tried on, all versions are linked alike, without what a debugger needs, and the
-# right one is tried first and last, and twice among them, nobody knows when, so that tests that go by the order of things
-# or by what else is at work reject it. What they start is ended with them.
+# right one is tried first, last, and twice at random places in between, so that tests that go by the order of things
+# or by what else is running reject it. What they start is ended with them.
 #
 # The tests that are handed out with the exercise are a program of their own. What it rejects does not count, and the
 # students' tests are not tried on it.
@@ -22,7 +22,7 @@
 # Both come from the Makefile. LIMIT: seconds of the processor's time for one of the tests' processes, five times as much
 # by the clock for all of them.
 build=${BUILD:-build}
-MOST_BYTES=5000000   # of an archive
+MOST_BYTES=5000000  # of an archive
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MOST_SOURCE=200000  # bytes of tests
 MEMORY=2048 FILES=16 SCRATCH=64  # MB

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
 # Where a student's file is compiled: $work/room is the compiler's whole file system, if this system lets us, else the
 # folder that it starts in. Names are from there. Sourced by grade.sh and grade_tests.sh, which set $CC, $work, $grader,
-# and $user and $as of whoever compiles; they see to it that there is a compiler, and that $work is cleared away.
+# and $user and $as, the user who compiles. They make sure that there is a compiler, and remove $work in the end.
 room=$work/room compiler=$(command -v "${CC%% *}")
 mkdir -p "$room/source" "$room/linked" "$room/made" "$room/scratch"
 cp -R "$grader/headers" "$room/headers"

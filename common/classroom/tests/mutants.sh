@@ -21,8 +21,8 @@ copy_build() {
     rm "$work/build/grader" 2>/dev/null
     mkdir -p "$work/build/grader"
     for file in "$build"/grader/*; do ln -s "$PWD/$file" "$work/build/grader/"; done
-    # Whoever compiles a student's file does not see the course's own folder, where a link would lead; and what a wrong
-    # version of the grader finds out must not stay.
+    # A student's file is compiled where the course's own folder, to which a link would lead, cannot be seen; and the verdicts
+    # of a wrong version of the grader must not be kept.
     for own in headers versions; do
         rm -f "$work/build/grader/$own"
         cp -R "$build/grader/$own" "$work/build/grader/" 2>/dev/null

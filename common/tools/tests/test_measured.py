@@ -124,7 +124,7 @@ class Results(InAFolder):
             "Older code: the kernel's machine code has changed since; as it is now it is not measured yet."])
         self.assertIn("| `complete` | 99.9 (older code) |", run("best", "page", *self.files)[1])
         self.assertIn("| 99.9 to 400 (older code) |", run("best", "summary", *self.files)[1])
-        # Nobody knows of which code a kernel's figures are that the file does not name.
+        # A kernel that the file does not name was measured with unknown code, so its figures count as older.
         self.write("06_flash/results/one.csv", ONE)
         self.assertEqual(measured.older_code("06_flash/results/one.csv"), {("quick", "64"), ("complete", "64")})
 

@@ -66,7 +66,7 @@ if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
     rm "$work/in/standard_softmax.c"
     cheat "$work/in/a.tar.gz" 'it is larger than'
 fi
-# At a terminal unzip would ask whoever grades for it, and wait.
+# At a terminal unzip would ask for the password, and wait.
 if is_wanted with_a_password; then
     if command -v zip >/dev/null && command -v unzip >/dev/null && [ "$(uname)" = Linux ] && command -v script >/dev/null && command -v timeout >/dev/null; then
         mkdir -p "$work/in/01_standard_softmax/tests"

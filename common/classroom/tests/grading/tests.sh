@@ -85,8 +85,8 @@ END
         )"
         [ ! -e /tmp/was-here ] || fail 'it has written to /tmp'
     fi
-    # The first run is of the right version. Whoever could count them would reject all the others; and whoever writes over
-    # the report what the tests that are handed out reject. No part of them runs anywhere else, not even on the way to main.
+    # The first run is of the right version, so tests that could count their runs would reject all the others. Nor may tests
+    # change the report of the handed-out tests, or run anywhere else, even before main.
     if is_wanted tests_that_count_their_runs; then
         rm -f /tmp/seen
         expect_of_tests 'reject 0 of 2 wrong ones' "$(graded_tests <<END
@@ -257,7 +257,7 @@ END
 fi
 # One version at a time, as -j1 says: the first, exp2 for exp, is slow and not rejected, the tests that are handed out
 # reject the second and the third, and at the last, whose sum goes on where the row before left it, the tests stop, in two
-# processes, and everybody hears of it who belongs to the command.
+# processes, and all processes of the command are interrupted.
 if is_wanted tests_that_are_interrupted; then
     if [ -n "$can_interrupt" ] && [ "$(uname)" = Linux ]; then
         mkdir -p "$work/in/tests/01_standard_softmax/tests" "$work/in/tmp"

@@ -130,9 +130,9 @@ __global__ void atomics(atomic_results *r)
     atomicAdd(&r->fine, 0.25);
     if (atomicExch(&r->taken, 1) == 0)
         atomicAdd(&r->taken, 10);
-    int old = r->swapped, attended;  // the loop that makes any operation atomic
-    while ((attended = atomicCAS(&r->swapped, old, (old * 3 + 1) & 0xffff)) != old)
-        old = attended;
+    int old = r->swapped, found;  // the loop that makes any operation atomic
+    while ((found = atomicCAS(&r->swapped, old, (old * 3 + 1) & 0xffff)) != old)
+        old = found;
 }
 
 extern "C" void LAUNCHER(atomics)(double out[12])

@@ -116,7 +116,7 @@ extern "C" void LAUNCHER(async_copies)(int bytes, const char *in, char *out, int
     CHECK_CUDA(cudaFree(from));
 }
 
-/* Five groups of one copy each, the fourth empty; after a wait for all but N one attends to which are there. */
+/* Five groups of one copy each, the fourth empty; after a wait for all but N it shows which are there. */
 template <int N> __global__ void groups(const float4 *in, float *out)
 {
     __shared__ float4 x[5];
