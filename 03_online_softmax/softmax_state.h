@@ -1,5 +1,5 @@
 /*
- * What softmax has to know about a stretch of a row, and how two stretches become one.
+ * What softmax keeps of a block of a row, and how the states of two blocks are merged.
  */
 #ifndef SOFTMAX_STATE_H
 #define SOFTMAX_STATE_H

@@ -1,6 +1,6 @@
 /*
- * Chapter 04, the lesson. One row of attention in one pass over the keys and values, with nothing
- * of their number kept.
+ * Chapter 04, the lesson. One row of attention in one pass over the keys and values. What it
+ * keeps does not grow with their number.
  */
 #ifndef FLASH_ROW_H
 #define FLASH_ROW_H

@@ -1,14 +1,14 @@
 /*
  * Recomputation.                              6 d per unmasked pair + 4 Nq d + 2 Nk d + Nq accesses
  *
- * Nothing of size N^2 is stored. Of the forward pass only O and lse = m + ln l are kept, a row and a number
- * for each query, and P is there again with one exponential:
+ * Nothing of size N^2 is stored. The forward pass keeps only O and lse = m + ln l, a row and a number
+ * for each query, from which one exponential recomputes an element of P:
  *
  *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
  *
- * The second equation is what makes it one pass: D is known before the first pair, and needs no row of P.
- * A query at a time goes past all keys, as in chapter 04. Its dQ gathers in fast memory; what it adds to dK
- * and dV goes to slow memory and back for every pair, which tiles will put an end to.
+ * Because of the second equation one pass is enough: D is known before the first pair, without a row of P.
+ * The outer loop is over queries, as in chapter 04. A query's dQ is summed in fast memory, but its terms of dK
+ * and dV are added in slow memory, for every pair. Tiles will change that.
  */
 #include "07_backward/steps/tile.h"
 
@@ -19,7 +19,7 @@ static void add_to(float *x, float factor, const float *y, size_t d)
         store(&x[k], load(&x[k]) + factor * y[k]);
 }
 
-/* Query i and key j: dK_j and dV_j take note of it, and dQ_i, which is in fast memory. */
+/* Adds what query i and key j contribute to dK_j and dV_j, and to dQ_i, which is in fast memory. */
 static void recompute_pair(const struct backward_head *a, size_t i, size_t j,
                            struct backward_memory *fast)
 {

@@ -236,11 +236,12 @@ def atomics(programs):
         drawn += [box(x, top + r * 76, cell, cell, BLUE) for r in range(3)]
         drawn += [arrow(x + cell / 2, top + 214, x + cell / 2, top + 238, BLUE), box(x - 8, top + 240, cell + 16, 30, GREEN),
                   text(x + cell / 2, top + 260, "dK, dV", 14)]
-    for r, label in enumerate(("rows 0 to 63", "rows 64 to 127", "rows 128 to 191")):
+    drawn.append(text(left - 14, 34, "queries", 13, "end", GREY))
+    for r, label in enumerate(("0 to 63", "64 to 127", "128 to 191")):
         y = top + r * 76 + cell / 2
-        drawn += [text(left - 14, y + 5, f"tile {r}", 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
+        drawn += [text(left - 14, y + 5, label, 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
                   arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
-                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, {label}", 14)]
+                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, rows {label}", 14)]
     drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three terms, in any order", 13, colour=GREY)]
     return 760, 330, drawn
 

@@ -40,7 +40,7 @@ template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
 
-/* The place among 8 lanes, and the row in the tile that is a lane's number r. */
+/* A lane's position among the 8 of its group, and the row in the tile of its row r. */
 __device__ static inline int lane_in_row(void)
 {
     return (int)threadIdx.x % LANES;
@@ -217,7 +217,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     }
 }
 
-/* Two neighbours of a row of d elements, from an even x on, as far as the row goes. */
+/* Stores elements x and x + 1 of a row of d elements, or what the row has of them; x is even. */
 __device__ static inline void store_two(float *row, int x, int d, float2 two)
 {
     if (d % 2 == 0 && x < d)

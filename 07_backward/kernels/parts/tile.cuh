@@ -206,7 +206,7 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
     // STUB: (void)dP, (void)P, (void)smem;
 }
 
-/* Two neighbours of a row of d elements, from an even k on, as far as the row goes. */
+/* Stores elements k and k + 1 of a row of d elements, or what the row has of them; k is even. */
 __device__ static inline void store_two(float *row, int k, int d, float2 two)
 {
     if (d % 2 == 0 && k < d)

@@ -22,12 +22,12 @@ numbers(step) = sprintf("< awk '$1 == \"%s\" && !seen[$2]++ { print $3, $4, $2 }
 set for [k = 0:4] arrow 2 * k + 1 from 2 * k, 0 to 2 * k, 8 nohead linecolor rgb ink front
 set for [k = 0:4] arrow 2 * k + 2 from 0, 2 * k to 8, 2 * k nohead linecolor rgb ink front
 
-set title "fa1: a tile of K and V stays,\nthe queries go past"
+set title "fa1: a block of keys stays,\nall queries are processed"
 plot pairs('fa1') using ($3 + 0.5):($4 + 0.5):(0.5):(0.5):(tint($3)) \
          with boxxyerror linecolor rgb variable, \
      numbers('fa1') using ($1 + 1):($2 + 1):(sprintf('%d', $3)) with labels textcolor rgb ink
 unset ylabel
-set title "fa2: a tile of Q stays,\ntiles of K follow each other"
+set title "fa2: a block of queries stays,\nall keys are processed"
 plot pairs('fa2') using ($3 + 0.5):($4 + 0.5):(0.5):(0.5):(tint($4)) \
          with boxxyerror linecolor rgb variable, \
      numbers('fa2') using ($1 + 1):($2 + 1):(sprintf('%d', $3)) with labels textcolor rgb ink
