@@ -16,7 +16,8 @@
  *                      was) or "not started: why"
  *     --set NAME=VALUE in its environment, which is empty otherwise
  *
- * No network where this system lets us cut it, and no file that is open here. Every limit is in force before the program starts, and
+ * No network, no file that is open here, and no system call that keeps something after the program has ended, takes
+ * memory that is nobody's, or looks into other processes. Every limit is in force before the program starts, and
  * whatever it has started is ended with it. Exit status: 0 if the program exited with 0, 1 if it ended in
  * any other way, 2 if it could not be started.
  */
@@ -49,6 +50,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #endif
 #if defined __linux__ && defined __x86_64__
@@ -145,9 +147,10 @@ static void set_limits(int pipe)
     struct rlimit seconds = at_most(wanted.seconds, 1);
     const struct rlimit file = at_most(wanted.file, 1L << 20);
     const struct rlimit none = at_most(0, 1), memory = at_most(wanted.memory, 1L << 20);
+    const struct rlimit open = at_most(MOST_OPEN, 1);  // a pipe or a socket has memory too
     seconds.rlim_max++;  // at the one it is told so, at the other killed
     if (setrlimit(RLIMIT_CORE, &none) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0 ||
-        setrlimit(RLIMIT_FSIZE, &file) != 0 ||
+        setrlimit(RLIMIT_FSIZE, &file) != 0 || setrlimit(RLIMIT_NOFILE, &open) != 0 ||
         (wanted.memory && setrlimit(RLIMIT_AS, &memory) != 0))
         give_up(pipe, "a limit");
 }
@@ -262,22 +265,60 @@ static char **hidden_settings(int pipe)
     return memcpy(memory + (place & 0xff8), wanted.settings, sizeof wanted.settings);
 }
 
-/* From here on exec ends the process, unless its third argument is `settings`: a program has nothing there. */
-static void forbid_exec(int pipe, char **settings)
+/*
+ * From here on the calls in `refused` fail, and so do sockets that are not local and shared memory, whose pages would be
+ * counted as nobody's: all of it with one task, else (Criterion has some in files) that of no file. With one task exec
+ * ends the process, unless its third argument is `settings`: a program has nothing there.
+ */
+static void filter_calls(int pipe, char **settings)
 {
 #define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 #define IF(compare, value, then, otherwise) \
     BPF_JUMP(BPF_JMP | BPF_##compare | BPF_K, value, then, otherwise)
 #define THEN(verdict) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_##verdict)
+    enum { IO_URING_SETUP = 425, PIDFD_GETFD = 438, MEMFD_SECRET = 447 };  // the same everywhere
+    static const uint32_t refused[] = { SYS_add_key,
+                                        SYS_keyctl,
+                                        SYS_request_key,
+                                        SYS_shmget,
+                                        SYS_msgget,
+                                        SYS_semget,
+                                        SYS_mq_open,
+                                        SYS_memfd_create,
+                                        MEMFD_SECRET,
+                                        SYS_ptrace,
+                                        SYS_kcmp,
+                                        SYS_process_vm_readv,
+                                        SYS_process_vm_writev,
+                                        PIDFD_GETFD,
+                                        SYS_userfaultfd,
+                                        SYS_perf_event_open,
+                                        SYS_bpf,
+                                        IO_URING_SETUP,
+                                        SYS_unshare,
+                                        SYS_setns,
+                                        SYS_execveat };
+    enum { REFUSED_CALLS = sizeof refused / sizeof *refused };
+    const uint32_t shared = MAP_SHARED | (wanted.tasks > 1 ? MAP_ANONYMOUS : 0);
     const uint64_t place = (uintptr_t)settings;
-    struct sock_filter filter[] = {
+    const struct sock_filter first[] = {
         FIELD(arch),
         IF(JEQ, MACHINE, 1, 0),
         THEN(KILL_PROCESS),
         FIELD(nr),
-        IF(JGE, 0x40000000, 6, 0),  // x32, another way to the same calls
-        IF(JEQ, SYS_execveat, 5, 0),
-        IF(JEQ, SYS_execve, 0, 5),
+        IF(JGE, 0x40000000, 0, 1),  // x32, another way to the same calls
+        THEN(KILL_PROCESS),
+    }, last[] = {
+        IF(JEQ, SYS_mmap, 0, 4),
+        FIELD(args[3]),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, shared),
+        IF(JEQ, shared, 0, 1),
+        THEN(ERRNO | EPERM),
+        IF(JEQ, SYS_socket, 0, 3),
+        FIELD(args[0]),
+        IF(JEQ, AF_UNIX, 1, 0),
+        THEN(ERRNO | EPERM),
+        IF(JEQ, wanted.tasks == 1 ? SYS_execve : UINT32_MAX, 0, 5),
         FIELD(args[2]),  // both machines have the lower half first
         IF(JEQ, (uint32_t)place, 0, 2),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]) + 4),
@@ -285,6 +326,14 @@ static void forbid_exec(int pipe, char **settings)
         THEN(KILL_PROCESS),
         THEN(ALLOW),
     };
+    enum { FIRST = sizeof first / sizeof *first, LAST = sizeof last / sizeof *last };
+    struct sock_filter filter[FIRST + 2 * REFUSED_CALLS + LAST];
+    memcpy(filter, first, sizeof first);
+    for (size_t k = 0; k < REFUSED_CALLS; k++) {
+        const struct sock_filter refuse_it[] = { IF(JEQ, refused[k], 0, 1), THEN(ERRNO | EPERM) };
+        memcpy(filter + FIRST + 2 * k, refuse_it, sizeof refuse_it);
+    }
+    memcpy(filter + FIRST + 2 * (size_t)REFUSED_CALLS, last, sizeof last);
     const struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
         give_up(pipe, "a filter of system calls");
@@ -322,10 +371,8 @@ _Noreturn static void become(int pipe, char **words)
 #endif
     char **settings = wanted.settings;
 #ifdef MACHINE
-    if (wanted.tasks == 1) {
-        settings = hidden_settings(pipe);
-        forbid_exec(pipe, settings);
-    }
+    settings = hidden_settings(pipe);
+    filter_calls(pipe, settings);
 #endif
     execve(words[0], words, settings);
     give_up(pipe, words[0]);
@@ -342,7 +389,7 @@ static void interrupt(int signal)
 }
 
 /* Whoever interrupts this program ends the other, which is in a session of its own and hears nothing of it. */
-static void listen(void)
+static void catch_signals(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
     const struct sigaction action = { .sa_handler = interrupt };
@@ -357,18 +404,21 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Memory that the process has in use, in MB; 0 where that cannot be known. */
+/* Memory that the process has in use, in MB, and what lists it; 0 where that cannot be known. */
 static long resident(pid_t process)
 {
+    static const char *const lines[] = { "VmRSS:", "VmPTE:" };
     char path[60], text[200];
-    snprintf(path, sizeof path, "/proc/%ld/statm", (long)process);
+    long kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
     FILE *file = fopen(path, "r");
-    const char *const read = file ? fgets(text, sizeof text, file) : NULL;
+    while (file && fgets(text, sizeof text, file))
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
+            if (strncmp(text, lines[k], strlen(lines[k])) == 0)
+                kilobytes += strtol(text + strlen(lines[k]), NULL, 10);
     if (file)
         fclose(file);
-    const char *const second = read ? strchr(text, ' ') : NULL;  // the first is its address space
-    const long pages = second ? strtol(second, NULL, 10) : 0;
-    return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
+    return kilobytes / 1024;
 }
 
 /* The same of the process and of those it has started: all that its user has. */
@@ -390,14 +440,35 @@ static long resident_of_all(pid_t process)
     return all;
 }
 
+/* Ends what else is our child, because all between us have ended; false if there is nothing. */
+static bool end_orphans(pid_t process)
+{
+    bool found = false;
+#ifdef __linux__
+    char path[60], text[4000] = "", *rest = text;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *file = fopen(path, "r");
+    if (file && fgets(text, sizeof text, file))
+        for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+            if (child != (long)process) {
+                found = true;
+                kill((pid_t)child, SIGKILL);
+                waitpid((pid_t)child, NULL, 0);
+            }
+    if (file)
+        fclose(file);
+#else
+    (void)process;
+#endif
+    return found;
+}
+
 /* Ends the process and all that it started. */
 static void end_all(pid_t process)
 {
     kill(-process, SIGKILL);
     kill(process, SIGKILL);
-    if (wanted.user < 0)
-        return;
-    const pid_t sweeper = fork();
+    const pid_t sweeper = wanted.user < 0 ? -1 : fork();
     if (sweeper == 0) {  // the user is nobody else's, so everything that is its own goes
         if (setgid((gid_t)wanted.user) == 0 && setuid((uid_t)wanted.user) == 0)
             kill(-1, SIGKILL);
@@ -405,6 +476,8 @@ static void end_all(pid_t process)
     }
     if (sweeper > 0)
         waitpid(sweeper, NULL, 0);
+    while (end_orphans(process))
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
 }
 
 /* Waits for the process, with an eye on the clock and on its memory. What ended it, or NULL. */
@@ -460,7 +533,10 @@ int main(int argc, char **argv)
     if (pipe(pipes) != 0)
         refuse("pipe", strerror(errno));
     fcntl(pipes[1], F_SETFD, FD_CLOEXEC);
-    listen();
+    catch_signals();
+#ifdef __linux__
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
     const pid_t process = fork();
     if (process < 0)
         refuse("fork", strerror(errno));

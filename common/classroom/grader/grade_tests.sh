@@ -9,9 +9,10 @@
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
-# tells them which version they are tried on, all versions are linked alike, without what a debugger needs, and the
-# right one is tried first, last, and twice at random places in between, so that tests that go by the order of things
-# or by what else is running reject it. What they start is ended with them.
+# tells them which version they are tried on, and all versions are linked alike, without what a debugger needs. A wrong
+# version that they reject is tried again, and with it, in random order, the right one: tests that fail at random, or by
+# the clock or the order of things, reject the right one too, or not the wrong one each time. What they start is ended
+# with them.
 #
 # The tests that are handed out with the exercise are a program of their own. What it rejects does not count, and the
 # students' tests are not tried on it.
@@ -27,7 +28,7 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 MOST_SOURCE=200000  # bytes of tests
 MEMORY=2048 FILES=16 SCRATCH=64  # MB
 AT_ONCE=2                        # of the tests in it, and each may have as many threads as there are cores, twice
-AMONG=2                          # the right version, as often among the wrong ones
+PAIRS=20                         # of runs with a wrong version and the right one: so many in all, one at least for each
 TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
@@ -102,10 +103,12 @@ fi
 
 # grade_tests.sh one CHAPTER WORK NUMBER: runs the tests on version NUMBER of WORK/versions ("right": as it should be),
 # and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS", "known NAME" if the tests that are handed
-# out reject it, or "broken NAME". Of a wrong one that is not rejected it says so. BUILD/grader/versions keeps the wrong
-# versions, each with what the tests that are handed out say of it, for the next student's.
+# out reject it, or "broken NAME"; "fails right TESTS" also if they rejected the right one when both were tried again. Of a
+# wrong one that is not rejected it says so. BUILD/grader/versions keeps the wrong versions, each with what the tests that
+# are handed out say of it, for the next student's.
 if [ "$1" = one ]; then
     chapter=$2 work=$3
+    ! grep -q '^fails right ' "$work/verdicts" 2>/dev/null || exit 0  # no points any more
     name=$(sed -n "${4}p" "$work/versions")
     folder=$work/$4 patch=$chapter/tests/mutants/$name.patch version=$build/grader/versions/$chapter/$name
     new=$version.$$
@@ -121,7 +124,7 @@ if [ "$1" = one ]; then
     run() {  # program, seconds
         root=$folder/root
         mkdir -p "$root/tmp" "$root/dev/shm" "$root/proc"
-        cp -R "$work/libraries/." "$root/" && mv "$folder/$1" "$root/tests" && : >"$root/tap"
+        cp -R "$work/libraries/." "$root/" && cp "$folder/$1" "$root/tests" && : >"$root/tap"
         chmod -R go+rX "$root"
         chmod 1777 "$root/tmp" "$root/dev/shm"
         theirs "$root/tap"
@@ -132,6 +135,35 @@ if [ "$1" = one ]; then
         cp "$root/tap" "$folder/$1.tap"
         rm -rf "$root"
         ! grep -q -e '^not started' -e '^interrupted' "$folder/$1.verdict" || broken "$folder/$1.verdict"
+    }
+    # Links the student's tests as $folder/$1 with the version in $2.
+    link_as() {
+        words=$(sed "s|[^ ]*/$chapter/tests/mine.o|$work/room/made/test_mine.o|; s|-o [^ ]*/tests |-o $folder/$1 -Wl,-s -fno-lto |" "$2/link")
+        $words >"$folder/log" 2>&1
+        [ -x "$folder/$1" ] || broken "$folder/log"
+    }
+    # Runs what was linked as $1; what they say of $2 is in $verdict.
+    try() {
+        run "$1" "$(cat "$work/limit")"
+        passed=$(grep -a '^ok ' "$folder/$1.tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/$1.tap")
+        case $failed,$(cat "$folder/$1.verdict") in
+        0,'exited 0') verdict="passes $2 $passed" ;;
+        *) verdict="fails $2 $failed" ;;
+        esac
+    }
+    # Of a rejected version $verdict stays as it is if both are as they were each time.
+    try_again() {
+        rejected=$verdict
+        link_as right "$work"
+        for byte in $(od -An -v -N$((1 + PAIRS / $(grep -vxc right "$work/versions"))) -tu1 /dev/urandom); do
+            order='mine right'
+            [ $((byte % 2)) -eq 0 ] || order='right mine'
+            for which in $order; do
+                case $which in mine) try mine "$name" ;; *) try right right ;; esac
+                case $which,$verdict in mine,fails* | right,passes*) ;; *) again=', or not each time'; return ;; esac
+            done
+        done
+        verdict=$rejected
     }
     # shellcheck disable=SC2086  # a list of words
     is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$patch" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
@@ -153,20 +185,14 @@ if [ "$1" = one ]; then
     if [ "$name" != right ] && [ "$(cat "$version/verdict")" != 'exited 0' ]; then
         verdict="known $name"
     else
-        words=$(sed "s|[^ ]*/$chapter/tests/mine.o|$work/room/made/test_mine.o|; s|-o [^ ]*/tests |-o $folder/mine -Wl,-s -fno-lto |" "$version/link")
-        $words >"$folder/log" 2>&1
-        [ -x "$folder/mine" ] || broken "$folder/log"
-        run mine "$(cat "$work/limit")"
-        passed=$(grep -a '^ok ' "$folder/mine.tap" | grep -avc '# SKIP') failed=$(grep -ac '^not ok ' "$folder/mine.tap")
-        case $failed,$(cat "$folder/mine.verdict") in
-        0,'exited 0') verdict="passes $name $passed" ;;
-        *) verdict="fails $name $failed" ;;
-        esac
+        link_as mine "$version"
+        try mine "$name"
+        case $name,$verdict in right,* | *,passes*) ;; *) try_again ;; esac
     fi
     echo "$verdict" >>"$work/verdicts"
     [ "$name" != right ] || exit 0
     erase
-    case $verdict in passes*) echo "    not rejected: $(sed -n 's/^Symptom: *//p' "$patch")  ($name)" ;; esac
+    case $verdict in passes*) echo "    not rejected$again: $(sed -n 's/^Symptom: *//p' "$patch")  ($name)" ;; esac
     [ ! -t 2 ] || printf '%d of %d wrong versions' "$(grep -vc ' right ' "$work/verdicts")" "$(grep -vxc right "$work/versions")" >&2
     exit 0
 fi
@@ -204,21 +230,11 @@ if [ -n "$other" ]; then
     exit 1
 fi
 
-# ---- with the right version, with the wrong ones, and with the right one once more --------------
+# ---- with the right version, and with the wrong ones ---------------------------------------------
 
 {
     echo right
-    sh "$0" wrong "$chapter" | awk -v seed="$(od -An -N3 -tu4 /dev/urandom)" -v among=$AMONG '
-        { name[++all] = $0 }
-        END {
-            srand(seed)
-            for (k = 0; k < among; k++) before[int(rand() * (all + 1)) + 1]++
-            for (k = 1; k <= all + 1; k++) {
-                while (before[k]-- > 0) print "right"
-                if (k <= all) print name[k]
-            }
-        }'
-    echo right
+    sh "$0" wrong "$chapter"
 } >"$work/versions"
 last=$(wc -l <"$work/versions")
 
@@ -267,8 +283,7 @@ interrupted() {
     exit 2
 }
 trap interrupted INT TERM HUP
-make -s --no-print-directory -f common/classroom/grader/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST=$((last - 1)) || exit 2
-one "$last" || exit 2
+make -s --no-print-directory -f common/classroom/grader/each.mk COMMAND="sh $0 one $chapter $work" FIRST=2 LAST="$last" || exit 2
 erase
 if grep -q '^fails right ' "$work/verdicts"; then
     echo 'These tests reject the right version when they are run on it again: 0 points.'

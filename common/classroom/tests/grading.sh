@@ -100,7 +100,8 @@ done
 
 # ---- without root --------------------------------------------------------------------------------
 
-# The same by somebody who is not root: an honest solution, and one that only ends.
+# The same by somebody who is not root: an honest solution, and one that only ends; and a process that nobody waits for is
+# ended with the program that started it.
 if is_wanted not_root; then
     if [ -n "$root" ] && command -v setpriv >/dev/null; then
         mkdir -p "$work/in/a" "$work/in/b" "$work/in/reports"
@@ -115,6 +116,13 @@ if is_wanted not_root; then
             QUIET=1 TMPDIR="$work/in/tmp" setpriv --reuid 65534 --clear-groups sh "$scripts/grade.sh" "$build" "$work/in/$who" \
                 "$work/in/reports/$who" 5 01 >"$work/said" 2>&1 </dev/null || cat "$work/said"
         done
+        echo '#include <sys/prctl.h>
+        #include <unistd.h>
+        int main(void) { if (fork()) return 0 * sleep(1); setsid(); prctl(PR_SET_NAME, "an-orphan", 0, 0, 0); return fork() ? 0 : (int)sleep(60); }' >"$work/in/orphan.c"
+        # shellcheck disable=SC2086  # a list of words
+        $CC -w "$work/in/orphan.c" -o "$work/in/orphan"
+        setpriv --reuid 65534 --clear-groups "$build/grader/confine" --tasks 999 -- "$work/in/orphan" >"$work/said"
+        if ps -eo stat,comm | grep -v '^Z' | grep -q an-orphan; then fail 'something was left behind'; fi
         if grep -q '^"a",3,1,1' "$work/in/reports/a/row.csv" && grep -q 'it ended with status 9' "$work/in/reports/b/report.txt"; then
             pass
         else

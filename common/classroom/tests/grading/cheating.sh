@@ -283,23 +283,48 @@ void standard_softmax(const float *x, float *y, size_t n)
 }
 END
 fi
-if is_wanted asks_the_network; then
-    if unshare -n true 2>/dev/null; then
-        cheat_source wrong <<END
-$head_of
-#include <arpa/inet.h>
+# What would outlive it, take memory that is not counted, lead to another process or out of the machine: status 7 says that
+# it got something, and what.
+if is_wanted asks_for_what_it_may_not_have; then
+    mkdir -p "$work/in/01_standard_softmax"
+    { echo '#define _GNU_SOURCE'; echo "$head_of"; echo '#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+static int refused = 1;
+static void may_not(const char *what, long got)
+{
+    if (got >= 0) {
+        fprintf(stderr, "%s ", what);
+        refused = 0;
+    }
+}
 void standard_softmax(const float *x, float *y, size_t n)
 {
-    struct sockaddr_in there = { .sin_family = AF_INET, .sin_port = 13568, .sin_addr = { 0x010200c0 } };
-    const int link = socket(AF_INET, SOCK_DGRAM, 0);
-    if (connect(link, (struct sockaddr *)&there, sizeof there) == 0)
-        right(x, y, n);
-}
-END
-    else
-        skipped=$((skipped + 1))
-    fi
+    (void)x, (void)y, (void)n, (void)right;
+    may_not("a key", syscall(SYS_add_key, "user", "seen", "1", 1, -4));
+    may_not("keys", syscall(SYS_keyctl, 0, -4, 1));
+    may_not("memory of no file", syscall(SYS_memfd_create, "seen", 0));
+    may_not("a segment", syscall(SYS_shmget, 0, 4096, 01600));
+    may_not("a queue", syscall(SYS_msgget, 0, 01600));
+    may_not("shared memory", mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+    may_not("its parent", syscall(SYS_kcmp, getpid(), getpid(), 2, 0, 0));
+    may_not("to be traced", syscall(SYS_ptrace, 0, 0, 0, 0));
+    may_not("memory of a process", syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0));
+    may_not("page faults", syscall(SYS_userfaultfd, 1));
+    may_not("a ring", syscall(425, 1, calloc(1, 999)));
+    may_not("a user of its own", syscall(SYS_unshare, 0));
+    may_not("the network", socket(AF_INET, SOCK_DGRAM, 0));
+    may_not("the kernel", socket(AF_NETLINK, SOCK_RAW, 0));
+    int ends[2], pipes = 0;
+    while (pipes < 200 && pipe(ends) == 0)
+        pipes++;
+    may_not("200 pipes", pipes < 200 ? -1 : 0);
+    _exit(refused ? 9 : 7);
+}'; } >"$work/in/$lesson"
+    case $(uname -sm) in
+    'Linux x86_64' | 'Linux aarch64') cheat "$work/in" 'it ended with status 9' ;;
+    *) skipped=$((skipped + 1)) ;;
+    esac
 fi
 # What who calls the grader has open, as make has the pipe by which it counts its jobs.
 if is_wanted finds_an_open_file; then

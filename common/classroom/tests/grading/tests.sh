@@ -302,20 +302,34 @@ if is_wanted tests_in_a_large_archive; then
     sh "$scripts/grade_tests.sh" submission "$work/in/a.tar" >"$work/said" 2>&1
     expect_of_tests 'expected at most 5000000 bytes' "$(cat "$work/said")"
 fi
-# A grader that tells them their number and how many runs there are: what else is at work, or a counter anywhere, could say
-# as much. They accept what comes first and last.
-if is_wanted tests_that_know_first_and_last; then
+# A grader that tells them how many runs there have been, as the clock or a counter anywhere could: they accept the first
+# run alone, or reject the second alone. Then tests to which one run in three is wrong, by chance.
+if is_wanted tests_that_do_not_look_at_the_function; then
     cp -R "$scripts" "$work/in/grader"
     # shellcheck disable=SC2016  # for the script
-    sed 's|--set LC_ALL=C -- ./tests|--set NUMBER=${folder##*/} --set LAST=$(grep -c . "$work/versions") -- ./tests|' \
+    sed 's|--set LC_ALL=C -- ./tests|--set RUN=$([ "$1" = handed_out ] \|\| echo "$1" >>"$work/runs"; grep -c . "$work/runs") -- ./tests|' \
         "$scripts/grade_tests.sh" >"$work/in/grader/grade_tests.sh"
-    expect_of_tests 'reject the right version when they are run on it again' "$(GRADING=$work/in/grader graded_tests <<END
+    run_is() {
+        GRADING=$work/in/grader MAKEFLAGS=-j1 graded_tests <<END
 $test_head
-TEST(mine, are_not_between)
+TEST(mine, go_by_the_number_of_runs)
 {
-    const int number = atoi(getenv("NUMBER"));
-    cr_assert(number == 1 || number == atoi(getenv("LAST")));
+    const int run = atoi(getenv("RUN"));
+    cr_assert($1);
 }
 END
-    )"
+    }
+    expect_of_tests 'reject the right version when they are run on it again' "$(run_is 'run == 1')"
+    expect_of_tests 'reject 0 of 2 wrong ones' "$(run_is 'run != 2')"
+    said=$(graded_tests <<END
+$test_head
+#include <sys/random.h>
+TEST(mine, are_often_right)
+{
+    unsigned chance = 0;
+    cr_assert(getrandom(&chance, sizeof chance, 0) == sizeof chance && chance % 3 > 0);
+}
+END
+    )
+    case $said in *': 0 points.' | *'reject 0 of 2'*) pass ;; *) fail "$said" ;; esac
 fi
