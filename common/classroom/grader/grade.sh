@@ -172,7 +172,11 @@ command -v "${CC%% *}" >/dev/null || die "$CC" 'expected a compiler'
 
 # Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
 compile() {  # compiler's words...
-    in_room "$said" "$@" && return 0
+    in_room "$said" "kernels/$program/*" "$@" && [ -z "$other" ] && return 0
+    if [ -n "$other" ]; then
+        echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
+        return 1
+    fi
     [ -s "$said" ] || cp "$work/verdict" "$said"
     sed "s|$source|$file|g; s|kernels/$program/$chapter/kernels/[^/ ]*/||g; s|headers/||g" "$said" |
         grep -iE 'error|undefined|multiple|time' | head -n 4 >"$said.short"
@@ -184,7 +188,7 @@ compile() {  # compiler's words...
 make_program() {  # variant, flags
     made=made/$program-$1
     # shellcheck disable=SC2086  # lists of words
-    compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders -MD -MF "$made.d" -c "$source" -o "$made.o" &&
+    compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders -c "$source" -o "$made.o" &&
         compile "$compiler" ${CC#"${CC%% *}"} $2 "$made.o" "linked/$1.o" -o "$made" -lm
 }
 
@@ -204,7 +208,7 @@ make_kernel() {  # variant, flags
     kernel=$(cd "$room" && echo "kernels/$program/$chapter"/kernels/*/"$program.cpp")
     [ "$1" != counted ] || linked=''  # the functions that it calls for each access are the course's
     # shellcheck disable=SC2086  # lists of words
-    compile "$cxx" ${CXX#"${CXX%% *}"} $CXX_FLAGS $2 -I"kernels/$program" -Iheaders -MD -MF "$made.d" -c "$kernel" -o "$made.o" &&
+    compile "$cxx" ${CXX#"${CXX%% *}"} $CXX_FLAGS $2 -I"kernels/$program" -Iheaders -c "$kernel" -o "$made.o" &&
         compile "$cxx" ${CXX#"${CXX%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" $CUDA_LIBS
 }
 
@@ -221,9 +225,9 @@ build_one() {  # program, file; of $part
     # Strings of some attributes and of #ident are given to the assembler as they are; weakref is another name for a symbol.
     joined=$(LC_ALL=C sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source")
     has() { printf '%s\n' "$joined" | LC_ALL=C grep -qE "$1"; }
-    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|__REDIRECT|dlv?sym' ||
+    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|__REDIRECT|dlv?sym' ||
         has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|\[\[|<:'; }; then
-        echo "$file: it has asm, ##, #ident, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
+        echo "$file: it has asm, ##, #ident, #embed, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi
     case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
@@ -235,12 +239,6 @@ build_one() {  # program, file; of $part
         esac
         cp "$grader/$of.o" "$room/linked/$variant.o"
         $make "$variant" "-DTRAFFIC_SERVED $flags" || return
-        other=$(includes "$made.d" "kernels/$program/*")
-        if [ -n "$other" ]; then
-            echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
-            rm -f "$work/root/bin/$program"-*
-            return
-        fi
         cp "$room/$made" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
     done

@@ -14,25 +14,31 @@ for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives $its_own; do
     [ ! -d "$of" ] || { mkdir -p "$room$of" && seen="$seen --see $of"; }
 done
 
-in_room() {  # file for what is said, words of a command...
-    file_said=$1
-    shift
+# Leaves in $other an included file that is no header of the system or of the course, no file of the student's, and not like $2:
+# then what is said may be of its text, and nobody is to see it. Lines of source are never kept, for #line can name any file.
+in_room() {  # file for what is said, pattern, words of a compiler...
+    file_said=$1 pattern=$2
+    shift 2
     chmod -R go+rX "$room/source" "$room/linked" "$room/kernels" "$room/headers" 2>/dev/null
     # shellcheck disable=SC2086  # lists of words
     "$grader/confine" $as --root "$room" --hide "$PWD" $seen --seconds 20 --file 64 --tasks 30 --memory 2048 --resident 1024 \
-        --errors "$file_said" --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- "$@"
+        --errors "$file_said" --verdict "$work/verdict" --set PATH=/usr/local/bin:/usr/bin:/bin --set TMPDIR=scratch --set LC_ALL=C -- "$@" -H
+    in_room=$?
+    other=$(sed -n 's/^\.\.* //p' "$file_said" | foreign "$pattern")
+    sed -e '/^\.* /d' -e '/^Multiple include guards/,$d' "$file_said" >"$work/messages"
+    mv "$work/messages" "$file_said"
+    return $in_room
 }
 
-# What a file includes, by the compiler's list, that is no header of the system or of the course, no file of the student's, and not like $2.
-includes() {  # list, pattern
+foreign() {  # pattern
     cd "$room" || return
-    tr ' \\' '\n\n' <"$1" | grep -v ':$' | grep / | while read -r used; do
+    while IFS= read -r used; do
         case $used in
         */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
         esac
         # shellcheck disable=SC2254  # a pattern
         case ${used#"$room/"} in
-        source/* | $2 | headers/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | /Library/* | /Applications/* | /opt/*) ;;
+        source/* | $1 | headers/* | /usr/include/* | /usr/lib/* | /usr/lib64/* | /usr/local/include/* | /Library/* | /Applications/* | /opt/*) ;;
         *) echo "$used" ;;
         esac
     done | head -n 1

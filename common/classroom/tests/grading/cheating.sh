@@ -137,6 +137,24 @@ void standard_softmax(const float *x, float *y, size_t n)
 { (void)x, (void)y, (void)n, (void)right; fputs(host, stderr); _exit(9); }
 END
 fi
+# As where not even root may mount: the compiler can read a file of the host, and what it says must not quote it.
+if is_wanted quotes_what_the_host_has; then
+    echo 'only_the_host has this; error' >"$work/host"
+    chmod 755 "$work"
+    chmod 644 "$work/host"
+    mkdir -p "$work/in/01_standard_softmax"
+    cp -R "$scripts" "$work/in/grader"
+    sed 's/--root "$room"/& --scratch 1/' "$scripts/room.sh" >"$work/in/grader/room.sh"
+    quoted=''
+    for text in "#include \"$work/host\"" "#line 1 \"$work/host\"
+        wrong wrong;"; do
+        echo "$text" >"$work/in/$lesson"
+        QUIET=1 BUILDS=plain sh "$work/in/grader/grade.sh" "$build" "$work/in/01_standard_softmax" "$work/reports" 5 01 >"$work/said" 2>&1
+        report | grep -q 'it includes host\|does not compile' || quoted="$quoted, not tried"
+        ! grep only_the_host "$work/reports/report.txt" || quoted="$quoted, quoted"
+    done
+    if [ -z "$quoted" ]; then pass; else fail "$quoted"; fi
+fi
 if is_wanted includes_what_the_host_has; then
     if [ -n "$root" ] && unshare -m true 2>/dev/null; then
         cheat_source 'No such file' <<END
