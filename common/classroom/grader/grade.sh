@@ -184,12 +184,14 @@ compile() {  # compiler's words...
     return 1
 }
 
-# The source, or the kernel that is made of it, with what the course has for it: room/linked/VARIANT.o.
+# The source, or the kernel that is made of it, with what the course has for it: room/linked/VARIANT.o. "macros" is no
+# program, but what is defined for it.
 make_program() {  # variant, flags
     made=made/$program-$1
     # shellcheck disable=SC2086  # lists of words
-    compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders -c "$source" -o "$made.o" &&
-        compile "$compiler" ${CC#"${CC%% *}"} $2 "$made.o" "linked/$1.o" -o "$made" -lm
+    compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders "$source" -o "$made.o" || return
+    # shellcheck disable=SC2086
+    [ "$1" = macros ] || compile "$compiler" ${CC#"${CC%% *}"} ${2% -c} "$made.o" "linked/$1.o" -o "$made" -lm
 }
 
 # The same for chapter 06: the kernel, PROGRAM.cu, is the student's or includes what is. Of the chapter's files, as
@@ -204,12 +206,37 @@ kernel_folder() {
     done
 }
 make_kernel() {  # variant, flags
-    made=made/$program-$1 linked=$2 cxx=$(command -v "${CXX%% *}")
+    made=made/$program-$1 linked=${2% -c} cxx=$(command -v "${CXX%% *}")
     kernel=$(cd "$room" && echo "kernels/$program/$chapter"/kernels/*/"$program.cpp")
     [ "$1" != counted ] || linked=''  # the functions that it calls for each access are the course's
     # shellcheck disable=SC2086  # lists of words
-    compile "$cxx" ${CXX#"${CXX%% *}"} $CXX_FLAGS $2 -I"kernels/$program" -Iheaders -c "$kernel" -o "$made.o" &&
-        compile "$cxx" ${CXX#"${CXX%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" $CUDA_LIBS
+    compile "$cxx" ${CXX#"${CXX%% *}"} $CXX_FLAGS $2 -I"kernels/$program" -Iheaders "$kernel" -o "$made.o" || return
+    # shellcheck disable=SC2086
+    [ "$1" = macros ] || compile "$cxx" ${CXX#"${CXX%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" $CUDA_LIBS
+}
+
+# Standard input, and the definitions of those macros of the system that it names, and of those that they name. In the
+# list, which is cpp's, files of the course have names from here, and .. leads out of them.
+with_macros() {  # list
+    LC_ALL=C awk '
+        function add_named_in(line,    name) {
+            while (match(line, /[A-Za-z_][A-Za-z_0-9]*/)) {
+                name = substr(line, RSTART, RLENGTH)
+                line = substr(line, RSTART + RLENGTH)
+                if (!(name in text)) continue
+                print text[name]
+                rest = text[name]
+                delete text[name]
+                add_named_in(rest)
+            }
+        }
+        FNR != NR { print; add_named_in($0) }
+        FNR == NR && /^# [0-9]+ "/ { of_system = $3 ~ /^"\// || $3 ~ /\.\./ }
+        FNR == NR && /^#define / && of_system {
+            name = $2
+            sub(/\(.*/, "", name)
+            text[name] = text[name] "\n" $0
+        }' "$1" -
 }
 
 build_one() {  # program, file; of $part
@@ -221,16 +248,19 @@ build_one() {  # program, file; of $part
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
     [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
     [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }
-    # Nothing that brings in bytes which are not C, or that a build is told by; lines are put together as the compiler does.
+    case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
+    $make macros '-DTRAFFIC_SERVED -O2 -E -dD' || return
+    # Nothing that brings in bytes which are not C, or that a build is told by; lines are put together as the compiler does,
+    # and what macros of the system that it names are made of is part of it.
     # Strings of some attributes and of #ident are given to the assembler as they are; weakref is another name for a symbol.
-    joined=$(LC_ALL=C sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source")
-    has() { printf '%s\n' "$joined" | LC_ALL=C grep -qE "$1"; }
-    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|__REDIRECT|dlv?sym' ||
+    LC_ALL=C sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source" |
+        with_macros "$room/made/$program-macros.o" >"$work/meant"
+    has() { LC_ALL=C grep -qE "$1" "$work/meant"; }
+    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|dlv?sym' ||
         has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|\[\[|<:'; }; then
         echo "$file: it has asm, ##, #ident, #embed, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi
-    case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
     for variant in $(variants "$part"); do
         case $variant in
         plain) of=plain/$number-$program flags='-O2 -g' ;;
@@ -238,7 +268,7 @@ build_one() {  # program, file; of $part
         counted) of=plain/$number-$program-counted flags="-O2 -g $INSTRUMENTED_FLAGS" ;;
         esac
         cp "$grader/$of.o" "$room/linked/$variant.o"
-        $make "$variant" "-DTRAFFIC_SERVED $flags" || return
+        $make "$variant" "-DTRAFFIC_SERVED $flags -c" || return
         cp "$room/$made" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
     done

@@ -34,7 +34,7 @@ foreign() {  # pattern
     cd "$room" || return
     while IFS= read -r used; do
         case $used in
-        */../*) used=$(cd -P "$(dirname "$used")" && pwd -P)/$(basename "$used") ;;
+        */../*) used=$(cd -P "$(dirname "$used")" 2>/dev/null && pwd -P)/$(basename "$used") ;;
         esac
         # shellcheck disable=SC2254  # a pattern
         case ${used#"$room/"} in

@@ -111,7 +111,18 @@ fi
 if is_wanted another_name_for_a_symbol; then
     cheat_source 'it has asm' <<END
 #include <sys/cdefs.h>
-extern const char *__REDIRECT(options, (void), __l\163an_default_options);
+extern const char *__REDIRECT_LDBL(options, (void), __l\163an_default_options);
+END
+fi
+if is_wanted pastes_a_word; then  # by a macro that every header of the system has
+    cheat_source 'it has asm, ##' <<END
+$head_of
+__attribute__((__CONCAT(no_sani,tize_address), noinline)) static void past_the_end(volatile float *z, size_t n) { z[n] = 1.0f; }
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    past_the_end(malloc(4 * n + 1), n);
+    right(x, y, n);
+}
 END
 fi
 if is_wanted answers_that_forge_lines; then
