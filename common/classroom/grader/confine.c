@@ -4,7 +4,8 @@
  *     --root DIR       it sees DIR as the whole file system, if this system lets us (else it starts in DIR)
  *     --see DIR        and in it DIR, which ROOT/DIR is there for
  *     --hide DIR       it sees nothing in DIR, if this system lets us
- *     --scratch MB     for files in ROOT/tmp and ROOT/dev/shm, empty and its own, and ROOT/proc is there; all three exist
+ *     --scratch MB     for files in ROOT/tmp and ROOT/dev/shm, empty and its own, and ROOT/proc, if this system lets us; all
+ *                      three exist
  *     --user N         it runs as user N, which nobody else is; only root can do that
  *     --seconds S      of the processor's time, and five times as much by the clock
  *     --memory MB      each of its processes may ask for; --resident MB: all of them may have in use
@@ -166,21 +167,20 @@ static bool write_text(const char *path, const char *text)
 }
 
 #ifdef __linux__
-/* Mounts in ROOT what is gone with the last process that sees it; false if this system does not let us. */
-static bool make_scratch(void)
+/* Mounts in ROOT what is gone with the last process that sees it, if this system lets us: else its folders are what they are. */
+static void make_scratch(void)
 {
     static const char *const folders[] = { "tmp", "dev/shm" };
     char path[4200], size[60];
     snprintf(size, sizeof size, "mode=1777,size=%ldm", wanted.scratch);
     for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
         snprintf(path, sizeof path, "%.4000s/%s", wanted.root, folders[k]);
-        if (mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, size) != 0)
-            return false;
+        (void)!mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, size);
     }
     snprintf(path, sizeof path, "%.4000s/proc", wanted.root);
     // Without other users' processes, whose words say what is being graded; in some containers only as it is.
-    return mount("none", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") == 0 ||
-           mount("/proc", path, NULL, MS_BIND | MS_REC, NULL) == 0;
+    if (mount("none", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2") != 0)
+        (void)!mount("/proc", path, NULL, MS_BIND | MS_REC, NULL);
 }
 #endif
 
@@ -199,12 +199,11 @@ static bool show(void)
 #endif
 
 /*
- * A file system, a network and message queues of its own, as far as this system lets us. False if ROOT lacks what
- * was asked for: then nothing would run in it.
+ * A file system, a network and message queues of its own, as far as this system lets us. False if ROOT lacks what is to be
+ * seen there: then nothing would run in it.
  */
 static bool separate(void)
 {
-    bool complete = true;
 #ifdef __linux__
     const uid_t user = getuid();
     const gid_t group = getgid();
@@ -220,17 +219,15 @@ static bool separate(void)
     (void)!unshare(CLONE_NEWIPC);
     if ((!wanted.hide && !wanted.scratch && !wanted.seen_count) || unshare(CLONE_NEWNS) != 0 ||
         mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-        return !wanted.scratch && !wanted.seen_count;
+        return !wanted.seen_count;
     if (wanted.scratch && wanted.root)
-        complete = make_scratch();
+        make_scratch();
     if (wanted.hide)
         (void)!mount("none", wanted.hide, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=555");
-    if (wanted.seen_count && wanted.root)
-        complete = show() && complete;
+    return !wanted.seen_count || (wanted.root && show());
 #else
-    complete = !wanted.scratch && !wanted.seen_count;
+    return !wanted.seen_count;
 #endif
-    return complete;
 }
 
 static void redirect(int pipe, const char *path, int flags, int to)
@@ -268,7 +265,8 @@ static char **hidden_settings(int pipe)
 /*
  * From here on the calls in `refused` fail, and so do sockets that are not local and shared memory, whose pages would be
  * counted as nobody's: all of it with one task, else (Criterion has some in files) that of no file. With one task exec
- * ends the process, unless its third argument is `settings`: a program has nothing there.
+ * ends the process, unless its third argument is `settings` (a program has nothing there), and signals and limits are for
+ * itself alone: of an ordinary user it could end all that runs.
  */
 static void filter_calls(int pipe, char **settings)
 {
@@ -276,7 +274,8 @@ static void filter_calls(int pipe, char **settings)
 #define IF(compare, value, then, otherwise) \
     BPF_JUMP(BPF_JMP | BPF_##compare | BPF_K, value, then, otherwise)
 #define THEN(verdict) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_##verdict)
-    enum { IO_URING_SETUP = 425, PIDFD_GETFD = 438, MEMFD_SECRET = 447 };  // the same everywhere
+    // the same on every machine
+    enum { PIDFD_SEND_SIGNAL = 424, IO_URING_SETUP, PIDFD_GETFD = 438, MEMFD_SECRET = 447 };
     static const uint32_t refused[] = { SYS_add_key,
                                         SYS_keyctl,
                                         SYS_request_key,
@@ -297,7 +296,11 @@ static void filter_calls(int pipe, char **settings)
                                         IO_URING_SETUP,
                                         SYS_unshare,
                                         SYS_setns,
-                                        SYS_execveat };
+                                        SYS_execveat,
+                                        PIDFD_SEND_SIGNAL,
+                                        SYS_tkill,
+                                        SYS_rt_sigqueueinfo,
+                                        SYS_rt_tgsigqueueinfo };
     enum { REFUSED_CALLS = sizeof refused / sizeof *refused };
     const uint32_t shared = MAP_SHARED | (wanted.tasks > 1 ? MAP_ANONYMOUS : 0);
     const uint64_t place = (uintptr_t)settings;
@@ -318,7 +321,15 @@ static void filter_calls(int pipe, char **settings)
         FIELD(args[0]),
         IF(JEQ, AF_UNIX, 1, 0),
         THEN(ERRNO | EPERM),
-        IF(JEQ, wanted.tasks == 1 ? SYS_execve : UINT32_MAX, 0, 5),
+        IF(JGE, wanted.tasks == 1 ? 0 : UINT32_MAX, 0, 13),  // the rest is for one task
+        IF(JEQ, SYS_kill, 2, 0),
+        IF(JEQ, SYS_tgkill, 1, 0),
+        IF(JEQ, SYS_prlimit64, 0, 4),
+        FIELD(args[0]),
+        IF(JEQ, 0, 8, 0),
+        IF(JEQ, (uint32_t)getpid(), 7, 0),
+        THEN(ERRNO | EPERM),
+        IF(JEQ, SYS_execve, 0, 5),
         FIELD(args[2]),  // both machines have the lower half first
         IF(JEQ, (uint32_t)place, 0, 2),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]) + 4),

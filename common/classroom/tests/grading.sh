@@ -100,14 +100,15 @@ done
 
 # ---- without root --------------------------------------------------------------------------------
 
-# The same by somebody who is not root: an honest solution, and one that only ends; and a process that nobody waits for is
+# The same by somebody who is not root: an honest solution, and one that looks for other processes; and a process that nobody waits for is
 # ended with the program that started it.
 if is_wanted not_root; then
     if [ -n "$root" ] && command -v setpriv >/dev/null; then
         mkdir -p "$work/in/a" "$work/in/b" "$work/in/reports"
         cp $lesson "$work/in/a/standard_softmax.c"
-        { echo "$head_of"; echo 'void standard_softmax(const float *x, float *y, size_t n)
-{ (void)x, (void)y, (void)n, (void)right; _exit(fork() >= 0 ? 7 : 9); }'; } >"$work/in/b/standard_softmax.c"
+        { echo "$head_of"; echo 'int kill(int process, int signal);
+void standard_softmax(const float *x, float *y, size_t n)
+{ (void)x, (void)y, (void)n, (void)right; _exit(fork() >= 0 || kill(getppid(), 0) == 0 ? 7 : 9); }'; } >"$work/in/b/standard_softmax.c"
         chmod -R go+rX "$work"
         chown -R 65534 "$work/in/reports"
         mkdir "$work/in/tmp"

@@ -155,7 +155,7 @@ if is_wanted quotes_what_the_host_has; then
     chmod 644 "$work/host"
     mkdir -p "$work/in/01_standard_softmax"
     cp -R "$scripts" "$work/in/grader"
-    sed 's/--root "$room"/& --scratch 1/' "$scripts/room.sh" >"$work/in/grader/room.sh"
+    sed 's|--root "$room"|& --see /no/such|' "$scripts/room.sh" >"$work/in/grader/room.sh"
     quoted=''
     for text in "#include \"$work/host\"" "#line 1 \"$work/host\"
         wrong wrong;"; do

@@ -89,7 +89,11 @@ END
     # change the report of the handed-out tests, or run anywhere else, even before main.
     if is_wanted tests_that_count_their_runs; then
         rm -f /tmp/seen
-        expect_of_tests 'reject 0 of 2 wrong ones' "$(graded_tests <<END
+        # Where nothing can be mounted, too.
+        cp -R "$scripts" "$work/in/grader"
+        sed 's/ --scratch $SCRATCH//' "$scripts/grade_tests.sh" >"$work/in/grader/grade_tests.sh"
+        for at in "$GRADING" "$work/in/grader"; do
+            expect_of_tests 'reject 0 of 2 wrong ones' "$(GRADING=$at graded_tests <<END
 $test_head
 static void look(void)
 {
@@ -122,7 +126,8 @@ __attribute__((destructor)) static void after_main(void)
         fclose(file);
 }
 END
-        )"
+            )"
+        done
         [ ! -e /tmp/outside ] || { rm -f /tmp/outside; fail 'they ran as who grades'; }
     fi
     # The right version is built like the others: its file is no larger by what a debugger needs.
