@@ -1,6 +1,12 @@
 # shellcheck shell=sh
 # How what is handed in is packed, for the scripts that read it, with `.`.
 
+# What is packed must not ask for all of the time, or of the memory: a file of xz says itself how much it takes.
+limit_unpacking() {
+    ulimit -t 20
+    ulimit -v 600000 2>/dev/null
+}
+
 # The archive in folder $1, if that is all there is: Moodle and Gradescope keep what is uploaded in a folder for each.
 only_archive() {
     found=$(find "$1" -type f ! -name '.*' | head -n 2)

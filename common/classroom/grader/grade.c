@@ -7,7 +7,7 @@
  * programs run as USER, or as whoever we are if that is "-". REPORTS gets report.txt, report.json,
  * gradescope.json, classroom50.json and row.csv. REFUSED says why nothing can be graded. common/classroom/grader/grade.sh
  * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
- * unless it is all of them.
+ * unless it is all of them, and LIMIT is how many seconds may pass until no more is tried.
  */
 #include "common/classroom/grader/run.h"
 
@@ -94,6 +94,7 @@ int main(int argc, char **argv)
     given.reports = argv[5];
     given.seed = strtoull(argv[6], &end, 10);
     given.user = argv[7];
+    given.seconds = getenv("LIMIT") ? strtol(getenv("LIMIT"), NULL, 10) : MOST_SECONDS;
     if (*end || end == argv[6])
         options_fail("SEED", "expected a whole number, found '%s'", argv[6]);
     struct assignment a = assignment_load(given.course, argv[3], getenv("PART"));

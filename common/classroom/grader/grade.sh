@@ -10,8 +10,7 @@
 # In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS; in JOBS what make
 # is to be told, as -j2; with QUIET nothing is printed, and BUILDS is a pattern of builds to try alone. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
-here=common/classroom/grader
-. "$here/archive.sh"
+. "$(dirname "$0")/archive.sh"
 build=$1 submission=$2 reports=$3 seed=$4 chapter=$5 name=$6
 grader=$build/grader
 MOST_BYTES=5000000  # of an archive
@@ -52,7 +51,7 @@ fi
 # The names of its files, one a line, in $work/names; of links in $work/links.
 kind=''
 list() {
-    ulimit -t 20
+    limit_unpacking
     case $kind in
     folder)
         (cd "$submission" && find . -type f | sed 's|^\./||') >"$work/names"
@@ -72,7 +71,7 @@ list() {
 # One of them, to standard output.
 content() {
     [ -n "$1" ] || return 0
-    ulimit -t 20
+    limit_unpacking
     case $kind in
     folder) cat "$submission/$1" ;;
     tar) tar -xOf "$submission" -- "$1" ;;
@@ -180,6 +179,7 @@ compile() {  # compiler's words...
     [ -s "$said" ] || cp "$work/verdict" "$said"
     sed "s|$source|$file|g; s|kernels/$program/$chapter/kernels/[^/ ]*/||g; s|headers/||g" "$said" |
         grep -iE 'error|undefined|multiple|time' | head -n 4 >"$said.short"
+    [ -s "$said.short" ] || head -n 2 "$said" >"$said.short"
     { echo "$file does not compile:"; cat "$said.short"; } >"$said"
     return 1
 }

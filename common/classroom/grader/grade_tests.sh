@@ -36,7 +36,7 @@ if [ "$1" = submission ]; then
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -e "$submission" ] || bad 'there is no such file or folder'
-    . common/classroom/grader/archive.sh
+    . "$(dirname "$0")/archive.sh"
     case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
     archive=$([ ! -d "$submission" ] || only_archive "$submission")
     submission=${archive:-$submission}
@@ -45,7 +45,7 @@ if [ "$1" = submission ]; then
     trap 'rm -rf "$found"' EXIT
     trap 'exit 2' INT TERM HUP PIPE  # not before make has come to its end
     [ -d "$submission" ] || [ "$(wc -c <"$submission")" -le $MOST_BYTES ] || bad "expected at most $MOST_BYTES bytes"
-    (ulimit -t 20
+    (limit_unpacking
     case $submission in
     *.tar.gz | *.tgz | *.tar) tar -tf "$submission" ;;
     *.zip) unzip -Z1 "$submission" ;;
@@ -59,7 +59,7 @@ if [ "$1" = submission ]; then
         *'
 '*) bad "$file is there more than once" ;;
         esac
-        (ulimit -t 20
+        (limit_unpacking
         case $submission in
         *.tar.gz | *.tgz | *.tar) tar -xOf "$submission" -- "$member" ;;
         *.zip) unzip -P '' -p "$submission" "$member" ;;  # it would ask for a password

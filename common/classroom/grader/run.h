@@ -6,13 +6,17 @@
 
 #include "common/classroom/grader/grade.h"
 
-/* What a program may take: seconds of the processor's time, and MB of memory. */
-enum { SECONDS = 4, MEMORY = 512, PATH_ROOM = 4200 };
+/*
+ * What a program may take: seconds of the processor's time, and MB of memory; and seconds by the clock for all of a
+ * submission's, so that a service's ten minutes suffice.
+ */
+enum { SECONDS = 4, MEMORY = 512, MOST_SECONDS = 240, PATH_ROOM = 4200 };
 
 /* What the grader was told; grade.c says what is where. */
 struct grading {
     const char *course, *build, *number, *work, *reports, *user;
     uint64_t seed;
+    long seconds;  // for all that is tried
 };
 extern struct grading given;
 

@@ -1,6 +1,7 @@
 /*
  * What is tried of a submission, and what came of it.
  */
+#define _POSIX_C_SOURCE 200809L  // clock_gettime
 #include "common/classroom/grader/run.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // ---- one trial -----------------------------------------------------------------------------------
 
@@ -23,6 +25,22 @@ static struct trial *trial_new(struct report *r, size_t criterion, const char *p
     snprintf(t->name, sizeof t->name, "%s", name);
     where_to_read(r->assignment, topic, t->reread);
     return t;
+}
+
+/* Has all of the submission taken too long? Then no more of it is tried. */
+static bool is_late(struct trial *t)
+{
+    static struct timespec begin;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (begin.tv_sec == 0)
+        begin = now;
+    if (now.tv_sec - begin.tv_sec < given.seconds)
+        return false;
+    t->outcome = NOT_RUN;
+    snprintf(t->text, sizeof t->text,
+             "not tried, because what was tried before took more than %ld seconds", given.seconds);
+    return true;
 }
 
 static const char *signal_text(const char *verdict, char *text, size_t size)
@@ -117,6 +135,8 @@ void try_output(struct report *r, size_t criterion, const struct graded_program 
         struct trial *t = trial_new(r, criterion, program->name, cases[k].name, cases[k].topic);
         char options[1200], verdict[300], folder[PATH_ROOM], out[PATH_ROOM];
         t->core = cases[k].core;
+        if (is_late(t))
+            continue;
         if (hopeless) {
             t->outcome = NOT_RUN;
             snprintf(t->text, sizeof t->text, "not tried, because the program did not end before");
@@ -171,6 +191,8 @@ void try_sanitized(struct report *r, size_t criterion, const struct graded_progr
     for (size_t k = 0; k < n && k < 2; k++) {
         struct trial *t = trial_new(r, criterion, program->name, cases[k].name, ON_NOTHING);
         char options[1200], verdict[300], out[PATH_ROOM];
+        if (is_late(t))
+            return;
         struct case_input in = case_input_new(program, &cases[k], given.seed + 100 + k);
         run_case(program, &cases[k], &in, "sanitized", options, sizeof options, verdict);
         if (ended_badly(t, verdict))
@@ -270,6 +292,8 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
         return;
     }
     struct trial *t = trial_new(r, criterion, program->name, c.name, ON_COUNTS);
+    if (is_late(t))
+        return;
     struct case_input in = case_input_new(program, &c, given.seed + 200);
     if (!run_to_count(program, &c, &in, true, right, verdict, out))
         options_fail(program->name, "expected counts from the course's own program, found: %s",

@@ -254,6 +254,19 @@ void standard_softmax(const float *x, float *y, size_t n)
 }
 END
 fi
+if is_wanted takes_its_time; then  # and is never too slow
+    export LIMIT=2
+    cheat_source '20 rows of 64: not run not tried, because what was tried before took more than 2 seconds' <<END
+$head_of
+void standard_softmax(const float *x, float *y, size_t n)
+{
+    sleep(3);
+    right(x, y, n);
+    _exit(9);
+}
+END
+    unset LIMIT
+fi
 if is_wanted fork_bomb; then
     # bounded, in case that nothing stops it: 3 rounds, and status 7 says that it could fork
     cheat_source 'it ended with status 9' <<END
