@@ -128,6 +128,7 @@ int main(int argc, char **argv)
     const struct options o = options_parse(&program, argc, argv);
     const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
     if (o.kernel && strcmp(o.kernel, "list") == 0) {
+        options_no_run(&o, "--kernel list");
         step_list(&table, o.quiet, o.dtype);
         options_flush();
         return EXIT_VERIFIED;

@@ -175,15 +175,14 @@ static bool print_lists(const struct options *o)
     const bool list = o->kernel && strcmp(o->kernel, "list") == 0;
     if (!list && !o->device_info)
         return false;
-    const char *const more = list && o->device_info ? "--device-info"
-                             : !list && o->kernel   ? "--kernel"
-                             : options_single(o)    ? options_single(o)
-                             : o->bench             ? "--bench"
-                             : list && o->csv       ? "--csv"
-                                                    : NULL;
-    if (more)
-        options_fail(more, "expected a program that runs a kernel, and %s runs none",
-                     list ? "--kernel list" : "--device-info");
+    struct options others = *o;
+    if (list && o->device_info)
+        options_fail("--device-info", "expected no --kernel list with it");
+    if (!list && o->kernel)
+        options_fail("--kernel", "expected no --device-info with it, which runs none");
+    if (!list)
+        others.csv = NULL;
+    options_no_run(&others, list ? "--kernel list" : "--device-info");
     if (list) {
         step_list(&table, o->quiet, o->dtype);
     } else {
@@ -191,7 +190,7 @@ static bool print_lists(const struct options *o)
         report_start("06", "Flash attention, tiled", "in CUDA: the machine", o->quiet);
         print_device(device, o->csv);
     }
-    options_flush();
+    report_close();
     return true;
 }
 

@@ -250,7 +250,7 @@ void bench_ladder(const struct device *device, const struct options *o)
             bench_problem(NULL, device, &all, &two, o, csv);
             if (o->csv)
                 report_csv(o->csv, csv);
-            fflush(stdout);
+            report_close();
         }
         attention_input_free(&all);
         attention_input_free(&two);

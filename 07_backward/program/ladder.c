@@ -80,11 +80,9 @@ static void print_wrong_steps(const struct layer *layer, const struct gradient_c
     }
 }
 
-void print_steps(const struct layer *layer, const struct options *o)
+void print_steps(const struct layer *layer, const struct options *o, char *csv)
 {
     const struct attention *p = &layer->input.p;
-    char csv[REPORT_CSV] = "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,"
-                           "error,previous,previous_error\n";
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
     struct previous previous = { .name = NULL };
     struct attention_errors worst = { .right = true };
@@ -117,6 +115,4 @@ void print_steps(const struct layer *layer, const struct options *o)
         print_wrong_steps(layer, &check, o);
     result_free(&previous.result);
     gradient_check_end(&check);
-    if (o->csv && !o->bench)
-        report_csv(o->csv, csv);
 }

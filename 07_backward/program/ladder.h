@@ -6,10 +6,12 @@
 
 #include "07_backward/program/stages.h"
 
+#define STEPS_CSV "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,error,previous,previous_error\n"
+
 /*
  * The part "Steps": a line for every step, its accesses and errors; of one that cannot do
- * the layer, why. Written to --csv too, where that is asked for without --bench.
+ * the layer, why. Lines with the columns STEPS_CSV are added to `csv`, which has room for REPORT_CSV characters.
  */
-void print_steps(const struct layer *layer, const struct options *options);
+void print_steps(const struct layer *layer, const struct options *options, char *csv);
 
 #endif

@@ -132,9 +132,12 @@ static void print_problem(const struct options *o)
         return;
     }
     if (all) {
+        char csv[REPORT_CSV] = STEPS_CSV;
         if (o->dtype == DTYPE_F32)  // what the steps are in
-            print_steps(&layer, o);
-        cuda_print_kernels(&layer, o);
+            print_steps(&layer, o, csv);
+        cuda_print_kernels(&layer, o, csv);
+        if (o->csv && !o->bench)
+            report_csv(o->csv, csv);
     } else {
         print_step(step, &layer, o);
     }
@@ -151,6 +154,7 @@ int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
     if (o.kernel && strcmp(o.kernel, "list") == 0) {
+        options_no_run(&o, "--kernel list");
         step_list(&table, o.quiet, o.dtype);
         cuda_list(o.quiet, o.dtype);
         options_flush();

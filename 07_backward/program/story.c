@@ -245,7 +245,8 @@ static void all_steps(void)
     const struct options none = { .seed = 1, .window_left = -1, .window_right = -1 };
     struct layer layer = layer_load(&none);
     layer_forward(&layer);
-    print_steps(&layer, &none);
+    char csv[REPORT_CSV] = "";
+    print_steps(&layer, &none, csv);
     report_line("(the real input, with its key mask, and normal numbers for dO)");
     layer_free(&layer);
 }

@@ -44,6 +44,8 @@ void train_check(const struct options *o)
         { o->traffic, "--traffic" },
         { o->output, "--output" },
         { o->lse, "--lse" },
+        { o->timeline, "--timeline" },
+        { o->exclude, "--exclude" },
         { o->dQ, "--dq" },
         { o->dK, "--dk" },
         { o->dV, "--dv" },

@@ -27,9 +27,9 @@ WEAK void cuda_print_kernel(const struct layer *layer, const struct options *opt
     (void)layer, (void)options;
 }
 
-WEAK void cuda_print_kernels(const struct layer *layer, const struct options *options)
+WEAK void cuda_print_kernels(const struct layer *layer, const struct options *options, char *csv)
 {
-    (void)layer, (void)options;
+    (void)layer, (void)options, (void)csv;
 }
 
 WEAK bool cuda_bench(const struct options *options)

@@ -12,6 +12,11 @@ void memory_program(const char *name)
     program = name;
 }
 
+const char *memory_program_name(void)
+{
+    return program;
+}
+
 void *allocate(size_t count, size_t size, const char *what)
 {
     void *room = NULL;

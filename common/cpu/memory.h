@@ -17,8 +17,9 @@ extern "C" {
  */
 void *allocate(size_t count, size_t size, const char *what);
 
-/* The name to say it under. */
+/* The name to say it under, "course" until it is set. */
 void memory_program(const char *name);
+const char *memory_program_name(void);
 
 /* Says that there is no room for `count` elements of `size` bytes for `what`, and exits with 2. */
 void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));

@@ -179,24 +179,27 @@ float *npy_floats(const struct npy *array)
     return floats;
 }
 
-bool npy_write(const char *path, enum npy_type type, int dims, const size_t *shape,
-               const void *data, struct file_error *error)
+void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
+                 const void *data)
 {
-    char header[NPY_HEADER_ROOM];
-    const size_t length = npy_header_format(type, dims, shape, header);
-    const unsigned char start[START + 2] = { 0x93,
-                                             'N',
-                                             'U',
-                                             'M',
-                                             'P',
-                                             'Y',
-                                             1,
-                                             0,
-                                             (unsigned char)(length & 255),
-                                             (unsigned char)(length >> 8) };
+    static const unsigned char start[START] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
+    _Static_assert(START + 2 + NPY_HEADER_ROOM <= NPY_FILE_HEADER, "there is room for a header");
+    const size_t length =
+        npy_header_format(type, dims, shape, (char *)file->header + START + 2);
+    memcpy(file->header, start, START);
+    file->header[START] = (unsigned char)(length & 255);
+    file->header[START + 1] = (unsigned char)(length >> 8);
     size_t size = npy_element_size(type);
     for (int k = 0; k < dims; k++)
         size *= shape[k];
-    const struct bytes pieces[] = { { start, sizeof start }, { header, length }, { data, size } };
-    return whole_file_write(path, pieces, sizeof pieces / sizeof pieces[0], error);
+    file->pieces[0] = (struct bytes){ file->header, START + 2 + length };
+    file->pieces[1] = (struct bytes){ data, size };
+}
+
+bool npy_write(const char *path, enum npy_type type, int dims, const size_t *shape,
+               const void *data, struct file_error *error)
+{
+    struct npy_file file;
+    npy_file_of(&file, type, dims, shape, data);
+    return whole_file_write(path, file.pieces, 2, error);
 }

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { NPY_MAX_DIMS = 8, NPY_MAX_HEADER = 10000 };
+enum { NPY_MAX_DIMS = 8, NPY_MAX_HEADER = 10000, NPY_FILE_HEADER = 400 };
 enum npy_type { NPY_F2, NPY_F4, NPY_F8, NPY_B1, NPY_U1 };
 
 struct npy {
@@ -42,10 +42,17 @@ float *npy_floats(const struct npy *array);
 /* Writes `shape` as "(2, 4, 164, 32)" or "(164,)"; returns `text`. */
 char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size);
 
-/*
- * Writes the elements of `data`, as many as `shape` says, as a version 1.0 file: the same bytes that
- * np.save writes, whole or not at all (whole_file.h). False and `error` on failure.
- */
+/* A version 1.0 file: the same bytes that np.save writes. */
+struct npy_file {
+    unsigned char header[NPY_FILE_HEADER];
+    struct bytes pieces[2];  // the header, and the elements where the caller has them
+};
+
+/* Makes it of the elements of `data`, as many as `shape` says. Nothing is copied: *file must stay where it is. */
+void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
+                 const void *data);
+
+/* Writes such a file, whole or not at all (whole_file.h). False and `error` on failure. */
 bool npy_write(const char *path, enum npy_type type, int dims, const size_t *shape,
                const void *data, struct file_error *error);
 

@@ -1,6 +1,7 @@
 #include "common/program/attention_files.h"
 
 #include "common/files/npy.h"
+#include "common/program/report.h"
 
 #include <stdio.h>
 
@@ -78,21 +79,18 @@ uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, cons
     return npy.data;
 }
 
-/* Writes x, (B, heads, rows, d), to `path` unless that is NULL, in as many dimensions as Q had. */
+/* Has x, (B, heads, rows, d), written in as many dimensions as Q had. */
 static void write_rows(const char *path, const struct attention_input *input, size_t heads,
                        size_t rows, const float *x)
 {
     const size_t shape[4] = { input->p.B, heads, rows, input->p.d };
-    struct file_error error;
-    if (path && !npy_write(path, NPY_F4, input->dims, shape + 4 - input->dims, x, &error))
-        options_fail(path, "%s", error.text);
+    report_array(path, input->dims, shape + 4 - input->dims, x);
 }
 
 void attention_write_gradients(const struct options *options, const struct attention_input *input,
                                const float *dQ, const float *dK, const float *dV)
 {
     const struct attention *p = &input->p;
-    options_flush();
     write_rows(options->dQ, input, p->H, p->Nq, dQ);
     write_rows(options->dK, input, p->Hkv, p->Nk, dK);
     write_rows(options->dV, input, p->Hkv, p->Nk, dV);
@@ -102,10 +100,6 @@ void attention_write(const struct options *options, const struct attention_input
                      const float *O, const float *lse)
 {
     const struct attention *p = &input->p;
-    const size_t shape[3] = { p->B, p->H, p->Nq };
-    struct file_error error;
-    options_flush();
     write_rows(options->output, input, p->H, p->Nq, O);
-    if (options->lse && !npy_write(options->lse, NPY_F4, 3, shape, lse, &error))
-        options_fail(options->lse, "%s", error.text);
+    report_array(options->lse, 3, (const size_t[]){ p->B, p->H, p->Nq }, lse);
 }

@@ -22,7 +22,7 @@ struct attention_input attention_files(const char *q, const char *k, const char 
 /* A mask of this shape, which is also called `meaning`. */
 uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, const char *meaning);
 
-/* Writes O to --output and lse to --lse, where they are asked for. */
+/* Has O written to --output and lse to --lse by report_close, where they are asked for. */
 void attention_write(const struct options *options, const struct attention_input *input,
                      const float *O, const float *lse);
 

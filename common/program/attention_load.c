@@ -63,12 +63,12 @@ static void take_block_mask(struct attention_input *input, const struct options 
 
 // ---- the problem asked for ----------------------------------------------------------------------
 
-static struct attention_input usual(const struct options *options)
+static struct attention_input usual(void)
 {
     static const char *const files[] = { "q.npy", "k.npy", "v.npy", "key_mask.npy" };
     char q[4096], k[4096];  // options_data keeps one path at a time
     for (size_t n = 0; n < sizeof files / sizeof files[0]; n++)
-        options_spare(options, options_data(files[n]));
+        options_spare(options_data(files[n]));
     snprintf(q, sizeof q, "%s", options_data("q.npy"));
     snprintf(k, sizeof k, "%s", options_data("k.npy"));
     struct attention_input input = attention_files(q, k, options_data("v.npy"));
@@ -99,7 +99,7 @@ struct attention_input attention_input_load(const struct options *options)
         snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
                  options->k, options->v);
     } else {
-        input = shaped ? from_shape(options) : usual(options);
+        input = shaped ? from_shape(options) : usual();
     }
     if (options->key_mask) {
         free(input.key_mask);

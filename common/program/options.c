@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE  // on_exit
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/options.h"
 
@@ -13,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char *program_name = "course";
 static const char *program_path = "";
 static const char *excluded = "";
+static const char *outputs[OPTION_ROWS + 1];  // the files of output options; NULL ends them
 
 /* A file's name, or a value that was given, may hold anything. */
 static void say_in_one_line(const char *text)
@@ -82,9 +85,14 @@ static void print_help(const struct program *program)
     }
     printf("\nexample: build/%s %s\n", program->name, program->example);
     printf("exit status: 0 verified, 1 disagrees with the reference or the previous stage, "
-           "2 unusable input\n");
-    if (has_devices)
-        printf("             %d no GPU for --device gpu\n", EXIT_SKIPPED);
+           "2 unusable input\n"
+           "             or a machine that lacks memory, threads or files");
+    printf(has_devices ? ", %d no GPU for --device gpu\n" : "\n", EXIT_SKIPPED);
+    printf("files        are written last, when all is verified, and together: with status 2 none is new, but for\n"
+           "             pipes and devices, and where the system renames one and refuses the next, which is said.\n"
+           "             A kill -9 between two renames can leave some new, some old, and .course.* besides.\n"
+           "             A replaced file keeps its mode; other hard links to it keep the old content.\n"
+           "stack        at least 256 kB; with less, down to 32 kB, the program says so\n");
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
@@ -121,13 +129,26 @@ static void check_files(const struct program *program, const struct options *opt
     }
 }
 
-void options_spare(const struct options *options, const char *input)
+const char *options_output(size_t k)
 {
-    const char *const outputs[] = { options->output, options->lse, options->csv,     options->dQ,
-                                    options->dK,     options->dV,  options->timeline };
-    for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++)
-        if (outputs[k] && same_file(outputs[k], input))
+    return outputs[k];
+}
+
+void options_spare(const char *input)
+{
+    for (size_t k = 0; outputs[k]; k++)
+        if (same_file(outputs[k], input))
             options_fail(outputs[k], "expected an output that is not the course's own input");
+}
+
+void options_no_run(const struct options *o, const char *mode)
+{
+    const char *const more = options_single(o) ? options_single(o)
+                             : o->bench        ? "--bench"
+                             : o->csv          ? "--csv"
+                                               : NULL;
+    if (more)
+        options_fail(more, "expected a program that runs a step, and %s runs none", mode);
 }
 
 /* An input from files, or one made up: not parts of both. */
@@ -178,6 +199,38 @@ void options_program(const struct program *program, const char *path)
     memory_program(program->name);
 }
 
+/* Below that it would end in the middle of a step, without a word. */
+static void check_stack(void)
+{
+    enum { STACK_KB = 256 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_KB * 1024)
+        options_fail("ulimit -s", "expected a stack of at least %d kB, found %zu", STACK_KB,
+                     (size_t)limit.rlim_cur / 1024);
+}
+
+static bool finished;
+
+void options_finished(void)
+{
+    finished = true;
+}
+
+#ifdef __GLIBC__
+/* OpenMP, for one, ends a program with 1 where the system starts no thread. Here 1 means that a result is wrong. */
+static void at_end(int status, void *unused)
+{
+    (void)unused;
+    if (status != EXIT_DISAGREES || finished)
+        return;
+    fprintf(stderr,
+            "%s: expected memory and threads for OpenMP, which has ended the program; no file is written\n",
+            program_name);
+    fflush(NULL);
+    _exit(EXIT_USAGE);
+}
+#endif
+
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
@@ -198,6 +251,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
     }
 
     options_program(program, argv[0]);
+#ifdef __GLIBC__  // no other library tells the status
+    on_exit(at_end, NULL);
+#endif
+    check_stack();
     opterr = 0;
     for (;;) {
         int which = -1;
@@ -227,6 +284,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
     if (!options.mask_rows)
         options.mask_rows = options.mask_cols = 64;
     excluded = options.exclude ? options.exclude : "";
+    size_t count_outputs = 0;
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++)
+        if (file_of(program, &options, row, OUTPUT))
+            outputs[count_outputs++] = file_of(program, &options, row, OUTPUT);
     return options;
 }
 

@@ -78,10 +78,10 @@ _Noreturn void options_fail(const char *what, const char *format, ...)
 /* Prints "PROGRAM: SKIPPED: message" on standard error, and ends the program with EXIT_SKIPPED. */
 _Noreturn void options_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails.
- * Called before any file is written, so that a program that cannot speak writes nothing.
- */
+/* The exit status is the verdict's from now on: until then, a status of EXIT_DISAGREES is a library's, and becomes EXIT_USAGE. */
+void options_finished(void);
+
+/* Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails. */
 void options_flush(void);
 
 /* Of a chapter with kernels: neither an input nor a kernel was asked for. */
@@ -96,8 +96,14 @@ bool options_excluded(const char *name);
 /* Ends the program unless each of them is the name of one of the chapter's n kernels, which name_of(k) gives. */
 void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
+/* The k-th file that an option of the command line asks the program to write; NULL if there are fewer. */
+const char *options_output(size_t k);
+
 /* Ends the program if `input`, a file that was not named there, is an output on the command line. */
-void options_spare(const struct options *options, const char *input);
+void options_spare(const char *input);
+
+/* Ends the program if an output or --bench is asked for of `mode`, such as "--kernel list", which runs nothing. */
+void options_no_run(const struct options *options, const char *mode);
 
 /*
  * Where the course's own input `name` lies: in common/data below the current folder or the one

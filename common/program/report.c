@@ -1,7 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/report.h"
 
-#include "common/files/whole_file.h"
+#include "common/cpu/memory.h"
+#include "common/files/npy.h"
 #include "common/program/options.h"
 
 #include <math.h>
@@ -152,13 +153,69 @@ void report_append(char text[REPORT_CSV], const char *line)
     snprintf(text + used, REPORT_CSV - used, "%s", line);
 }
 
+// ---- files --------------------------------------------------------------------------------------
+
+enum { MOST_FILES = 8 };  // an option each
+
+static struct {
+    struct whole_file all[MOST_FILES];
+    struct bytes copies[MOST_FILES];
+    size_t count;
+} files;
+
+static void keep(const char *path, const struct bytes *pieces, size_t count)
+{
+    size_t size = 0;
+    for (size_t k = 0; k < count; k++)
+        size += pieces[k].size;
+    char *const copy = allocate(size, 1, path), *to = copy;
+    for (size_t k = 0; k < count; k++, to += pieces[k - 1].size)
+        memcpy(to, pieces[k].data, pieces[k].size);
+    size_t n = 0;
+    while (n < files.count && strcmp(files.all[n].path, path) != 0)
+        n++;
+    if (n < files.count)
+        free((void *)files.copies[n].data);
+    else
+        files.count++;
+    files.copies[n] = (struct bytes){ copy, size };
+    files.all[n] = (struct whole_file){ path, &files.copies[n], 1 };
+}
+
 void report_csv(const char *path, const char *text)
 {
+    keep(path, &(struct bytes){ text, strlen(text) }, 1);
+}
+
+void report_array(const char *path, int dims, const size_t *shape, const float *x)
+{
+    struct npy_file file;
+    if (!path)
+        return;
+    npy_file_of(&file, NPY_F4, dims, shape, x);
+    keep(path, file.pieces, 2);
+}
+
+/* An output that is asked for is kept by now, or the program ends: whatever else it was asked for does not make that one. */
+static void check_all_kept(void)
+{
+    const char *path;
+    for (size_t k = 0; (path = options_output(k)); k++) {
+        size_t n = 0;
+        while (n < files.count && strcmp(files.all[n].path, path) != 0)
+            n++;
+        if (n == files.count)
+            options_fail(path, "expected a run that makes this file; no file is written");
+    }
+}
+
+void report_close(void)
+{
+    size_t failed = 0;
     struct file_error error;
-    const struct bytes piece = { text, strlen(text) };
     options_flush();
-    if (!whole_file_write(path, &piece, 1, &error))
-        options_fail(path, "%s", error.text);
+    if (!whole_files_write(files.all, files.count, &failed, &error))
+        options_fail(files.all[failed].path, "%s", error.text);
 }
 
 void report_summary(const char *path, const struct summary *s)
@@ -182,6 +239,8 @@ int report_finish(void)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s off by: %-46s %s%s%s\n", report.chapter,
                 report.title, report.verified_with, report.wrong ? report.red : report.green,
                 report.wrong ? "WRONG" : "ok", report.reset);
-    options_flush();
+    check_all_kept();
+    report_close();
+    options_finished();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

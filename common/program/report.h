@@ -79,7 +79,7 @@ struct summary {
     double previous_error;  // … and the largest difference from it
 };
 
-/* Writes it to `path` as comma-separated values with a header. Exits with 2 if that fails. */
+/* Has it written to `path` by report_close, as comma-separated values with a header. */
 void report_summary(const char *path, const struct summary *summary);
 
 /* What the columns of a ladder's speeds are; `on` is "threads" or "device". */
@@ -91,12 +91,22 @@ void report_summary(const char *path, const struct summary *summary);
 enum { REPORT_CSV = 32000 };
 void report_append(char text[REPORT_CSV], const char *line);
 
-/* Writes `text`, lines of comma-separated values, to `path`. Exits with 2 if that fails. */
+/* Has `text`, lines of comma-separated values, written to `path` by report_close. The last text for a path counts. */
 void report_csv(const char *path, const char *text);
+
+/* Has float32 numbers of this shape written to `path` by report_close, as .npy; to none if `path` is NULL. */
+void report_array(const char *path, int dims, const size_t *shape, const float *x);
+
+/*
+ * Writes all files that the three above have kept a copy of (whole_file.h), after what is waiting in standard output.
+ * The program ends with 2 if any of it cannot be written.
+ */
+void report_close(void);
 
 /*
  * Ends the report and returns the program's exit status: verified, or not. With --quiet this prints
- * the one line there is. If standard output could not be written the program ends with 2.
+ * the one line there is. Then it closes the report: when a file appears, all has been verified and said. If the command
+ * line asks for a file that nobody has kept, the program ends with 2.
  */
 int report_finish(void);
 

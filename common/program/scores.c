@@ -58,7 +58,7 @@ struct scores scores_load(const struct options *options)
                  (unsigned long long)options->seed);
     } else {
         const char *path = options->input ? options->input : options_data("scores.npy");
-        options_spare(options, path);
+        options_spare(path);
         scores = from_file(path);
         snprintf(origin, sizeof origin, "%s", path);
     }
@@ -87,9 +87,5 @@ void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y
 void scores_write(const struct options *options, const struct scores *scores, const float *y)
 {
     const size_t shape[2] = { scores->rows, scores->cols };
-    struct file_error error;
-    options_flush();
-    if (options->output && !npy_write(options->output, NPY_F4, scores->dims,
-                                      scores->dims == 2 ? shape : shape + 1, y, &error))
-        options_fail(options->output, "%s", error.text);
+    report_array(options->output, scores->dims, scores->dims == 2 ? shape : shape + 1, y);
 }

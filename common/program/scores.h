@@ -35,7 +35,7 @@ typedef void softmax_row(const float *x, float *y, size_t n);
 /* Poisons y (rows, cols) and puts `softmax` to every row. */
 void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y);
 
-/* Writes y to --output, if there is one, in the shape of the input. */
+/* Has y written to --output by report_close, if there is one, in the shape of the input. */
 void scores_write(const struct options *options, const struct scores *scores, const float *y);
 
 #endif

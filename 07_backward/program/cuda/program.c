@@ -113,15 +113,18 @@ void cuda_print_kernel(const struct layer *layer, const struct options *o)
 static struct attention_errors print_row(const struct step *kernel, const struct device *device,
                                          const struct layer *layer,
                                          const struct gradient_check *check,
-                                         struct previous *previous, const struct result *on_cpu)
+                                         struct previous *previous, const struct result *on_cpu,
+                                         char *csv)
 {
     char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
+    char counts[100] = ",,,,", line[300];
     if (cuda_can_be_counted(&layer->input.p)) {
         const struct count c = cuda_count(kernel, layer);
         report_number(c.total, accesses);
         report_bytes(c.slow_bytes, stored);
         snprintf(per_pair, sizeof per_pair, "%.2f",
                  (double)c.total / (double)(c.pairs ? c.pairs : 1));
+        snprintf(counts, sizeof counts, "%zu,%zu,,%zu,", c.total, c.pairs, c.slow_bytes);
         if (!c.as_predicted)
             report_wrong("%s: its accesses are not those of its formula", kernel->name);
     }
@@ -129,6 +132,9 @@ static struct attention_errors print_row(const struct step *kernel, const struct
     const struct cuda_verdict v = cuda_check(check, previous, on_cpu, &r, false);
     report_line("%-18s %10s %8s %8s %7.1e %7.1e %s", kernel->name, accesses, per_pair, stored,
                 v.errors.reference, v.errors.previous, v.before);
+    snprintf(line, sizeof line, "07,%s,,,%s,%.3e,%s,%.3e\n", kernel->name, counts,
+             v.errors.reference, v.before, v.errors.previous);
+    report_append(csv, line);
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
     previous_keep(previous, kernel->name, &r);
@@ -145,7 +151,7 @@ static void print_worst(struct attention_errors worst)
     report_verified("the one before", error);
 }
 
-void cuda_print_kernels(const struct layer *layer, const struct options *o)
+void cuda_print_kernels(const struct layer *layer, const struct options *o, char *csv)
 {
     const struct device *device = device_choose(o);
     struct gradient_check check = gradient_check_begin(&layer->input, layer->dO, o->verify_all);
@@ -165,7 +171,7 @@ void cuda_print_kernels(const struct layer *layer, const struct options *o)
             report_line("%-18s does not support %s", k->name, unsupported);
             continue;
         }
-        const struct attention_errors e = print_row(k, device, layer, &check, &previous, &on_cpu);
+        const struct attention_errors e = print_row(k, device, layer, &check, &previous, &on_cpu, csv);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
     }

@@ -24,9 +24,9 @@ void cuda_check_requested(const struct options *options, const struct attention 
 /* Their names; with their ideas too, unless only names are wanted. */
 void cuda_list(bool only_names, enum dtype type);
 
-/* The one that is asked for, told whole; or a line for each of them. */
+/* The one that is asked for, told whole; or a line for each of them, here and in `csv`, as print_steps. */
 void cuda_print_kernel(const struct layer *layer, const struct options *options);
-void cuda_print_kernels(const struct layer *layer, const struct options *options);
+void cuda_print_kernels(const struct layer *layer, const struct options *options, char *csv);
 
 /* The ladder of the kernels on a GPU, if the one that the command line asks for is there; else it returns false. */
 bool cuda_bench(const struct options *options);

@@ -218,7 +218,7 @@ void cuda_bench_ladder(const struct device *device, const struct options *o)
             bench_problem(device, &one, &all, csv);
             if (o->csv)
                 report_csv(o->csv, csv);
-            fflush(stdout);
+            report_close();
             free_repeated(&all);
             layer_free(&one);
         }

@@ -141,11 +141,11 @@ stacks stacks_make(size_t count)
     s.bytes = s.each * count;
     void *room = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     if (room == MAP_FAILED)
-        refuse("no room for the stacks of %zu threads", count);
+        machine_lacks("stacks for %zu threads", count);
     s.room = static_cast<char *>(room);
     for (size_t t = 0; t < count; t++)
         if (mprotect(s.room + t * s.each, GUARD_BYTES, PROT_NONE) != 0)
-            refuse("the stacks of %zu threads cannot be protected", count);
+            machine_lacks("guards for the stacks of %zu threads", count);
     return s;
 }
 

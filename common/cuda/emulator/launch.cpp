@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -90,8 +91,12 @@ void run_grid(launch *l)
     if (l->instrumented)
         workers = 1;  // what has been seen is kept in one place
     std::vector<std::thread> others;
-    for (size_t k = 1; k < std::min(workers, blocks); k++)
-        others.emplace_back(run_blocks, l, &order, &next);
+    try {
+        for (size_t k = 1; k < std::min(workers, blocks); k++)
+            others.emplace_back(run_blocks, l, &order, &next);
+    } catch (const std::system_error &) {
+        // The system starts no more of them. Those that there are run all blocks, and this one is among them.
+    }
     run_blocks(l, &order, &next);
     for (std::thread &t : others)
         t.join();

@@ -30,7 +30,7 @@ static char *guarded(size_t bytes)
     const size_t page = size_t(sysconf(_SC_PAGESIZE)), size = up(bytes, page);
     void *room = mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     if (room == MAP_FAILED || mprotect(static_cast<char *>(room) + size, page, PROT_NONE) != 0)
-        refuse("no room for shared memory");
+        machine_lacks("%zu bytes of shared memory", bytes);
     memset(room, NAN_BYTE, size);
     return static_cast<char *>(room);
 }

@@ -1,5 +1,6 @@
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 
+#include "common/cpu/memory.h"
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
@@ -8,8 +9,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-
+#include <exception>
 #include <mutex>
+#include <new>
 
 namespace cpu
 {
@@ -71,6 +73,45 @@ void refuse_at(site at, const char *format, ...)
     print_place(at);
     leave();
 }
+
+// ---- a machine that has no more -----------------------------------------------------------------
+
+void machine_lacks(const char *format, ...)
+{
+    const std::lock_guard<std::recursive_mutex> lock(speaking);
+    va_list values;
+    va_start(values, format);
+    fflush(stdout);
+    fprintf(stderr, "%s: out of memory: the CPU in place of a GPU needs ", memory_program_name());
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+    fflush(stderr);
+    _Exit(2);
+}
+
+static std::terminate_handler usual_end;
+
+/*
+ * No function can catch what `new` throws: a kernel's thread has a stack of its own, over whose end no exception gets. But
+ * none catches it, so this is called.
+ */
+static void end()
+{
+    try {
+        if (std::current_exception())
+            throw;
+    } catch (const std::bad_alloc &) {
+        machine_lacks("more than there is");
+    } catch (...) {
+    }
+    usual_end();
+}
+
+static const bool installed = [] {
+    usual_end = std::set_terminate(end);
+    return true;
+}();
 
 // ---- where everybody is -------------------------------------------------------------------------
 

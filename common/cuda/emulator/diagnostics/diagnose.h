@@ -23,6 +23,12 @@ namespace cpu
 /* No thread of the block can run: says why. */
 [[noreturn]] void refuse_stuck();
 
+/*
+ * The machine does not give what the emulator needs, and no kernel is wrong: one line under the program's name, and then
+ * the program ends with status 2.
+ */
+[[noreturn]] void machine_lacks(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* "byte 12 of __shared__ tile", "byte 64 of K (400 bytes)": what lies at `p`; returns `text`. */
 const char *name_of(const void *p, char *text, size_t size);
 

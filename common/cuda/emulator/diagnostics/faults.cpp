@@ -20,7 +20,7 @@ enum { FAULT_STACK = 128 * 1024 };
 fault_stack::fault_stack() : room(static_cast<char *>(malloc(FAULT_STACK)))
 {
     if (!room)
-        refuse("no room for a stack");
+        machine_lacks("a stack of %d bytes", FAULT_STACK);
     stack_t s = {};
     s.ss_sp = room;
     s.ss_size = FAULT_STACK;
