@@ -6,7 +6,9 @@
 
 #include "07_backward/program/stages.h"
 
-#define STEPS_CSV "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,error,previous,previous_error\n"
+#define STEPS_CSV                                                                                 \
+    "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,fast_bytes,error,previous,previous_" \
+    "error\n"
 
 /*
  * The part "Steps": a line for every step, its accesses and errors; of one that cannot do

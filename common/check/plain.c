@@ -75,7 +75,8 @@ static void output_row(const struct attention *p, const float *V, size_t b, size
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
+        // In this order, as the kernels do it: a small float16 has lost bits before the factor makes it large.
+        const float weight = dtype_round(p->dtype, P[j]) * dropout_factor(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += weight * V[key_row(p, b, h, j) + c];
     }

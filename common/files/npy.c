@@ -184,8 +184,7 @@ void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size
 {
     static const unsigned char start[START] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
     _Static_assert(START + 2 + NPY_HEADER_ROOM <= NPY_FILE_HEADER, "there is room for a header");
-    const size_t length =
-        npy_header_format(type, dims, shape, (char *)file->header + START + 2);
+    const size_t length = npy_header_format(type, dims, shape, (char *)file->header + START + 2);
     memcpy(file->header, start, START);
     file->header[START] = (unsigned char)(length & 255);
     file->header[START + 1] = (unsigned char)(length >> 8);

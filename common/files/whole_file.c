@@ -255,8 +255,7 @@ static bool write_drafts(struct draft *drafts, size_t n, size_t *at, bool *renam
 {
     struct sigaction before[ENDING];
     hold_signals(before);
-    const bool closed =
-        each(drafts, n, at, draft_write) && each(drafts, n, at, draft_close);
+    const bool closed = each(drafts, n, at, draft_write) && each(drafts, n, at, draft_close);
     const bool good = closed && each(drafts, n, at, draft_rename);
     const int why = errno;
     *renaming = closed;

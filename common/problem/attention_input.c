@@ -5,32 +5,62 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Pairs of one head, where nothing but the distance of a query and a key counts: a GPU's problems are too large to ask
- * for each pair. */
-static size_t pairs_in_band(const struct attention *p)
+/* How many of the keys of batch entry b that come before key j its key mask leaves, for each j up to Nk. */
+static size_t *keys_before(const struct attention *p, size_t b)
+{
+    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys");
+    before[0] = 0;
+    for (size_t j = 0; j < p->Nk; j++)
+        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
+    return before;
+}
+
+static ptrdiff_t between(ptrdiff_t least, ptrdiff_t x, ptrdiff_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* The pairs of queries i0 … i1-1 and keys j0 … j1-1 that the band and the key mask leave. */
+static size_t pairs_in_tile(const struct attention *p, const size_t *before, size_t i0, size_t i1,
+                            size_t j0, size_t j1)
 {
     const struct band band = attention_band(p);
+    const ptrdiff_t nearest = (ptrdiff_t)j0 - (ptrdiff_t)i1 + 1;
+    const ptrdiff_t farthest = (ptrdiff_t)j1 - (ptrdiff_t)i0 - 1;
     size_t pairs = 0;
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)p->Nq; i++) {
-        const ptrdiff_t first = i + band.low < 0 ? 0 : i + band.low;
-        const ptrdiff_t last =
-            i + band.high < (ptrdiff_t)p->Nk ? i + band.high : (ptrdiff_t)p->Nk - 1;
-        pairs += last < first ? 0 : (size_t)(last - first + 1);
+    if (farthest < band.low || nearest > band.high)
+        return 0;
+    if (nearest >= band.low && farthest <= band.high)
+        return (i1 - i0) * (before[j1] - before[j0]);
+    for (ptrdiff_t i = (ptrdiff_t)i0; i < (ptrdiff_t)i1; i++) {
+        const ptrdiff_t first = between((ptrdiff_t)j0, i + band.low, (ptrdiff_t)j1);
+        pairs += before[between(first, i + band.high + 1, (ptrdiff_t)j1)] - before[first];
     }
+    return pairs;
+}
+
+/* Asking for each pair would take longer than the attention of some of them: the block mask's blocks are counted one by one. */
+static size_t pairs_of_head(const struct attention *p, size_t b)
+{
+    const size_t rows = p->block_mask ? p->mask_rows : p->Nq;
+    const size_t columns = p->block_mask ? p->mask_cols : p->Nk;
+    const uint8_t *block = p->block_mask;
+    size_t *before = keys_before(p, b), pairs = 0;
+    for (size_t i = 0; i < p->Nq; i += rows)
+        for (size_t j = 0; j < p->Nk; j += columns)
+            if (!block || *block++)
+                pairs += pairs_in_tile(p, before, i, i + rows < p->Nq ? i + rows : p->Nq, j,
+                                       j + columns < p->Nk ? j + columns : p->Nk);
+    free(before);
     return pairs;
 }
 
 size_t attention_pairs(const struct attention *p)
 {
-    if (!p->key_mask && !p->block_mask)
-        return p->B * p->H * pairs_in_band(p);
     size_t pairs = 0;
-    for (size_t b = 0; b < p->B; b++)
-        for (size_t h = 0; h < p->H; h++)
-            for (size_t i = 0; i < p->Nq; i++)
-                for (size_t j = 0; j < p->Nk; j++)
-                    pairs += visible(p, b, h, i, j) ? 1 : 0;
-    return pairs;
+    for (size_t b = 0; b < (p->key_mask ? p->B : 1); b++)
+        pairs += p->H * pairs_of_head(p, b);
+    return p->key_mask ? pairs : p->B * pairs;
 }
 
 static float *numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)

@@ -56,8 +56,11 @@ void options_skip(const char *format, ...)
     exit(EXIT_SKIPPED);
 }
 
+static bool finished;
+
 void options_flush(void)
 {
+    finished = true;
     if (fflush(stdout) != 0 || ferror(stdout))
         options_fail("standard output", "expected to be able to write it, found: %s",
                      errno ? strerror(errno) : "an error");
@@ -88,11 +91,15 @@ static void print_help(const struct program *program)
            "2 unusable input\n"
            "             or a machine that lacks memory, threads or files");
     printf(has_devices ? ", %d no GPU for --device gpu\n" : "\n", EXIT_SKIPPED);
-    printf("files        are written last, when all is verified, and together: with status 2 none is new, but for\n"
-           "             pipes and devices, and where the system renames one and refuses the next, which is said.\n"
-           "             A kill -9 between two renames can leave some new, some old, and .course.* besides.\n"
-           "             A replaced file keeps its mode; other hard links to it keep the old content.\n"
-           "stack        at least 256 kB; with less, down to 32 kB, the program says so\n");
+    printf(
+        "files: written last, when all is verified, and together; with status 2 none is new, but "
+        "for pipes\n"
+        "       and devices, and if the system renames one and refuses the next, which the line "
+        "then says;\n"
+        "       kill -9 between two renames can leave some new and some old, and .course.* "
+        "besides;\n"
+        "       a replaced file keeps its mode, and other hard links to it keep the old content\n"
+        "stack: at least 256 kB; with less, down to 32 kB, the program says so\n");
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
@@ -209,13 +216,6 @@ static void check_stack(void)
                      (size_t)limit.rlim_cur / 1024);
 }
 
-static bool finished;
-
-void options_finished(void)
-{
-    finished = true;
-}
-
 #ifdef __GLIBC__
 /* OpenMP, for one, ends a program with 1 where the system starts no thread. Here 1 means that a result is wrong. */
 static void at_end(int status, void *unused)
@@ -224,7 +224,8 @@ static void at_end(int status, void *unused)
     if (status != EXIT_DISAGREES || finished)
         return;
     fprintf(stderr,
-            "%s: expected memory and threads for OpenMP, which has ended the program; no file is written\n",
+            "%s: expected memory and threads for OpenMP, which has ended the program; no file is "
+            "written\n",
             program_name);
     fflush(NULL);
     _exit(EXIT_USAGE);

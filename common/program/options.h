@@ -78,10 +78,10 @@ _Noreturn void options_fail(const char *what, const char *format, ...)
 /* Prints "PROGRAM: SKIPPED: message" on standard error, and ends the program with EXIT_SKIPPED. */
 _Noreturn void options_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The exit status is the verdict's from now on: until then, a status of EXIT_DISAGREES is a library's, and becomes EXIT_USAGE. */
-void options_finished(void);
-
-/* Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails. */
+/*
+ * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails. Until it is called, an
+ * exit with EXIT_DISAGREES is a library's, and becomes EXIT_USAGE.
+ */
 void options_flush(void);
 
 /* Of a chapter with kernels: neither an input nor a kernel was asked for. */

@@ -241,6 +241,5 @@ int report_finish(void)
                 report.wrong ? "WRONG" : "ok", report.reset);
     check_all_kept();
     report_close();
-    options_finished();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -143,15 +143,31 @@ TEST(attention_pairs, are_those_that_are_visible)
     }
 }
 
-/* To ask for each pair of a GPU's problem would take minutes. */
+/* To ask for each pair of such a problem would take minutes. */
 TEST(attention_pairs, of_a_large_problem_are_there_at_once)
 {
-    struct attention p = attention_of(4, 32, 32, 16384, 16384, 128);
-    cr_assert(attention_pairs(&p) == (size_t)128 * 16384 * 16384, "%zu", attention_pairs(&p));
+    enum { N = 16384, BLOCKS = N / 64 };
+    struct attention p = attention_of(4, 32, 32, N, N, 128);
+    uint8_t *const keys = calloc(4, N), *const blocks = calloc(BLOCKS, BLOCKS);
+    cr_assert(attention_pairs(&p) == (size_t)128 * N * N, "%zu", attention_pairs(&p));
     p.causal = true;
     for (int n = 0; n < 1000; n++)
-        cr_assert(attention_pairs(&p) == (size_t)128 * 16384 * 16385 / 2, "%zu",
+        cr_assert(attention_pairs(&p) == (size_t)128 * N * (N + 1) / 2, "%zu", attention_pairs(&p));
+    for (size_t k = 0; k < 4 * N; k++)
+        keys[k] = k % 2 == 0;
+    for (size_t k = 0; k < BLOCKS; k++)
+        blocks[k * BLOCKS + k] = 1;
+    p.key_mask = keys;
+    for (int n = 0; n < 1000; n++)
+        cr_assert(attention_pairs(&p) == (size_t)128 * (N / 2) * (N / 2 + 1), "%zu",
                   attention_pairs(&p));
+    p.block_mask = blocks;
+    for (int n = 0; n < 100; n++)
+        cr_assert(attention_pairs(&p) == (size_t)128 * BLOCKS * 32 * 33, "%zu",
+                  attention_pairs(&p));
+    p.key_mask = p.block_mask = NULL;
     p.window_left = 0;
-    cr_assert(attention_pairs(&p) == (size_t)128 * 16384, "%zu", attention_pairs(&p));
+    cr_assert(attention_pairs(&p) == (size_t)128 * N, "%zu", attention_pairs(&p));
+    free(keys);
+    free(blocks);
 }

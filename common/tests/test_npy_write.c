@@ -90,6 +90,7 @@ TEST(npy_write, gives_the_file_the_usual_mode)
     for (size_t k = 0; k < sizeof masks / sizeof masks[0]; k++) {
         struct stat there;
         umask(masks[k]);
+        remove(path_of("y.npy"));
         cr_assert(write_zeros(path_of("y.npy"), 5, &error), "%s", error.text);
         cr_assert(stat(path_of("y.npy"), &there) == 0 &&
                       (there.st_mode & 07777) == (0666 & ~masks[k]),
@@ -97,6 +98,39 @@ TEST(npy_write, gives_the_file_the_usual_mode)
         cr_assert(umask(022) == masks[k], "changed the mask");
     }
     cr_assert(command_files() == 1, "left %d files", command_files());
+}
+
+TEST(npy_write, keeps_the_mode_of_what_it_replaces)
+{
+    struct stat there;
+    struct file_error error;
+    command_file("y.npy", "old", 3);
+    cr_assert(chmod(path_of("y.npy"), 0640) == 0, "no mode");
+    cr_assert(write_zeros(path_of("y.npy"), 5, &error), "%s", error.text);
+    cr_assert(stat(path_of("y.npy"), &there) == 0 && (there.st_mode & 07777) == 0640, "mode %03o",
+              (unsigned)there.st_mode & 07777);
+}
+
+TEST(whole_files, are_new_together_or_not_at_all)
+{
+    char y[300], z[300], old[20] = "";
+    struct file_error error;
+    struct bytes piece = { "new", 3 };
+    size_t failed = 9;
+    snprintf(y, sizeof y, "%s/y", command_folder());
+    snprintf(z, sizeof z, "%s/z", command_folder());
+    command_file("y", "old", 3);
+    const struct whole_file files[] = { { y, &piece, 1 },
+                                        { z, &piece, 1 },
+                                        { "/dev/full", &piece, 1 } };
+    cr_assert(!whole_files_write(files, 3, &failed, &error) && failed == 2, "%zu: %s", failed,
+              error.text);
+    cr_assert(content(y, old, 19) == 3 && strcmp(old, "old") == 0 && command_files() == 1,
+              "there are %d files, and in the first is %s", command_files(), old);
+    cr_assert(whole_files_write(files, 2, &failed, &error), "%s", error.text);
+    cr_assert(content(y, old, 19) == 3 && strcmp(old, "new") == 0 && command_files() == 2,
+              "there are %d files, and in the first is %s", command_files(), old);
+    cr_assert(whole_files_write(files, 0, &failed, &error), "none of them: %s", error.text);
 }
 
 TEST(npy_write, replaces_what_a_link_points_to)

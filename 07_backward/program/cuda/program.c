@@ -171,7 +171,8 @@ void cuda_print_kernels(const struct layer *layer, const struct options *o, char
             report_line("%-18s does not support %s", k->name, unsupported);
             continue;
         }
-        const struct attention_errors e = print_row(k, device, layer, &check, &previous, &on_cpu, csv);
+        const struct attention_errors e =
+            print_row(k, device, layer, &check, &previous, &on_cpu, csv);
         worst.reference = worse_error(worst.reference, e.reference);
         worst.previous = worse_error(worst.previous, e.previous);
     }

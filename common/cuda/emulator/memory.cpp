@@ -33,7 +33,7 @@ static size_t up(size_t bytes, size_t multiple)
 static void protect(const allocation *a, bool accessible)
 {
     if (mprotect(a->room, a->room_bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
-        machine_lacks("to protect %zu bytes of device memory", a->room_bytes);
+        machine_lacks("protection of %zu bytes of device memory", a->room_bytes);
 }
 
 void memory_expose()

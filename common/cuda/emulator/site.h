@@ -32,7 +32,10 @@ static inline bool same_site(site a, site b)
  */
 site site_of(const void *instruction);
 
-/* Looks up instructions that site_of will be asked for: hundreds together take as long as one. */
+/*
+ * Looks up instructions that site_of will be asked for: hundreds together take as long as one. Ends the program if no
+ * process can be started for that, where site_of only finds nothing.
+ */
 void sites_look_up(const std::vector<const void *> &instructions);
 
 /* For functions that access memory for a kernel: inlined, so that the place is where they are called. */

@@ -6,9 +6,11 @@
 #include "common/cuda/emulator/memory.h"
 #include "common/cuda/emulator/units.h"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -78,13 +80,14 @@ void refuse_at(site at, const char *format, ...)
 
 void machine_lacks(const char *format, ...)
 {
+    const int why = errno;
     const std::lock_guard<std::recursive_mutex> lock(speaking);
     va_list values;
     va_start(values, format);
     fflush(stdout);
-    fprintf(stderr, "%s: out of memory: the CPU in place of a GPU needs ", memory_program_name());
+    fprintf(stderr, "%s: expected ", memory_program_name());
     vfprintf(stderr, format, values);
-    fputc('\n', stderr);
+    fprintf(stderr, " for the CPU in place of a GPU, found: %s\n", strerror(why));
     va_end(values);
     fflush(stderr);
     _Exit(2);
@@ -102,7 +105,8 @@ static void end()
         if (std::current_exception())
             throw;
     } catch (const std::bad_alloc &) {
-        machine_lacks("more than there is");
+        errno = ENOMEM;
+        machine_lacks("more memory");
     } catch (...) {
     }
     usual_end();

@@ -1,3 +1,4 @@
+#include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/site.h"
 
 #include <algorithm>
@@ -8,6 +9,9 @@
 #include <map>
 #include <mutex>
 #include <string>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #include <unistd.h>
 #include <vector>
 
@@ -46,12 +50,18 @@ static site parse(char *text)
     return line > 0 ? site{ strdup(without_folder(text)), line } : nowhere;
 }
 
-/* The file that the program is in. */
-static const char *program(const char *named)
+/* Where the file lies. A library's name is its path; the program's is only what it was called. */
+static const char *path_of(const Dl_info &file)
 {
+#ifdef __linux__
     static char path[1000];
-    const ssize_t length = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
-    return *path || length > 0 ? path : named;  // where there is no /proc, as it was called
+    Dl_info main;
+    const bool is_program = dladdr(reinterpret_cast<const void *>(getauxval(AT_ENTRY)), &main) &&
+                            main.dli_fbase == file.dli_fbase;
+    if (is_program && (*path || readlink("/proc/self/exe", path, sizeof path - 1) > 0))
+        return path;
+#endif
+    return file.dli_fname;
 }
 
 /* How many instructions are asked for at once, as the first takes most of the time. atos does not say which is which. */
@@ -69,7 +79,7 @@ static std::string question(const Dl_info &file, const void *const *instructions
     snprintf(words, sizeof words, "atos -i -fullPath -o '%s' -l %p", file.dli_fname,
              file.dli_fbase);
 #else
-    snprintf(words, sizeof words, "addr2line -a -i -e '%s'", program(file.dli_fname));
+    snprintf(words, sizeof words, "addr2line -a -i -e '%s'", path_of(file));
 #endif
     std::string question = words;
     for (size_t n = 0; n < count; n++) {
@@ -94,13 +104,13 @@ static std::map<const void *, site> &known()
 
 /*
  * An answer has a line for each function that has been inlined into another, innermost first: the first that is a
- * kernel's. Before it addr2line says the address.
+ * kernel's. Before it addr2line says the address. Returns whether it could be asked.
  */
-static void ask(const Dl_info &file, const void *const *instructions, size_t count)
+static bool ask(const Dl_info &file, const void *const *instructions, size_t count)
 {
     FILE *answers = popen(question(file, instructions, count).c_str(), "r");
     if (!answers)
-        return;
+        return false;
     char text[600];
     size_t begun = AT_ONCE == 1 ? 1 : 0;
     while (fgets(text, sizeof text, answers)) {
@@ -113,12 +123,14 @@ static void ask(const Dl_info &file, const void *const *instructions, size_t cou
         }
     }
     pclose(answers);
+    return true;
 }
 
 static std::mutex asking;
 
-void sites_look_up(const std::vector<const void *> &instructions)
+static bool look_up(const std::vector<const void *> &instructions)
 {
+    bool asked = true;
     const std::lock_guard<std::mutex> lock(asking);
     std::map<void *, std::vector<const void *>> unknown;  // by the file that they are in
     Dl_info file;
@@ -127,12 +139,19 @@ void sites_look_up(const std::vector<const void *> &instructions)
             unknown[file.dli_fbase].push_back(instruction);
     for (const auto &[begins, of_file] : unknown)
         for (size_t n = 0; n < of_file.size() && dladdr(of_file[n], &file); n += AT_ONCE)
-            ask(file, &of_file[n], std::min(of_file.size() - n, size_t(AT_ONCE)));
+            asked &= ask(file, &of_file[n], std::min(of_file.size() - n, size_t(AT_ONCE)));
+    return asked;
+}
+
+void sites_look_up(const std::vector<const void *> &instructions)
+{
+    if (!look_up(instructions))
+        machine_lacks("a process that finds lines of source");
 }
 
 site site_of(const void *instruction)
 {
-    sites_look_up({ instruction });
+    look_up({ instruction });
     const std::lock_guard<std::mutex> lock(asking);
     return known().at(instruction);
 }
