@@ -175,3 +175,25 @@ TEST(refusals, of_what_does_not_fit_in_memory)
     refuses("--n-q 1000000000 --n-k 1 --d 1 --block-mask band:1 --mask-block 1,1 --heads 1000",
             "out of memory");
 }
+
+TEST(refusals, of_every_output_that_a_mode_does_not_make)
+{
+    const char *const modes[] = {
+        "",
+        "--quiet",
+        "--n-q 5 --d 4",
+        "--n-q 5 --d 4 --kernel all",
+        "--kernel list",
+        "--kernel list --quiet",
+        "--n-q 5 --d 4 --kernel standard",
+        "--n-q 5 --d 4 --kernel fa1",
+        "--n-q 5 --d 2 --trace",
+        "--n-q 5 --d 2 --trace=csv",
+        "--n-q 5 --d 4 --traffic",
+        "--n-q 5 --d 4 --bench --kernel standard",
+        "--n-q 5 --d 4 --verify=all",
+        NULL,
+    };
+    const char *const outputs[] = { "--output", "--lse", "--csv", NULL };
+    command_outputs("05_flash_tiled_cpu", modes, outputs);
+}

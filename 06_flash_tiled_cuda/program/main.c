@@ -175,14 +175,16 @@ static bool print_lists(const struct options *o)
     const bool list = o->kernel && strcmp(o->kernel, "list") == 0;
     if (!list && !o->device_info)
         return false;
+    const char *const mode = list ? "--kernel list" : "--device-info";
+    const char *const more = list && o->device_info ? "--device-info"
+                             : !list && o->kernel   ? "--kernel"
+                                                    : NULL;
     struct options others = *o;
-    if (list && o->device_info)
-        options_fail("--device-info", "expected no --kernel list with it");
-    if (!list && o->kernel)
-        options_fail("--kernel", "expected no --device-info with it, which runs none");
     if (!list)
-        others.csv = NULL;
-    options_no_run(&others, list ? "--kernel list" : "--device-info");
+        others.csv = NULL;  // the device's facts
+    if (more)
+        options_fail(more, "expected a program that runs a step, and %s runs none", mode);
+    options_no_run(&others, mode);
     if (list) {
         step_list(&table, o->quiet, o->dtype);
     } else {

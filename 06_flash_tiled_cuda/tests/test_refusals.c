@@ -74,14 +74,14 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
     refuses("--kernel list --timeline @/t.csv",
-            "--timeline: expected a program that runs a kernel");
+            "--timeline: expected a program that runs a step");
     refuses("--n-q 2000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
     refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
-    refuses("--device-info --output @/o.npy", "--output: expected a program that runs a kernel");
-    refuses("--kernel list --csv @/l.csv", "--csv: expected a program that runs a kernel");
-    refuses("--device-info --kernel fa2", "--kernel: expected a program that runs a kernel");
+    refuses("--device-info --output @/o.npy", "--output: expected a program that runs a step");
+    refuses("--kernel list --csv @/l.csv", "--csv: expected a program that runs a step");
+    refuses("--device-info --kernel fa2", "--kernel: expected a program that runs a step");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
     refuses("--device", "--device: expected a value after it");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
@@ -98,4 +98,27 @@ TEST(refusals, come_before_anything_is_printed)
         const struct command c = program_run(early[k]);
         cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
     }
+}
+
+TEST(refusals, of_every_output_that_a_mode_does_not_make)
+{
+    const char *const modes[] = {
+        "--device cpu --quiet --n-q 5 --d 4",
+        "--device cpu --n-q 5 --d 4 --kernel all",
+        "--device cpu --kernel list",
+        "--device cpu --kernel list --quiet",
+        "--device cpu --kernel list --device-info",
+        "--device cpu --quiet --device-info",
+        "--device cpu --n-q 5 --d 4 --kernel naive",
+        "--device cpu --n-q 5 --d 4 --kernel fa1",
+        "--device cpu --n-q 5 --d 64 --dtype bf16",
+        "--device cpu --n-q 5 --d 64 --dtype f16 --kernel all",
+        "--device cpu --n-q 5 --d 4 --profile",
+        "--device cpu --n-q 5 --d 4 --profile --kernel all",
+        "--device cpu --n-q 5 --d 4 --traffic",
+        "--device cpu --n-q 5 --d 4 --bench --kernel fa1",
+        NULL,
+    };
+    const char *const outputs[] = { "--output", "--lse", "--csv", "--timeline", NULL };
+    command_outputs("06_flash_tiled_cuda", modes, outputs);
 }

@@ -167,8 +167,12 @@ TEST(outputs, has_a_line_for_every_step)
                                   "\n07,fa2,",
                                   "\n07,split,",
                                   "\n07,complete,",
+                                  "\n07,cuda_standard,,,",
+                                  "\n07,cuda_recompute,,,",
+                                  "\n07,cuda_deterministic,,,",
+                                  "\n07,cuda_complete,,,",
                                   NULL };
-    cr_assert(c.status == 0 && !missing_part(c.out, parts) && lines_of_fields(c.out, 12) == 7,
+    cr_assert(c.status == 0 && !missing_part(c.out, parts) && lines_of_fields(c.out, 12) == 11,
               "status %d: %s%s", c.status, c.out, c.err);
 }
 

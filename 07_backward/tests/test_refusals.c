@@ -53,7 +53,8 @@ TEST(refusals, of_training_with_another_problem)
                                    "--trace",          "--traffic",
                                    "--output @/o.npy", "--lse @/l.npy",
                                    "--dq @/dq.npy",    "--dk @/dk.npy",
-                                   "--dv @/dv.npy",    "--q @/q.npy --k @/q.npy --v @/q.npy" };
+                                   "--dv @/dv.npy",    "--q @/q.npy --k @/q.npy --v @/q.npy",
+                                   "--timeline @/t",   "--exclude nothing" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         char arguments[100], name[20], part[100];
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
@@ -114,4 +115,28 @@ TEST(refusals, of_outputs_that_cannot_be_written)
     refuses("--n-q 8 --dq @/q2.npy --dk @/k2.npy --dv @/v2.npy >/dev/full", "standard output: ");
     refuses("--train --csv @/t.csv >/dev/full", "standard output: ");
     refuses("--n-q 2 --d 2 --trace=csv --dq @/q2.npy >/dev/full", "standard output: ");
+}
+
+TEST(refusals, of_every_output_that_a_mode_does_not_make)
+{
+    const char *const modes[] = {
+        "--quiet --n-q 5 --d 4",
+        "--n-q 5 --d 4 --kernel all",
+        "--n-q 5 --d 4 --kernel all --quiet",
+        "--kernel list",
+        "--kernel list --quiet",
+        "--n-q 5 --d 4 --kernel standard",
+        "--n-q 5 --d 2 --trace=csv",
+        "--n-q 5 --d 4 --traffic",
+        "--train --quiet",
+        "--device cpu --n-q 5 --d 4",
+        "--device cpu --n-q 5 --d 64 --dtype bf16",
+        "--device cpu --n-q 5 --d 64 --dtype f16 --kernel all",
+        "--device cpu --kernel cuda_standard --n-q 5 --d 4",
+        "--device cpu --bench --n-q 5 --d 4",
+        NULL,
+    };
+    const char *const outputs[] = { "--output", "--lse", "--csv", "--timeline",
+                                    "--dq",     "--dk",  "--dv",  NULL };
+    command_outputs("07_backward", modes, outputs);
 }

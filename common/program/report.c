@@ -235,11 +235,13 @@ void report_summary(const char *path, const struct summary *s)
 
 int report_finish(void)
 {
+    check_all_kept();
+    if (report.aside)
+        options_flush();  // the line is no answer to what could not be written
     if (report.quiet)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s off by: %-46s %s%s%s\n", report.chapter,
                 report.title, report.verified_with, report.wrong ? report.red : report.green,
                 report.wrong ? "WRONG" : "ok", report.reset);
-    check_all_kept();
     report_close();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -230,6 +230,20 @@ void command_refused(const char *program, const char *arguments, const char *par
     cr_assert(command_files() == before, "%s: left a file behind", arguments);
 }
 
+void command_outputs(const char *program, const char *const modes[], const char *const outputs[])
+{
+    char words[1000];
+    for (const char *const *mode = modes; *mode; mode++)
+        for (const char *const *output = outputs; *output; output++) {
+            snprintf(words, sizeof words, "rm -f @/x; ${BUILD:-build}/%s %s %s @/x", program, *mode,
+                     *output);
+            const struct command c = command_run(words);
+            const bool refused = c.status == 2 && is_one_line_with(c.err, program);
+            cr_assert(command_made("x") ? c.status == 0 : refused, "%s: status %d, %s file: %s",
+                      words, c.status, command_made("x") ? "a" : "no", c.err);
+        }
+}
+
 struct command command_verified(const char *program, const char *arguments,
                                 const char *const parts[])
 {

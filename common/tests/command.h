@@ -65,6 +65,12 @@ void script_refuses(const char *words, const char *part);
 void command_refused(const char *program, const char *arguments, const char *part);
 
 /*
+ * In each mode of `program` each output option, as "--csv", is written and the status 0, or refused in a line and the status
+ * 2, and no file is there. Both lists end with NULL.
+ */
+void command_outputs(const char *program, const char *const modes[], const char *const outputs[]);
+
+/*
  * `program` ends with 0, has found nothing wrong, says nothing on standard error, and keeps to 100
  * columns, but for the one line of --quiet. If `parts` is not NULL, what it prints holds them, in
  * this order; they end with NULL.

@@ -1,6 +1,7 @@
 #include "common/tests/ladder_output.h"
 
 #include "common/cpu/threads.h"
+#include "common/program/report.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct command ladder_output(void (*climb)(const struct options *options))
     threads_use(2);
     cr_assert(freopen(printed, "w", stdout), "%s cannot be written", printed);
     climb(&o);
-    fflush(stdout);
+    report_close();
     return command_run("cat @/printed; cut -d, -f 1-10 @/l.csv");
 }
 

@@ -54,6 +54,12 @@ fuzz: $(BUILD)/fuzz_npy
 	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
+# What each program does when memory, threads, files or the disk fail it.
+.PHONY: faults
+faults: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 all
+	@CC='$(CC)' sh common/tools/faults.sh $(BUILD)
+
 # Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
 # valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
@@ -81,5 +87,6 @@ fresh:
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the reader of .npy files fed with random bytes; SECONDS_OF_FUZZ=20
+#! make faults       every program with each allocation, write, thread … that fails in turn: a table, in some minutes
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
