@@ -49,3 +49,17 @@ TEST(dropout, has_room_in_float16_for_what_the_others_leave)
     assert_forward(on_device(COMPLETE), &t);
     problem_free(&t);
 }
+
+/* A weight that is small in float16 has few bits, and 1/(1 - P) is 1000: that is no fault of the kernel. */
+TEST(dropout, is_right_in_float16_where_nearly_all_is_dropped)
+{
+    for (uint64_t seed = 5; seed < 10; seed++) {
+        struct attention p = attention_of(1, 1, 1, 32, 129, 128);
+        p.dtype = DTYPE_F16;
+        p.scale = 1.0f;
+        attention_set_dropout(&p, 0.999, seed);
+        struct test_problem t = problem_of(p, 0, seed);
+        assert_forward(on_device(COMPLETE), &t);
+        problem_free(&t);
+    }
+}

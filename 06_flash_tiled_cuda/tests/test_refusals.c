@@ -73,8 +73,7 @@ TEST(refusals, of_what_does_not_belong_here)
     refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
     refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
-    refuses("--kernel list --timeline @/t.csv",
-            "--timeline: expected a program that runs a step");
+    refuses("--kernel list --timeline @/t.csv", "--timeline: expected a program that runs a step");
     refuses("--n-q 2000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
@@ -98,6 +97,16 @@ TEST(refusals, come_before_anything_is_printed)
         const struct command c = program_run(early[k]);
         cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
     }
+}
+
+TEST(refusals, of_a_machine_that_lacks_stack_or_files)
+{
+    script_refuses("ulimit -s 64; ${BUILD:-build}/06_flash_tiled_cuda --quiet",
+                   "06_flash_tiled_cuda: ulimit -s: expected a stack of at least 256 kB, found 64");
+    if (!command_is_sanitized())
+        script_refuses(
+            "ulimit -n 4; ${BUILD:-build}/06_flash_tiled_cuda --device cpu --n-q 5 --profile",
+            "expected a process that finds lines of source");
 }
 
 TEST(refusals, of_every_output_that_a_mode_does_not_make)

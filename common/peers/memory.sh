@@ -29,7 +29,7 @@ for N in $sizes; do
         case $step in 05*) chapter=05_flash_tiled_cpu pass=forward ;; *) chapter=07_backward pass=backward ;; esac
         bytes=$("$resident" "$build/$chapter" --quiet --kernel "${step#*/}" --n-q "$N" --d 64 --threads 1) ||
             { echo "memory.sh: $step with N = $N did not end well" >&2; exit 1; }
-        echo "memory,$step,f32,1,1,$N,64,0,$pass,1,,,,,,$bytes bytes"
+        echo "memory,$step,f32,1,1,$N,64,0,$pass,1,,,,,,${bytes%% *} bytes"
     done
 done >"$rows"
 {

@@ -1,5 +1,6 @@
 /*
- * resident COMMAND [ARGUMENT...] - runs it without its output, and prints how many bytes of memory it had at most.
+ * resident COMMAND [ARGUMENT...] - runs it without its output, and prints how many bytes of memory it had at most, and how
+ * many seconds of the processor it took.
  *
  * Ends with 0 if the command did, else with 1.
  */
@@ -44,6 +45,8 @@ int main(int count, char **arguments)
     struct rusage used;
     if (getrusage(RUSAGE_CHILDREN, &used) != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return 1;
-    printf("%lld\n", (long long)used.ru_maxrss * UNIT);
+    printf("%lld %.2f\n", (long long)used.ru_maxrss * UNIT,
+           (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+               1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec));
     return 0;
 }

@@ -60,6 +60,12 @@ faults: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@CC='$(CC)' sh common/tools/faults.sh $(BUILD)
 
+# Memory and time of long problems.
+.PHONY: growth
+growth: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward $(BUILD)/peers/resident
+	@sh common/tools/growth.sh $(BUILD)
+
 # Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
 # valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
@@ -88,5 +94,6 @@ fresh:
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the reader of .npy files fed with random bytes; SECONDS_OF_FUZZ=20
 #! make faults       every program with each allocation, write, thread … that fails in turn: a table, in some minutes
+#! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS

@@ -8,6 +8,7 @@
 #include "common/tests/test.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,3 +109,22 @@ TEST(bugs, are_at_least_a_hundred)
         count++;
     cr_assert(count >= 100, "there are %zu", count);
 }
+
+#if defined(__linux__)
+struct place {
+    const char *file;
+    int line;
+};
+struct place site_of(const void *instruction) __asm__("_ZN3cpu7site_ofEPKv");
+
+/* The program has instructions at the same distances from its beginning, and these have lines. */
+TEST(bugs, of_a_shared_library_are_not_looked_up_in_the_program)
+{
+    const char *const library = (const char *)(uintptr_t)&qsort;
+    for (size_t n = 0; n < 20; n++) {
+        const struct place place = site_of(library + 4096 * n);
+        cr_assert(place.line == 0, "an instruction of the C library is at %s:%d", place.file,
+                  place.line);
+    }
+}
+#endif
