@@ -18,16 +18,25 @@ cases() {
 03 o c 03_online_softmax --quiet --rows 2 --cols 5 --output o --csv c
 04 o l c 04_flash_no_tiling --quiet --n-q 5 --d 4 --output o --lse l --csv c
 05 o l c 05_flash_tiled_cpu --quiet --n-q 5 --d 4 --threads 2 --output o --lse l --csv c
-06 o l c 06_flash_tiled_cuda --device cpu --quiet --n-q 5 --d 4 --threads 2 --kernel fa2 --output o --lse l --csv c
+06 o l c 06_flash_tiled_cuda --device cpu --quiet --n-q 5 --d 16 --threads 2 --kernel fa2 --output o --lse l --csv c
 06-bf16 o l t 06_flash_tiled_cuda --device cpu --quiet --dtype bf16 --n-q 5 --d 64 --threads 2 --output o --lse l --timeline t
-06-profile o 06_flash_tiled_cuda --device cpu --n-q 5 --d 4 --kernel fa2 --profile --output o
+06-profile o 06_flash_tiled_cuda --device cpu --n-q 5 --d 16 --kernel fa2 --profile --output o
 07 o l q k v c 07_backward --quiet --n-q 5 --d 4 --threads 2 --output o --lse l --dq q --dk k --dv v --csv c
 07-complete o q v 07_backward --device cpu --quiet --n-q 65 --d 64 --threads 2 --kernel cuda_complete --output o --dq q --dv v
 07-ordered o q t 07_backward --device cpu --quiet --dtype bf16 --n-q 5 --d 64 --kernel cuda_ordered --output o --dq q --timeline t
 END
 }
-kinds='alloc open thread write short fsync link rename close ftruncate named-write named-fsync named-rename named-close
-term-write term-fsync term-link term-rename term-close term-named-fsync term-named-rename kill-write kill-fsync'
+# Kinds of faults, as rows of the table name them.
+kinds() {
+    case $1 in
+    memory) echo alloc ;;
+    threads) echo thread ;;
+    files) echo open ;;
+    disk) echo write short fsync link rename close ftruncate named-write named-fsync named-rename named-close ;;
+    signals) echo term-write term-fsync term-link term-rename term-close term-named-fsync term-named-rename kill-write kill-fsync ;;
+    *) echo "$1" ;;
+    esac
+}
 
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
@@ -97,20 +106,23 @@ try() { # kind n
     esac
 }
 
-# All runs of one case and kind: a row of the table if there are any. Fails if something is wrong.
+# All runs of one case and kind, or group of kinds: a row of the table if there are any. Fails if something is wrong.
 row() { # case kind
-    n=1 runs=0 crashed=0 hung=0 half=0 silent=0
-    while try "$2" $n; [ $verdict != none ]; do
-        runs=$((runs + 1))
-        case $verdict in
-        crashed) crashed=$((crashed + 1)) ;;
-        hung) hung=$((hung + 1)) ;;
-        half-written) half=$((half + 1)) ;;
-        silent) silent=$((silent + 1)) ;;
-        esac
-        [ $verdict = fine ] || echo "    $1 $2:$n: $verdict, status $status, files: old ${old:-0}, new ${new:-0}: $last" >&2
-        case $2 in alloc) [ $n -lt "${DENSE:-300}" ] || n=$((n + ${STRIDE:-29} - 1)) ;; esac
-        n=$((n + 1))
+    runs=0 crashed=0 hung=0 half=0 silent=0
+    for each in $(kinds "$2"); do
+        n=1
+        while try "$each" $n; [ $verdict != none ]; do
+            runs=$((runs + 1))
+            case $verdict in
+            crashed) crashed=$((crashed + 1)) ;;
+            hung) hung=$((hung + 1)) ;;
+            half-written) half=$((half + 1)) ;;
+            silent) silent=$((silent + 1)) ;;
+            esac
+            [ $verdict = fine ] || echo "    $1 $each:$n: $verdict, status $status, files: old ${old:-0}, new ${new:-0}: $last" >&2
+            [ "$each" != alloc ] || [ $n -lt "${DENSE:-300}" ] || n=$((n + ${STRIDE:-29} - 1))
+            n=$((n + 1))
+        done
     done
     [ $runs = 0 ] || printf '| %-11s | %-18s | %5d | %7d | %4d | %12d | %16d |\n' "$1" "$2" $runs $crashed $hung $half $silent
     [ $((crashed + hung + half + silent)) = 0 ]
@@ -127,7 +139,7 @@ case $1 in
     echo '|-------------|--------------------|-------|---------|------|--------------|------------------|'
     for case in $(cases | cut -d ' ' -f 1); do
         begin "$case" || exit 1
-        for kind in $kinds; do row "$case" "$kind"; done
+        for kind in memory threads files disk signals; do row "$case" "$kind"; done
     done
     ;;
 test)

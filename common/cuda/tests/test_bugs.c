@@ -123,8 +123,8 @@ TEST(bugs, of_a_shared_library_are_not_looked_up_in_the_program)
     const char *const library = (const char *)(uintptr_t)&qsort;
     for (size_t n = 0; n < 20; n++) {
         const struct place place = site_of(library + 4096 * n);
-        cr_assert(place.line == 0, "an instruction of the C library is at %s:%d", place.file,
-                  place.line);
+        cr_assert(!strstr(place.file, ".cu"), "an instruction of the C library is at %s:%d",
+                  place.file, place.line);
     }
 }
 #endif
