@@ -190,10 +190,11 @@ struct ladder_shape {
 };
 static const struct ladder_shape ladder_f32[] = { { 16, 4096, 64 }, { 16, 4096, 128 } };
 static const struct ladder_shape ladder_16[] = {
-    { 32, 4096, 64 }, { 32, 4096, 128 }, { 32, 8192, 128 }, { 32, 16384, 128 }
+    { 32, 4096, 64 },  { 32, 4096, 128 }, { 32, 8192, 64 },
+    { 32, 8192, 128 }, { 32, 16384, 64 }, { 32, 16384, 128 },
 };
 
-enum { BATCH = 4, DRAWN = 2, LONGEST_ROW = 160, LADDER_ROWS = 2 * KERNELS * 4 };
+enum { BATCH = 4, DRAWN = 2, LONGEST_ROW = 160, LADDER_ROWS = 2 * KERNELS * 6 };
 _Static_assert(sizeof ladder_16 / sizeof ladder_16[0] == LADDER_ROWS / 2 / KERNELS &&
                    LADDER_ROWS * LONGEST_ROW + sizeof REPORT_SPEED_CSV("device") < REPORT_CSV,
                "the ladder's rows have to fit");

@@ -16,7 +16,7 @@ void bench_kernels(const struct step *only, const struct device *device,
 
 /*
  * The same for all kernels of --dtype, without a mask and causal: for a GPU. In float32 64 heads of 4096 queries
- * and keys, d = 64 and 128; in 16 bits 128 heads, and with d = 128 also of 8192 and 16384.
+ * and keys, d = 64 and 128; in 16 bits 128 heads, also of 8192 and 16384.
  */
 void bench_ladder(const struct device *device, const struct options *options);
 

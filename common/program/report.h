@@ -88,7 +88,7 @@ void report_summary(const char *path, const struct summary *summary);
     ",milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
 
 /* Adds a line of comma-separated values to some; what does not fit is left out. */
-enum { REPORT_CSV = 32000 };
+enum { REPORT_CSV = 40000 };
 void report_append(char text[REPORT_CSV], const char *line);
 
 /* Has `text`, lines of comma-separated values, written to `path` by report_close. The last text for a path counts. */

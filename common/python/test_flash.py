@@ -10,13 +10,14 @@ import unittest
 from pathlib import Path
 
 from test_memory import Memory
+from test_peers import Peers
 from test_programs import Programs
 from test_refusals import Refusals
 from test_threads import Threads
 from test_torch import Torch
 from test_values import Values
 
-CASES = Values, Programs, Threads, Memory, Torch, Refusals
+CASES = Values, Programs, Threads, Memory, Torch, Refusals, Peers
 
 
 def main() -> int:

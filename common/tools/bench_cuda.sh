@@ -7,10 +7,13 @@
 #
 # Writes CHAPTER/results/GPU.csv with the machine, its driver, the toolkit and the commit at its head: COMMIT, or git's
 # word. PyTorch is asked if an interpreter has it: PYTHON, or python3. Without a GPU chapter 06 says how slow a CPU is, and
-# nothing is written. RESULTS names another file; SECONDS_AT_MOST is how long one ladder, or PyTorch, may take.
+# nothing is written. RESULTS names another file; SECONDS_AT_MOST is how long one ladder, or PyTorch, may take. What is measured is
+# compared with the file as it was: with that of another copy of the course, where BEFORE names its folder.
+#
+# DRY=1 tries all this without a GPU: a small problem instead of the ladder, whose figures are those of the H200.
 program=$1 chapter=$2
 [ $# -eq 2 ] || { echo "bench_cuda.sh: expected a program and its chapter" >&2; exit 2; }
-"$program" --device gpu --n-q 9 --d 64 --quiet >/dev/null 2>&1
+[ -n "$DRY" ] || "$program" --device gpu --n-q 9 --d 64 --quiet >/dev/null 2>&1
 case $?,$chapter in
 77,06_*) exec "$program" --bench ;;
 77,*) exec "$program" --device gpu --n-q 9 --quiet ;;  # it says why
@@ -19,7 +22,7 @@ esac
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 python=${PYTHON:-python3} status=0
-limit=$(command -v timeout || command -v gtimeout) && limit="$limit -k 10 ${SECONDS_AT_MOST:-900}"
+limit=$(command -v timeout || command -v gtimeout) && limit="$limit --foreground -k 10 ${SECONDS_AT_MOST:-900}"
 direction=forward
 case $chapter in 07_*) direction=backward ;; esac
 failed() {  # what, status
@@ -27,18 +30,25 @@ failed() {  # what, status
     echo "bench_cuda.sh: $1: $2; what it had measured is kept" >&2
     status=1
 }
-if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>"$work/why"; then
+if "$python" -c "import sys, torch; sys.exit(not ('$DRY' or torch.cuda.is_available()))" 2>"$work/why"; then
     asked=yes
 else
     echo "skipped: PyTorch ($python: $(tail -n 1 "$work/why" | grep . || echo 'its torch sees no GPU'))"
     asked=no
 fi
-ask_pytorch() {
+ask_pytorch() {  # errors, or nothing
     [ $asked = yes ] || return
     # shellcheck disable=SC2086  # words
-    $limit "$python" common/peers/pytorch_gpu.py $direction >>"$work/peers" || failed PyTorch $?
+    $limit "$python" common/peers/pytorch_gpu.py $direction $1 ${DRY:+dry} >>"$work/peers" || failed PyTorch $?
+}
+dry_ladder() {  # type
+    kernels=$(sh common/tools/kernels_of.sh "$program" "$1" | tail -n 1)
+    "$program" --device cpu --quiet --kernel "$kernels" --n-q 33 --d 64 --dtype "$1" || failed "the ladder in $1" $?
+    grep -v '^#' "$chapter/results/nvidia_h200.csv" | grep "^chapter\|^..,[^ ]*,$1," >"$work/$1"
+    sed 1d "$work/$1" >>"$work/ladder"
 }
 ladder() {  # type
+    [ -z "$DRY" ] || { dry_ladder "$1"; return; }
     # shellcheck disable=SC2086
     $limit "$program" --bench --device gpu --dtype "$1" ${LEAVE_OUT:+--exclude "$LEAVE_OUT"} --csv "$work/$1"
     case $? in
@@ -77,12 +87,14 @@ write_results() {
             FILENAME == ARGV[1] { print; if ($2 ~ /complete$/) complete[at] = $11; next }
             {
                 at = $2 "," at
+                if ($15 != "") error[at] = $15  # only one of its two turns finds it out
                 if (!(at in best)) names[++n] = at
                 if (!(at in best) || $11 + 0 < best[at]) { best[at] = $11 + 0; row[at] = $0 }
             }
             END {
                 for (k = 1; k <= n; k++) {
                     $0 = row[names[k]]
+                    $15 = error[names[k]]
                     at = $3 "," $5 "," $6 "," $7 "," $8
                     if (complete[at] > 0) $14 = sprintf("%.3f", $11 / complete[at])
                     print
@@ -94,7 +106,8 @@ write_results() {
 
 : >"$work/peers"
 : >"$work/ladder"
-ask_pytorch
+cp "${BEFORE:+$BEFORE/}$results" "$work/before" 2>/dev/null
+ask_pytorch errors
 ladder f32
 write_results
 ladder bf16
@@ -108,5 +121,15 @@ awk -F, '/,pytorch/ {
     printf "%-18s %-4s N %5s, d %3s %-7s %10.3f ms; complete is %s times as fast\n", $2, $3, $6, $7,
         ($8 == 1 ? "causal" : ""), $11, $14
 }' "$results"
+# Each kernel against what it was, where that makes a difference.
+[ ! -s "$work/before" ] || awk -F, '
+    /^# command/ && FNR == NR { sub(/^# command: /, ""); print "before: " $0 }
+    /^#/ || $2 ~ /^pytorch/ || $11 + 0 == 0 { next }
+    { at = $2 "," $3 "," $4 * $5 "," $6 "," $7 "," $8 }
+    FNR == NR { before[at] = $11; next }
+    at in before && (before[at] / $11 > 1.02 || before[at] / $11 < 0.98) {
+        printf "%-18s %-4s N %5s, d %3s %-7s %10.3f ms, before %10.3f ms: %.2f times as fast\n", $2, $3, $6, $7,
+            ($8 == 1 ? "causal" : ""), $11, before[at], before[at] / $11
+    }' "$work/before" "$results"
 echo "written to $results"
 exit $status
