@@ -52,15 +52,18 @@ test-cuda: setup-test
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
 
-# What a machine with a GPU can do for the course, one step after the other (common/tools/gpu.sh), for this machine's GPU
-# alone: it takes nvcc and a compiler, and neither Criterion nor a network.
-.PHONY: gpu
-gpu:
-	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; }
-	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
-	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
-	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))')
-	@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS)
+# What a machine with a GPU can do for the course, one stage after the other (common/tools/gpu.sh), for this machine's GPU
+# alone: it takes nvcc and a compiler, and neither Criterion nor a network. DRY=1: the plan, on the emulator.
+.PHONY: gpu gpu-dry
+gpu: $(if $(DRY),gpu-dry)
+	$(if $(DRY),,@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; })
+	$(if $(DRY),,@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; })
+	$(if $(DRY),,$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
+	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))'))
+	$(if $(DRY),,@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS))
+gpu-dry: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/$c $(BUILD)/tests/$c) $(BUILD)/tests/cuda
+	@PYTHON='$(or $(PYTHON),$(wildcard $(BUILD)/python/bin/python))' sh common/tools/gpu.sh $(BUILD) $(STEPS)
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
@@ -78,6 +81,7 @@ racecheck-07: setup-run
 #!                   fetches into build/; make cuda-check compares the committed tables with it, and looks whether
 #!                   waits and exponentials are in the order that kernels for Hopper claim
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
-#! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, tested, measured,
-#!                   and run under NVIDIA's checkers; needs nvcc, and no network. STEPS="kernels tests": some of
-#!                   it; ONLY=07_backward: of one chapter
+#! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, measured with PyTorch,
+#!                   tested, and run under NVIDIA's checkers; needs nvcc, and no network. It goes on where the call
+#!                   before has ended. MINUTES=9: for so long; STEPS="kernels bench": some of it; ONLY=07_backward: of
+#!                   one chapter; BEFORE=FOLDER: speeds against those that another copy has; DRY=1: a try without a GPU

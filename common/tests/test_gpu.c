@@ -6,6 +6,7 @@
 #include "common/tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TITLE                                                       \
@@ -85,7 +86,7 @@ Test(gpu, says_which_step_had_no_time_left, .timeout = TEST_SECONDS)
         cr_skip_test("no timeout here, as on macOS, which has no GPU that the script is for");
     chapter();
     command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\nsleep 9\n");
-    script_prints("STEP_SECONDS=1 " GPU "tests", 1,
+    script_prints("STAGE_SECONDS=1 " GPU "tests", 1,
                   (const char *const[]){ "tests of 06", "its time was over", NULL });
 }
 
@@ -113,8 +114,60 @@ TEST(gpu, is_not_there_where_the_program_says_so)
     script_prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
     const struct command c = command_run("sh common/tools/gpu.sh @/b naps");
     cr_assert(c.status == 2 &&
-                  is_one_line_with(c.err, "naps: expected instructions, kernels, tests"),
+                  is_one_line_with(c.err, "naps: expected instructions, kernels, bench"),
               "status %d: %s", c.status, c.err);
+}
+
+/* Bench has measured one type when it fails; it is not done again either, until something is different. */
+TEST(gpu, does_no_stage_twice_but_on_another_gpu)
+{
+    chapter();
+    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
+    script_prints(GPU "tests bench", 1,
+                  (const char *const[]){ "2 stages to do: about ", "tests of 06_flash_tiled_cuda",
+                                         "begins: about ", " ok ", "bench of 06_flash_tiled_cuda",
+                                         "FAILED", NULL });
+    command_run("mv @/asked @/first");
+    script_prints(GPU "tests bench", 1,
+                  (const char *const[]){ "0 stages to do: about 0 s", "tests of 06", "ok in ",
+                                         "in an earlier call", "bench of 06", "FAILED",
+                                         "in an earlier call", NULL });
+    script_prints("cat @/asked", 0,
+                  (const char *const[]){ "--device gpu --n-q 9 --d 64 --quiet\n", NULL });
+    script_prints("test $(wc -l <@/asked) -eq 1", 0, (const char *const[]){ NULL });
+    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA A4'\n");
+    script_prints(GPU "tests", 0, (const char *const[]){ "1 stages", "begins: about ", NULL });
+}
+
+/* What a stage should take is in the figures that are kept: without them there would be next to nothing to expect. */
+TEST(gpu, leaves_what_its_minutes_do_not_suffice_for_to_the_next_call)
+{
+    chapter();
+    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
+    script_prints("MINUTES=2 " GPU "tests bench", 3,
+                  (const char *const[]){
+                      "tests of 06_flash_tiled_cuda", " ok ",
+                      "left for the next call: bench of 06_flash_tiled_cuda, about", NULL });
+    const struct command c = command_run("MINUTES=2 " GPU "tests bench | sed -n "
+                                         "'s/.*bench of 06[^ ]*, about \\([0-9]*\\) s.*/\\1/p'");
+    cr_assert(atoi(c.out) > 200 && atoi(c.out) < 480, "expected minutes, found %s", c.out);
+}
+
+/* No GPU is asked for, problems are small, and the results that are kept stay as they are. */
+TEST(gpu, is_tried_on_the_emulator)
+{
+    chapter();
+    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
+    command_script("b/tests/cuda", "#!/bin/sh\necho '1 passed'\n");
+    script_prints(
+        "cp common/results/README.md @/r.csv; DRY=1 " GPU "instructions bench curve tests", 0,
+        (const char *const[]){ "instructions of all", " ok ", "bench of 06", "written to ",
+                               "dry/06_flash_tiled_cuda.csv", "bench of 06", " ok ", "curve of 06",
+                               " ok ", "tests of 06", " ok ", NULL });
+    script_prints("cmp common/results/README.md @/r.csv && ! grep -e 'gpu' -e '--n-q [0-9]\\{3\\}' "
+                  "@/asked && "
+                  "cat @/b/dry/06_flash_tiled_cuda.csv",
+                  0, (const char *const[]){ "# command: make bench-06", "\n06,wgmma,bf16,", NULL });
 }
 
 /* Where the course is a copy without git's records, somebody may know the commit. */

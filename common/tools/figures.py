@@ -141,6 +141,10 @@ def page_of(command, rest):
         return measured.speed(*rest[:3], rest[3:])
     if command == "best" and len(rest) > 1 and rest[0] in ("page", "summary"):
         return (measured.best_page if rest[0] == "page" else measured.best_summary)(rest[1:])
+    if command == "older" and len(rest) > 1:
+        return measured.if_older(*rest)
+    if command == "curve" and len(rest) == 1:
+        return measured.curve_picture(*rest)
     if command == "chapters" and len(rest) in (1, 2):
         return measured.chapters(*rest)
     if command == "loop" and len(rest) == 2 and rest[1].isdigit():
@@ -162,7 +166,7 @@ def main(arguments):
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
     if lines is None:
-        print("figures: expected make, check, order, table, speed, best, chapters or loop, as common/tools/"
+        print("figures: expected make, check, order, table, speed, best, older, curve, chapters or loop, as common/tools/"
               f"figures.py has them; found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     print("\n".join(lines))

@@ -66,6 +66,39 @@ def older_code(path):
 OLDER = " (older code)"
 
 
+def if_older(chapter, text, *kernels):
+    """The text, if one of these kernels, or of all, has changed since it was measured; each is "name d"."""
+    path = results_of(chapter)
+    older = {" ".join(kernel) for kernel in older_code(path)} if path else set()
+    return [text] if older & set(kernels or older) else []
+
+
+CURVE = Path("06_flash_tiled_cuda/results/time_against_n.csv")
+
+
+def curve():
+    """GPU, and (kernel, N, milliseconds): naive and fa2 in float32, which `make gpu` measures; nothing as long as it has not."""
+    gpu, times = "", []
+    for line in lines_of(CURVE) if CURVE.exists() else []:
+        if line.startswith("# machine: "):
+            gpu = line[len("# machine: "):]
+        row = line.split(",")
+        if len(row) == 3 and row[1].isdigit():
+            times.append((row[0], int(row[1]), float(row[2])))
+    return gpu, times
+
+
+def curve_picture(path):
+    """The picture of the curve, as Markdown."""
+    _, times = curve()
+    if not times:
+        return []
+    most = max(n for _, n, _ in times)
+    naive, fa2 = ([ms for kernel, n, ms in times if (kernel, n) == (name, most)][0] for name in ("naive", "fa2"))
+    return [f"![Time on a GPU against text length, both axes logarithmic: for {most} words the plain formula takes {naive:.3g} ms, "
+            f"and FlashAttention-2 {fa2:.3g} ms]({path})"]
+
+
 def speed_source(chapter, folder="../results"):
     path = results_of(chapter)
     return [source(path, f"{folder}/{path.name}", "bf16|PyTorch")] if path else ["Not measured yet."]

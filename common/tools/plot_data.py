@@ -242,6 +242,12 @@ def gpu_lines(path, kernels):
     return lines
 
 
+def gpu_time_against_n(programs):
+    """kernel N milliseconds of float32 on a GPU, which the first line names."""
+    gpu, times = measured.curve()
+    return [f"# {gpu}"] + [f"{kernel} {n} {six(ms)}" for kernel, n, ms in times]
+
+
 # ---- chapter 06 ---------------------------------------------------------------------------------
 
 def cuda_accesses(programs):

@@ -41,6 +41,8 @@ def pictures():
                   time_against_n=d.time_against_n)
     yield from of(six, accesses=d.cuda_accesses, grid=d.grid, lanes=d.lanes, memories=d.memories, fragments=d.fragments,
                   swizzle=d.swizzle)
+    if plot_data.measured.CURVE.exists():  # the front page shows it then
+        yield from of(six, time_against_n=d.gpu_time_against_n)
     yield from of(seven, accesses_against_m=d.backward_against_m, loss_curves=d.loss_curves, products=d.products, dS=d.dS,
                   percent_of_peak=d.backward_percent_of_peak)
     # There are two scales only, so that kernels can be compared.

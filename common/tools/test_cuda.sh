@@ -3,7 +3,7 @@
 # installed; or one of the two.
 #
 # A suite or a kernel that fails does not keep the others from being tried; the end is 1 then. It is 77 where there is no
-# GPU: that is not a pass.
+# GPU: that is not a pass. DRY=1: one suite, and on the emulator.
 build=$1 chapter=$2 only=$3 status=0
 run=$build/$chapter
 # The suites of kernels have the kernels' names.
@@ -13,23 +13,27 @@ case $chapter in
 06_*) there=--device-info prefix='' suites="device $suites every_kernel dropout" ;;
 07_*) there='--n-q 9 --quiet' prefix=cuda_ suites="$suites program" of_16_bits="$of_16_bits hopper" ;;
 esac
-limit() {  # a kernel that never ends
-    if command -v timeout >/dev/null; then timeout -k 10 120 "$@"; else "$@"; fi
+on=gpu
+[ -z "$DRY" ] || on=cpu suites=naive of_16_bits=''
+case $DRY,$chapter in ?*,07_*) suites=recompute ;; esac
+limit() {  # a kernel that never ends; what limits this script ends it too
+    if command -v timeout >/dev/null; then timeout --foreground -k 10 120 "$@"; else "$@"; fi
 }
 
 # shellcheck disable=SC2086  # two words
-"$run" $there --device gpu || exit
+"$run" $there --device $on || exit
 # A type that the GPU is too old for is left out: the program says so, and here is what is not tested.
 known=''
 for type in $types; do
-    "$run" --device gpu --quiet --n-q 9 --d 64 --dtype "$type"
+    "$run" --device $on --quiet --n-q 9 --d 64 --dtype "$type"
     case $? in
     0) known="$known $type" ;;
     77) of_16_bits='' && echo "skipped: what needs --dtype $type, of $chapter" ;;
     *) known="$known $type" status=1 ;;
     esac
 done
-export CUDA_TESTS=gpu BUILD="$build"
+[ -n "$DRY" ] || export CUDA_TESTS=gpu
+export BUILD="$build"
 [ "$only" = checkers ] || for suite in $suites $of_16_bits; do
     echo "$prefix$suite:"
     "$build/tests/$chapter" --filter "$prefix$suite/*" --jobs "$(getconf _NPROCESSORS_ONLN)" || status=1
@@ -39,7 +43,7 @@ done
     if command -v compute-sanitizer >/dev/null; then
         for type in $known; do
             for kernel in $(sh common/tools/kernels_of.sh "$run" "$type"); do
-                limit compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device gpu --quiet \
+                limit compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device $on --quiet \
                     --kernel "$kernel" --dtype "$type" --n-q 300 --n-k 330 --d 64 --heads 2 --causal
                 case $? in
                 0) echo "$tool: $kernel, $type: ok" ;;

@@ -11,6 +11,7 @@ from folder import InAFolder  # the tools are found then too
 import figures
 import measured
 import nvidia
+import plots
 
 NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
          "ratio_previous,max_abs_error\n")
@@ -127,6 +128,27 @@ class Results(InAFolder):
         # A kernel that the file does not name was measured with unknown code, so its figures count as older.
         self.write("06_flash/results/one.csv", ONE)
         self.assertEqual(measured.older_code("06_flash/results/one.csv"), {("quick", "64"), ("complete", "64")})
+
+    @mock.patch.dict(os.environ, GPU="one")
+    def test_a_sentence_about_older_code_is_there_as_long_as_the_code_is(self):
+        self.write("06_flash/results/one.csv", ONE.replace("# ratio", "# code: quick 64 0a, complete 64 1b\n# ratio"))
+        self.write("06_flash/results/sass.txt", "# kernel d arch\nquick 64 90a 0a\ncomplete 64 90a 2c\n")
+        for kernels, out in (((), "Old.\n"), (("complete 64",), "Old.\n"), (("quick 64", "mma 64"), "\n")):
+            self.assertEqual(run("older", "06", "Old.", *kernels), (0, out, ""), kernels)
+        self.write("06_flash/results/sass.txt", "# kernel d arch\nquick 64 90a 0a\ncomplete 64 90a 1b\n")
+        self.assertEqual(run("older", "06", "Old."), (0, "\n", ""))
+
+    def test_the_curve_is_there_when_it_has_been_measured(self):
+        self.assertEqual(run("curve", "curve.svg"), (0, "\n", ""))
+        self.assertNotIn("06_time_against_n", str(list(plots.pictures())))
+        self.write(str(measured.CURVE), "# machine: A GPU\n# command: make gpu\nkernel,n,milliseconds\nnaive,512,0.5\nfa2,512,0.25\n"
+                   "naive,1024,2.004\nfa2,1024,1\n")
+        status, out, err = run("curve", "curve.svg")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"!\[.* for 1024 words the plain formula takes 2 ms, and FlashAttention-2 1 ms\]\(curve.svg\)\n")
+        path, script, data = next(picture for picture in plots.pictures() if "06_flash_tiled_cuda/pages/pictures/time" in picture[0])
+        self.assertEqual((path, script), ("06_flash_tiled_cuda/pages/pictures/time_against_n.svg", "06_time_against_n.gp"))
+        self.assertEqual(data(None), ["# A GPU", "naive 512 0.5", "fa2 512 0.25", "naive 1024 2.004", "fa2 1024 1"])
 
     @mock.patch.dict(os.environ, GPU="one")
     def test_the_line_below_names_the_gpu(self):
