@@ -208,6 +208,18 @@ static void land(warpgroup *g, unsigned pending)
             g->held.erase(g->held.begin() + ptrdiff_t(k));
 }
 
+/* PTX wants it of a branch in which they wait. */
+static void check_same_arm(const thread *first, thread *t)
+{
+    if (same_site(t->at, first->at))
+        return;
+    self = t;
+    refuse_at(t->at,
+              "wgmma_wait(): threads of a warpgroup wait in different places, others in line %d; "
+              "all have to take the same arm of a branch",
+              first->at.line);
+}
+
 bool products_land()
 {
     for (warpgroup &g : own->units->groups) {
@@ -216,8 +228,8 @@ bool products_land()
         for (thread *t = first; t < first + GROUP; t++)
             if (t->state == AT_PRODUCTS) {
                 here++;
-                if (first->state == AT_PRODUCTS && !same_site(t->at, first->at))
-                    refuse_block("threads of a warpgroup are in different calls");
+                if (first->state == AT_PRODUCTS)
+                    check_same_arm(first, t);
             }
         if (here < GROUP)
             continue;

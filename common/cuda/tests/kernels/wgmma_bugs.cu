@@ -108,6 +108,23 @@ __global__ void two_calls_in_a_warpgroup(float *out)
     out[threadIdx.x / 2] = 1.0f;
 }
 
+__global__ void waits_in_two_arms(float *out)
+{
+    extern __shared__ __align__(1024) uint4 fast[];
+    clear(fast);
+    float d[32];
+    const uint64_t x = wgmma_matrix(fast, 0, 1024);
+    wgmma_fence();
+    wgmma<__half, K_MAJOR>(d, x, x, false);
+    wgmma_commit();
+    if (threadIdx.x < 32) {
+        wgmma_wait<0>(d);
+        d[0] += 1.0f;
+    } else
+        wgmma_wait<0>(d);
+    out[threadIdx.x / 2] = d[0];
+}
+
 __global__ void block_of_a_warp_too_few(float *out)
 {
     wgmma_fence();
@@ -266,6 +283,7 @@ static constexpr bug bugs[] = {
     { "product_not_fenced", [](arrays a) { product_not_fenced<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "half_a_warpgroup", [](arrays a) { half_a_warpgroup<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "two_calls_in_a_warpgroup", [](arrays a) { two_calls_in_a_warpgroup<<<1, GROUP>>>(a.out); } },
+    { "waits_in_two_arms", [](arrays a) { waits_in_two_arms<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "block_of_a_warp_too_few", [](arrays a) { block_of_a_warp_too_few<<<1, 96>>>(a.out); } },
     { "different_matrices", [](arrays a) { different_matrices<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "overlapping_products",
