@@ -16,9 +16,10 @@ namespace cpu
 /*
  * Of one multiprocessor in a cycle, from what Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1 and table 1, say of
  * an H100 SXM5 with 132 of them at 1.83 GHz: 989 TFLOPS in 16 bits, 16 exponentials a multiprocessor and cycle, 12 TB/s from L2.
- * The clock has this rate for mma too, which reaches about 63 % of it on an H100 (arXiv 2402.13499).
+ * These are wgmma's FLOP. mma, a warp's product, reaches about 63 % of them (Luo et al., arXiv 2402.13499).
  */
-static const double FLOP_A_CYCLE = 4096, EXPONENTIALS_A_CYCLE = 16, BYTES_A_CYCLE = 50;
+static const double FLOP_A_CYCLE = 4096, OF_MMA = 0.63, EXPONENTIALS_A_CYCLE = 16,
+                    BYTES_A_CYCLE = 50;
 
 enum { PARTS = 4 };  // warp w has the tensor core and the exponential unit w % 4
 
@@ -103,7 +104,7 @@ static double cycles_of(const timeline_job &job)
 {
     switch (job.unit) {
     case TIMED_PRODUCTS:
-        return job.work / FLOP_A_CYCLE;
+        return job.work / (job.parts == PARTS ? FLOP_A_CYCLE : OF_MMA * FLOP_A_CYCLE);
     case TIMED_EXPONENTIALS:
         return job.work / EXPONENTIALS_A_CYCLE;
     default:
