@@ -13,6 +13,8 @@
     contents   a chapter's first page has a link to each other page of the chapter, where both are given
     order      from a chapter's first page on, the first link under "Next" (or after "**Next:**") leads from
                page to page: to each of them once, exercises apart, and then out of the chapter
+    slower     where a kernel is slower than the one before it, at all d of a type and by the figures of an H200, a page
+               of its chapter says why it is kept, after the line "<!-- NAME is slower, and kept -->"
 
     words, rests, phrases, terms    the language of the pages: prose.py
 
@@ -128,8 +130,23 @@ def order(pages):
             yield f'{page}:{number}: expected "Next" to lead to {following} first, found {link or "no link"}'
 
 
+def slower(pages):
+    for first in (page for page in pages if page.is_first):
+        results, table = first.chapter / "results/nvidia_h200.csv", first.chapter / "kernels/table.h"
+        if not results.exists() or not table.exists():
+            continue
+        names = re.findall(r"^STEP\(\w+, (\w+),", table.read_text(encoding="utf-8"), re.MULTILINE)
+        ratios, text = {}, "".join(path.read_text(encoding="utf-8") for path in first.chapter.rglob("*.md"))
+        for row in (line.split(",") for line in results.read_text(encoding="utf-8").splitlines() if line[:1] != "#"):
+            if len(row) > 13 and row[1].removeprefix("cuda_") in names and re.match("[0-9.]+$", row[13]):
+                ratios.setdefault((row[1], row[2]), []).append(float(row[13]))
+        for name in dict.fromkeys(name for (name, _), all_of_them in ratios.items() if max(all_of_them) < 0.995):
+            if f"\n<!-- {name} is slower, and kept -->\n" not in text:
+                yield f"{results}:1: {name} is slower than the kernel before it: expected a page that says why it is kept, and marks it"
+
+
 CHECKS = {check.__name__: check
-          for check in (links, questions, head, folds, pictures, contents, order, *prose.CHECKS)}
+          for check in (links, questions, head, folds, pictures, contents, order, slower, *prose.CHECKS)}
 
 
 def main(arguments):

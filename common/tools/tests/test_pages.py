@@ -37,6 +37,17 @@ class Pages(InAFolder):
         self.assertEqual(status, 1)
         self.assertIn(line + "\n", out)
 
+    def test_a_kernel_that_is_slower_at_all_d_needs_a_page_that_says_why(self):
+        row = "07,cuda_{},f32,4,16,4096,{},0,backward,gpu,1.0,1,1,{},1\n".format
+        self.write("03_x/kernels/table.h", "STEP(A, a,\nSTEP(B, b,\nSTEP(C, c,\n")
+        self.write("03_x/results/nvidia_h200.csv", "# code\nchapter,kernel\n" + row("a", 64, "") + row("b", 64, 0.8) +
+                   row("b", 128, 0.9) + row("c", 64, 0.5) + row("c", 128, 1.1) + row("gone", 64, 0.5) +
+                   row("pytorch math", 64, 0.5))
+        self.rejects({"03_x/README.md": LESSON}, "03_x/results/nvidia_h200.csv:1: cuda_b is slower than the kernel before it: "
+                     "expected a page that says why it is kept, and marks it", "--only", "slower")
+        self.write("03_x/pages/b.md", "Text.\n\n<!-- cuda_b is slower, and kept -->\nIt teaches.\n")
+        self.accepts({"03_x/README.md": LESSON}, "--only", "slower")
+
     def test_a_good_lesson_is_accepted(self):
         self.accepts({"03_x/README.md": LESSON + PICTURE})
         self.accepts({"03_x/README.md": LESSON + "```text\n## no section\n![x](y)\n<details>\n```\n"})
