@@ -37,7 +37,9 @@ static void chapter(void)
     command_script("b/tests/06_flash_tiled_cuda",
                    "#!/bin/sh\ncase \"$2\" in dropout*) echo '0 passed, 1 failed'; exit 1 ;; esac\n"
                    "echo '1 passed, 0 failed, 0 skipped'\n");
-    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA T4, 550.1'\n");
+    command_script(
+        "nvidia-smi",  // without a query it says what time it is, too
+        "#!/bin/sh\ncase $* in *query*) echo 'NVIDIA T4, 550.1' ;; *) date +%N ;; esac\n");
     command_script("python", "#!/bin/sh\nexit 1\n");
 }
 

@@ -53,8 +53,8 @@ esac
 [ -n "$DRY" ] || nvidia-smi --format=csv 2>/dev/null \
     --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,temperature.gpu,clocks_event_reasons.active
 # What the results are of: the sources, and this GPU.
-key=$({ find common 0[1-7]_* -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' -o -path 'common/peers/*.py' | sort | xargs cat
-    sed -n 2p "$log/device"
+key=$({ find common 0[1-7]_* -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \
+    -o -path 'common/peers/*.py' | sort | xargs cat
     nvidia-smi --query-gpu=name --format=csv,noheader; } 2>/dev/null | cksum)
 
 # ---- how long a stage should take -----------------------------------------------------------------
