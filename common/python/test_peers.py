@@ -7,10 +7,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, "common/peers")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
 import checked  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")

@@ -8,13 +8,13 @@
 #     tests          the tests of the chapters' kernels
 #     checkers       NVIDIA's memcheck and racecheck, kernel by kernel
 #
-# Without STEP all of them. A stage is a step of one chapter (ONLY: one of the two chapters). It takes STAGE_SECONDS at most, and
-# what fails does not keep the rest from going on. Before a stage begins there is a line with the seconds that it should take. If
-# it does not fit into the MINUTES of this call, it is left for the next one. BUILD/log has all that was said; and of each stage
-# that has ended, STEP.CHAPTER.done says how. As long as the sources and the GPU stay the same it is not done again.
+# Without STEP it does all of them. A stage is a step for one chapter; ONLY names one of the two. A stage is ended after STAGE_SECONDS,
+# and if it fails the others still run. The script prints how long a stage should take before it begins, and leaves it for the next
+# call if the MINUTES of this one are too few. BUILD/log keeps all output, and for each stage that has ended a file STEP.CHAPTER.done:
+# as long as the sources and the GPU are the same, the stage is not done again.
 #
-# The end is 1 if a stage failed, now or before, 3 if some are left, and 77 where there is no GPU. DRY=1 tries the plan on the
-# emulator, with small problems and with BUILD/dry for BUILD/log; no results are replaced.
+# The exit status is 1 if a stage failed, in this call or before, 3 if stages are left, and 77 without a GPU. DRY=1 tries the plan on
+# the emulator, with small problems; it writes to BUILD/dry, and replaces no results.
 build=$1
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- instructions kernels bench curve tests checkers
@@ -52,15 +52,16 @@ esac
 { nvidia-smi; "${NVCC:-nvcc}" --version; } >>"$log/device" 2>&1
 [ -n "$DRY" ] || nvidia-smi --format=csv 2>/dev/null \
     --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,temperature.gpu,clocks_event_reasons.active
-# What the results are of: the sources, and this GPU.
+# Results are those of these sources and this GPU.
 key=$({ find common 0[1-7]_* -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \
     -o -path 'common/peers/*.py' | sort | xargs cat
     nvidia-smi --query-gpu=name --format=csv,noheader; } 2>/dev/null | cksum)
 
 # ---- how long a stage should take -----------------------------------------------------------------
 
-# A ladder and PyTorch by the times that are kept of an H200, with their rests: as speed.c and pytorch_gpu.py do it. What a CPU
-# needs to make a problem, and to start Python, is a guess. Of a problem that is not in the file but has twice the d of one that is, the time.
+# The ladders and PyTorch take as many runs and rests as speed.c and pytorch_gpu.py give them, each as long as it took on the H200. How
+# long the CPU needs to make the problems, and to start Python, is a guess. A problem with d = 64 that is not in the file takes as long
+# as the one with d = 128.
 seconds_of_bench='
     function runs(all, once) { return once * 21 < all ? 21 : once * 3 > all ? 3 : int(all / once) }
     function rest(ms) { return (ms < 30 ? ms : 30) / 1000 }
@@ -69,7 +70,7 @@ seconds_of_bench='
     {
         at = $3 "," $6 "," $7 "," $8
         once[at] += $11 / 1000; rests[at] += rest($11)
-        gigabytes[at] = 4 * (chapter == 7 ? 6 : 3) * $4 * $5 * $6 * $7 / 1e9; n[at] = $6; d[at] = $7; other[at] = $3 "," $6 "," 64 "," $8
+        gigabytes[at] = 4 * (chapter == 7 ? 6 : 3) * $4 * $5 * $6 * $7 / 1e9; d[at] = $7; other[at] = $3 "," $6 "," 64 "," $8
     }
     END {
         for (at in once) {
@@ -78,7 +79,7 @@ seconds_of_bench='
         }
         printf "%d\n", seconds + 40
     }'
-# Both kernels take time as N^2.
+# The time of both kernels grows as N^2.
 seconds_of_curve='
     function least(a, b) { return a < b ? a : b }
     $3 == "f32" && $6 == 4096 && $7 == 64 && $8 == 0 && ($2 == "naive" || $2 == "fa2") { once += $11 / 4000 }
@@ -89,13 +90,11 @@ seconds_of_curve='
         }
         printf "%d\n", seconds
     }'
-kept() {  # chapter: the figures of a GPU of this kind, or else of the one that there are figures of
-    [ -f "$1/results/nvidia_h200.csv" ] && echo "$1/results/nvidia_h200.csv" || echo /dev/null
-}
-expected() {  # step, chapter; where no figure is kept a guess
+expected() {  # step, chapter; of steps that are in no file of results it is a guess
+    figures=$2/results/nvidia_h200.csv
     case $1 in
-    bench) awk -F, -v chapter="${2%%_*}" "$seconds_of_bench" "$(kept "$2")" ;;
-    curve) awk -F, "$seconds_of_curve" "$(kept "$2")" ;;
+    bench) awk -F, -v chapter="${2%%_*}" "$seconds_of_bench" "$figures" ;;
+    curve) awk -F, "$seconds_of_curve" "$figures" ;;
     kernels) echo $((2 * 2 * $({ here "$2" f32; here "$2" bf16; here "$2" f16; } | wc -l))) ;;
     tests) echo $((8 * $({ here "$2" f32; here "$2" bf16; } | wc -l))) ;;
     checkers) echo $((2 * 5 * $({ here "$2" f32; here "$2" bf16; } | wc -l))) ;;
