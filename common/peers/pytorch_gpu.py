@@ -97,6 +97,8 @@ def main():
         print("pytorch_gpu.py: its errors are left out: this Python has no NumPy", file=sys.stderr)
     chapter, operations = ("07", 10) if backward else ("06", 4)
     torch.manual_seed(1)
+    if DRY:
+        torch.set_num_threads(1)  # other programs may be running
     torch.backends.cuda.matmul.allow_tf32 = False
     for kind, heads, n, d in SMALL if DRY else BACKWARD if backward else FORWARD:
         problems = [torch.randn(4 if backward else 3, BATCH, heads, n, d, device=DEVICE,
