@@ -64,7 +64,7 @@ static struct test_problem some_tiles(float scale)
     return problem_of(p, 0, 1);
 }
 
-TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
+static void assert_the_same_on_any_number(enum kernel_name name)
 {
     static const size_t processors[] = { 1, 2, 3, 12, 40 };
     struct test_problem t = some_tiles(-0.1f);
@@ -72,7 +72,7 @@ TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
     float *O = allocate(n, sizeof *O, "O"), *first = allocate(n, sizeof *O, "O");
     for (size_t k = 0; k < sizeof processors / sizeof processors[0]; k++) {
         cuda_cpu_threads(processors[k]);
-        run_on(test_device(), PERSISTENT, &t, k ? O : first, NULL);
+        run_on(test_device(), name, &t, k ? O : first, NULL);
         cr_assert(k == 0 || memcmp(O, first, n * sizeof *O) == 0, "%zu multiprocessors",
                   processors[k]);
     }
@@ -80,6 +80,11 @@ TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
     free(first);
     free(O);
     problem_free(&t);
+}
+
+TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
+{
+    assert_the_same_on_any_number(PERSISTENT);
 }
 
 TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)

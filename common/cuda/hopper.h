@@ -15,15 +15,20 @@
  *     tma_load(to, &map, bar, x, y)   a box of the array, from (x, y) on, comes to shared memory, and its bytes to bar; one thread
  *                                     asks. What is outside the array is 0. x elements are a multiple of 16 bytes.
  *                                     With (x, y, z), (x, y, z, w) in 3 and 4 dimensions
+ *     tma_store(&map, from, x, y, z)  a box in shared memory, which lies there as tma_load leaves it, goes to the array, but for
+ *                                     what of it is outside. It is a copy in bulk:
  *     bulk_add(to, from, bytes)       adds floats in shared memory to global memory, atomically
  *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after the last the shared
  *                                     memory may be used again
  *     fence_async()                   what this thread has written in shared memory, mbarriers too, the units see from here on
+ *     fence_async_global()            what other blocks have done in global memory before this thread awaited it (turns.h), copies
+ *                                     in bulk see from here on
  *
  *     wgmma<T, MAJOR>(d, a, b, add)   D = A B, or D += A B, of 64 x N, 64 x 16 and 16 x N elements, by four warps; d has N / 2
  *                                     floats, a is four registers or wgmma_matrix(…), b is wgmma_matrix(…), and MAJOR says how
  *                                     b lies. wgmma<T, MAJOR, A_MAJOR>(…) also says how a lies
  *     wgmma_matrix(begin, leading, stride)   where a matrix begins in dynamic shared memory, and its steps in bytes
+ *     wgmma_further(matrix, bytes)    the matrix with the same steps that begins so many bytes after it
  *     wgmma_fence()                   before the first product and after each commit: registers are as the products may take them
  *     wgmma_commit()                  the products so far are a group
  *     wgmma_wait<N>(d, …)             waits until at most the N groups last committed still run; d, … can be used then. Until
@@ -33,6 +38,7 @@
  *     barrier_arrive(id, threads)     comes to it and does not wait
  *     setmaxnreg_inc<N>(), setmaxnreg_dec<N>()   the threads of this warpgroup have N registers each from here on
  *     elect_one()                     true in one lane of the warp
+ *     stmatrix(row, r)                8 x 8 matrices, one, two or four, go to shared memory: as ldmatrix (tensor.h), but the other way
  *
  * A box has rows of 128 bytes, which lie together from a multiple of 1024 bytes on. 16 bytes are a piece, and piece c of row r
  * lies at place c ^ r % 8 of its row, so that eight rows' pieces c lie in different banks. wgmma finds them there:
@@ -54,6 +60,12 @@
 #define COMMON_CUDA_HOPPER_H
 
 enum wgmma_major { K_MAJOR, MN_MAJOR };
+
+/* The N that have an instruction here; wgmma_ptx.h has a row for each. */
+constexpr bool wgmma_makes(int N)
+{
+    return N == 64 || N == 80 || N == 96 || N == 128 || N == 176 || N == 192 || N == 256;
+}
 
 #ifdef __CUDACC__
 #include "common/cuda/gpu/hopper_ptx.h"

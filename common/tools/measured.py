@@ -47,19 +47,25 @@ def results_of(chapter):
 
 
 def codes_of(lines):
-    """Of "# code: NAME D CHECKSUM, NAME …": kernel and d -> the checksum of its machine code."""
+    """Of "# code: NAME D CHECKSUM, NAME …": kernel and d -> the checksums of its machine code, one for each tile."""
     listed = "".join(line[len("# code: "):] + ", " for line in lines if line.startswith("# code: "))
-    return {tuple(entry.split()[:2]): entry.split()[2] for entry in listed.split(", ") if entry}
+    return checksums(entry.split() for entry in listed.split(", ") if entry)
+
+
+def checksums(rows):
+    """The same of rows that begin with a kernel and d, and end with a checksum."""
+    found = {}
+    for row in rows:
+        found.setdefault((row[0], row[1]), []).append(row[-1])
+    return found
 
 
 def older_code(path):
     """The kernels and d of a GPU's results, of those whose machine code has a checksum, that have changed since."""
     measured = codes_of(lines_of(path))
-    table, now = Path(path).parent / "sass.txt", {}
-    for line in lines_of(table) if table.exists() else []:
-        row = line.split()
-        if row[0] != "#" and row[2] == "90a":
-            now[row[0], row[1]] = row[-1]
+    table = Path(path).parent / "sass.txt"
+    rows = [line.split() for line in lines_of(table)] if table.exists() else []
+    now = checksums(row for row in rows if row[0] != "#" and row[2] == "90a")
     return {kernel for kernel in {*measured, *now} if measured.get(kernel) != now.get(kernel)}
 
 

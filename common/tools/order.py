@@ -1,11 +1,15 @@
 """order.py - what lies between two instructions of a kernel's machine code, whichever way a thread goes.
 
     order.under_the_product(function)    EX2 between the wait for scores and the wait for the product, and elsewhere
+    order.between_products(function)     the other instructions between one HGMMA of a group and the next
 
 A kernel may wait for a tile's scores alone and make weights of them while a product runs. In its source the wait for
 that product comes after the weights, but an assembler may move it up. Counts of instructions stay the same, so this
 looks at ways: from the first wait to the second there are several, as there are branches, and the fewest EX2 on any
 of them count. An EX2 with a predicate does not, because it may not be executed.
+
+The instructions between two HGMMA of a group describe the next one's matrices. In a kernel that describes each matrix
+anew they are three times as many as where only its begin moves on, and a warp issues them before the next product.
 """
 import heapq
 import re
@@ -78,7 +82,7 @@ def under_the_product(function):
     """For the loop with products: the fewest EX2 on a way from a wait for scores to the next wait for all products,
     and how many EX2 are in it after that wait. (0, …) if a way has no such wait, (None, …) if nothing waits for
     scores alone."""
-    code, loop = function.instructions, function.densest("HGMMA")
+    code, loop = function.instructions, function.inmost("HGMMA")
 
     def scores(place):
         return WAIT_FOR_SCORES.match(code[place])
@@ -100,3 +104,18 @@ def under_the_product(function):
     behind = reached(function, set(second), lambda place: scores(place) or not loop[0] <= place <= loop[1])
     late = {place for place, _ in behind if loop[0] <= place <= loop[1] and power(place)}
     return 0 if missed or not second else min(second.values()), len(late)
+
+
+def between_products(function):
+    """For each group of the loop with products, how many instructions are between an HGMMA and the next, in order."""
+    first, last = function.inmost("HGMMA")
+    groups, before = [[]], None
+    for place in range(first, last + 1):
+        if not function.instructions[place].startswith("HGMMA"):
+            continue
+        if before is not None:
+            groups[-1].append(place - before - 1)
+        before = place
+        if "gsb0" in function.instructions[place]:  # the group ends
+            groups, before = [*groups, []], None
+    return [group for group in groups if group]

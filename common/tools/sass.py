@@ -63,6 +63,11 @@ class Function:
         best = max(self.loops, key=lambda loop: self.count(opcode, within=loop), default=None)
         return best if best and self.count(opcode, within=best) else None
 
+    def inmost(self, opcode):
+        """The same among loops that have no other with such an instruction in them."""
+        loops = [loop for loop in self.loops if self.count(opcode, within=loop) and not self.inner(loop, opcode)]
+        return max(loops, key=lambda loop: self.count(opcode, within=loop), default=None)
+
     def inner(self, loop, opcode):
         """The loops within a loop that have such an instruction."""
         return [(first, last) for first, last in self.loops

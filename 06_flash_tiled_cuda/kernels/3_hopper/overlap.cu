@@ -65,11 +65,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
 
     setmaxnreg_inc<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
-    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
+    const unsigned who = warpgroup_number();
+    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const auto stage = [](int n) { return n % STAGES; };
     const auto parity = [](int n) { return n / STAGES % 2; };
+    const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
     fragments<TRAITS> acc;
@@ -85,7 +87,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     unsigned P[Bc / 16][4];
     if (mine > 0) {
         mbarrier_wait(&K_full[stage(0)], parity(0));
-        group_scores<T>(&acc, smem, K_of(0));                                // 8
+        group_scores<T>(&acc, Q, K_of(0));                                   // 8
         mbarrier_arrive(&K_empty[stage(0)]);
         if (Bc > least)
             hide_keys(&acc, p, i0, 0);
@@ -95,7 +97,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             mbarrier_wait(&K_full[stage(1)], parity(1));
     }
     for (int n = 1; n < mine; n++) {                                         // 6
-        issue_scores<T>(&acc, smem, K_of(n));                                // 8
+        issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
@@ -113,7 +115,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             move_output(&acc, later);                                        // 10
         pack_weights<T>(&acc, P);
     }
-    if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+    if (tiles * Bc > Nk && Nk < (int)p.Nk) {
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();

@@ -94,9 +94,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const struct folded_scale f = fold(p.scale);
     const auto stage = [&](int n) { return (done + n) % STAGES; };
     const auto parity = [&](int n) { return (done + n) / STAGES % 2; };
+    const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
-    const unsigned who = threadIdx.x / 128;
+    const unsigned who = warpgroup_number();
     const auto my_turn = [&] { barrier_sync(TURN + who, TRAITS::THREADS); };
     const auto your_turn = [&] { barrier_arrive(TURN + 1 - who, TRAITS::THREADS); };
     fragments<TRAITS> acc;
@@ -104,12 +105,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         your_turn();            // the first consumer begins, and after the second's last turn again
     for (unsigned turn = 0;; turn++) {                                       // 3
         mbarrier_wait(&Q_full, turn % 2);
-        const auto [head, kv, i0, Nk, tiles] = given;
+        const int head = uniform(given.head), i0 = uniform(given.i0), Nk = uniform(given.Nk), tiles = uniform(given.tiles);
         if (head == NO_MORE)
             return;
         const tensor_head<T> t = tensor_head_of<T>(p, a, head);
-        const int group = i0 + (int)who * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
-        const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
+        const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+        const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
             turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
@@ -122,7 +123,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if (mine > 0) {
             mbarrier_wait(&K_full[stage(0)], parity(0));
             my_turn();
-            issue_scores<T>(&acc, smem, K_of(0));                            // 8
+            issue_scores<T>(&acc, Q, K_of(0));                               // 8
             your_turn();
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
             mbarrier_arrive(&K_empty[stage(0)]);
@@ -138,7 +139,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         for (int n = 1; n < mine; n++) {                                     // 6
             mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
             my_turn();                          // and then it waits for nothing else
-            issue_scores<T>(&acc, smem, K_of(n));                            // 8
+            issue_scores<T>(&acc, Q, K_of(n));                               // 8
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             your_turn();
             wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
@@ -165,7 +166,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             your_turn();
             mbarrier_arrive(&K_empty[stage(n)]);
         }
-        if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+        if (tiles * Bc > Nk && Nk < (int)p.Nk) {
             mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
             blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();

@@ -63,14 +63,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
 
     setmaxnreg_inc<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
-    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
+    const unsigned who = warpgroup_number();
+    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const auto stage = [](int n) { return n % STAGES; };
     const auto parity = [](int n) { return n / STAGES % 2; };
+    const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
-    const unsigned who = threadIdx.x / 128;
     const auto my_turn = [&] { barrier_sync(TURN + who, TRAITS::THREADS); };
     const auto your_turn = [&] { barrier_arrive(TURN + 1 - who, TRAITS::THREADS); };
     fragments<TRAITS> acc;
@@ -89,7 +90,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     if (mine > 0) {
         mbarrier_wait(&K_full[stage(0)], parity(0));
         my_turn();
-        issue_scores<T>(&acc, smem, K_of(0));                                // 8
+        issue_scores<T>(&acc, Q, K_of(0));                                   // 8
         your_turn();
         wgmma_wait<0>(flat<Bc / 2>(acc.S));
         mbarrier_arrive(&K_empty[stage(0)]);
@@ -103,7 +104,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     for (int n = 1; n < mine; n++) {                                         // 6
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         my_turn();                          // and then it waits for nothing else
-        issue_scores<T>(&acc, smem, K_of(n));                                // 8
+        issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         your_turn();
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
@@ -125,7 +126,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         my_turn();
         your_turn();
     }
-    if (tiles * Bc > Nk && Nk < (int)p.Nk && tiles > 0) {
+    if (tiles * Bc > Nk && Nk < (int)p.Nk) {
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();

@@ -55,8 +55,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
 
     setmaxnreg_inc<MANY>();
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
-    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
+    const unsigned who = warpgroup_number();
+    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
+    const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     begin(&acc);                                                             // 5
@@ -76,7 +78,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
         }
         if (n * Bc < most) {  // else no query of this warpgroup attends to any of these keys
-            group_scores<T>(&acc, smem, K);                                  // 8
+            group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10

@@ -24,8 +24,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
-    const int group = i0 + (int)threadIdx.x / 128 * GROUP_ROWS, least = keys_attended(p, i0 + warp_row<TRAITS>());
-    const int most = keys_attended(p, min(group + GROUP_ROWS, Nq) - 1);
+    const unsigned who = warpgroup_number();
+    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
+    const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);
     const auto tma_load_keys = [&](int n) {
         unsigned char *const K = smem + Q_BYTES + n % STAGES * 2 * K_BYTES;
@@ -60,7 +62,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             __syncthreads();
         }
         if (n * Bc < most) {  // else no query of this warpgroup attends to any of these keys
-            group_scores<T>(&acc, smem, K);                                  // 8
+            group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10

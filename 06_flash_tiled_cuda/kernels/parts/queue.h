@@ -31,8 +31,6 @@ HOST_DEVICE static inline unsigned queue_heads(const struct attention *p)
 {
     const size_t bytes = 4 * p->Nk * p->d;
     const unsigned all = (unsigned)(p->B * p->H), sharing = (unsigned)p->H / (unsigned)p->Hkv;
-    if (bytes == 0)
-        return all;
     const unsigned fit = bytes < QUEUE_CACHE ? QUEUE_CACHE / (unsigned)bytes : 1;
     return fit < all / sharing ? fit * sharing : all;
 }

@@ -71,22 +71,39 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
     return *(float(*)[R]) & fragments;
 }
 
-/* Asks for S = Q K^T, 16 elements of the rows at a time: both matrices lie as wgmma has its A and B. */
+/* x, the same in all threads of a warp; by a shuffle the compiler knows it too, and reckons with it once for the warp. */
+__device__ static inline int uniform(int x)
+{
+    return __shfl_sync(WHOLE_WARP, x, 0);
+}
+
+/* The number of a thread's warpgroup, and its rows of a matrix: 64 of each box. */
+__device__ static inline unsigned warpgroup_number(void)
+{
+    return (unsigned)uniform((int)threadIdx.x / 128);
+}
+
+__device__ static inline const unsigned char *rows_of_group(const unsigned char *matrix)
+{
+    return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
+}
+
+/*
+ * Asks for S = Q K^T, 16 elements of the rows at a time, where Q are the rows of this warpgroup: both matrices lie as
+ * wgmma has its A and B. Each is described once, and from one product to the next its begin moves on by a constant.
+ */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
 {
-    const unsigned char *const mine = Q + threadIdx.x / 128 * GROUP_ROWS * ROW_BYTES;
+    enum { Q_BOX = TRAITS::BR * ROW_BYTES, K_BOX = TRAITS::BC * ROW_BYTES };
     float(&S)[TRAITS::BC / 2] = flat<TRAITS::BC / 2>(acc->S);
+    const uint64_t q = wgmma_matrix(Q, 0, EIGHT_ROWS), key = wgmma_matrix(K, 0, EIGHT_ROWS);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < TRAITS::D / 16; k++) {
-        const int box = k / 4, inside = k % 4 * 32;
-        const uint64_t q =
-            wgmma_matrix(mine + box * TRAITS::BR * ROW_BYTES + inside, 0, EIGHT_ROWS);
-        const uint64_t key = wgmma_matrix(K + box * TRAITS::BC * ROW_BYTES + inside, 0, EIGHT_ROWS);
-        wgmma<T, K_MAJOR>(S, q, key, k > 0);
-    }
+    for (int k = 0; k < TRAITS::D / 16; k++)
+        wgmma<T, K_MAJOR>(S, wgmma_further(q, k / 4 * Q_BOX + k % 4 * 32),
+                          wgmma_further(key, k / 4 * K_BOX + k % 4 * 32), k > 0);
     wgmma_commit();
 }
 
@@ -110,12 +127,11 @@ __device__ static inline void issue_product(fragments<TRAITS> *acc,
                                             const unsigned char *V)
 {
     float(&O)[TRAITS::D / 2] = flat<TRAITS::D / 2>(acc->O);
+    const uint64_t value = wgmma_matrix(V, TRAITS::BC * ROW_BYTES, EIGHT_ROWS);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < TRAITS::BC / 16; k++)
-        wgmma<T, MN_MAJOR>(O, P[k],
-                           wgmma_matrix(V + 16 * k * ROW_BYTES, TRAITS::BC * ROW_BYTES, EIGHT_ROWS),
-                           true);
+        wgmma<T, MN_MAJOR>(O, P[k], wgmma_further(value, 16 * k * ROW_BYTES), true);
     wgmma_commit();
 }
 

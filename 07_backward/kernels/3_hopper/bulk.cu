@@ -39,6 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         copy_statistics<TRAITS>(two_lse + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
         cp_async_commit();
     };
+    const unsigned char *const my_K = rows_of_group(K), *const my_V = rows_of_group(V);
     fragments<TRAITS> dK, dV;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
@@ -68,8 +69,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
             load_statistics(r + 1);
         }
         mbarrier_wait(&there[r % STAGES], r / STAGES % 2);
-        issue_scores<T>(&dV, K, Q);                                          // 10
-        issue_scores<T>(&dK, V, dO);                                         // 13
+        issue_scores<T>(&dV, my_K, Q);                                       // 10
+        issue_scores<T>(&dK, my_V, dO);                                      // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
         weights_of_keys(&dV, p, lse, j0, i0);                                // 11
         pack_weights<T>(&dV, P);

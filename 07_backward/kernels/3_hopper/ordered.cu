@@ -57,6 +57,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         if (threadIdx.x == 0)
             turn_next(turn_of(r));
     };
+    const unsigned char *const my_K = rows_of_group(K), *const my_V = rows_of_group(V);
     fragments<TRAITS> dK, dV;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
@@ -86,8 +87,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
             load_statistics(r + 1);
         }
         mbarrier_wait(&there[r % STAGES], r / STAGES % 2);
-        issue_scores<T>(&dV, K, Q);                                          // 10
-        issue_scores<T>(&dK, V, dO);                                         // 13
+        issue_scores<T>(&dV, my_K, Q);                                       // 10
+        issue_scores<T>(&dK, my_V, dO);                                      // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
         weights_of_keys(&dV, p, lse, j0, i0);                                // 11
         pack_weights<T>(&dV, P);
@@ -118,6 +119,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         if (threadIdx.x == 0)
             turn_wait(turn_of(r), block);
         __syncwarp();
+        fence_async_global();  // the TMA sees what blocks before have added
         for (int n = (int)threadIdx.x; n < min(Br, Nq - i0); n += 32) {
             const size_t row = (size_t)head_of(r) * p.Nq + (size_t)(i0 + n);
             bulk_add(a.dQ + row * HEAD_DIM, rows_of_dQ + n * dQ_row<TRAITS>(), HEAD_DIM * sizeof(float));

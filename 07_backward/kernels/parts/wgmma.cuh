@@ -71,14 +71,14 @@ __device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS,
                                      const unsigned char *K)
 {
     enum { BOX = TRAITS::BR * ROW_BYTES };
-    const unsigned char *const queries = dS + (TRAITS::BC > 64 ? group_of_thread() * BOX : 0);
-    const unsigned char *const elements = K + (TRAITS::D > 64 ? group_of_thread() * BOX : 0);
+    const unsigned box = warpgroup_number() * BOX;
+    const uint64_t queries = wgmma_matrix(dS + (TRAITS::BC > 64 ? box : 0), BOX, EIGHT_ROWS);
+    const uint64_t elements = wgmma_matrix(K + (TRAITS::D > 64 ? box : 0), BOX, EIGHT_ROWS);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < TRAITS::BR / 16; k++)
-        wgmma<T, MN_MAJOR, MN_MAJOR>(
-            dQ, wgmma_matrix(queries + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS),
-            wgmma_matrix(elements + 16 * k * ROW_BYTES, BOX, EIGHT_ROWS), k > 0);
+        wgmma<T, MN_MAJOR, MN_MAJOR>(dQ, wgmma_further(queries, 16 * k * ROW_BYTES),
+                                     wgmma_further(elements, 16 * k * ROW_BYTES), k > 0);
     wgmma_commit();
 }
 

@@ -1,5 +1,5 @@
 /*
- * Sums in bulk: floats in shared memory that are added to global memory.
+ * Copies in bulk: floats in shared memory that are added to global memory, and boxes that go there (tma.cpp).
  */
 #include "common/cuda/emulator/units.h"
 
@@ -9,6 +9,9 @@
 #include "common/cuda/emulator/diagnostics/watch.h"
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace cpu
 {
@@ -24,20 +27,32 @@ void bulk_reduce(float *to, const float *from, unsigned bytes, site at)
         refuse_at(at, "bulk_add(): what it adds does not lie in shared memory");
     if (!on_device(to, bytes))
         refuse_at(at, "bulk_add(): what it adds to does not lie in one array of device memory");
+    allocation_of(to)->float_atomics = true;
+    bulk_copy c = {};
+    c.name = name;
+    c.to = to;
+    c.from = reinterpret_cast<const char *>(from);
+    c.bytes = bytes;
+    c.at = at;
+    c.instruction = instruction;
+    bulk_begin(&c, TIMED_SUMS, to);
+}
+
+void bulk_begin(bulk_copy *c, timeline_unit unit, const void *array)
+{
     units *u = own_units();
     u->bulk_groups.resize(own->threads.size());
-    watch_unit(from, bytes, false, instruction);
-    allocation_of(to)->float_atomics = true;
-    u->bulk.push_back({ to,
-                        from,
-                        {},
-                        bytes / sizeof(float),
-                        self->number,
-                        u->bulk_groups[self->number],
-                        timeline_runs ? timeline_copy(TIMED_SUMS, to, bytes, at) : 0,
-                        false,
-                        at,
-                        instruction });
+    u->told.resize(own->threads.size());
+    if (u->told[self->number] < u->awaited)
+        refuse_at(c->at,
+                  "%s: the block has waited for what others did in global memory, and this thread "
+                  "has not called fence_async_global() since",
+                  c->name);
+    watch_unit(c->from, c->bytes, false, c->instruction);
+    c->thread = self->number;
+    c->group = u->bulk_groups[self->number];
+    c->job = timeline_runs ? timeline_copy(unit, array, c->bytes, c->at) : 0;
+    u->bulk.push_back(*c);
 }
 
 void bulk_committed(site at)
@@ -48,21 +63,54 @@ void bulk_committed(site at)
     u->bulk_groups[self->number]++;
 }
 
+void fence_global(site at)
+{
+    units_called("fence_async_global()", at);
+    units *u = own_units();
+    u->told.resize(own->threads.size());
+    u->told[self->number] = u->awaited;
+}
+
 static void bulk_read(bulk_copy *c)
 {
     if (c->read)
         return;
-    watch_unit(c->from, c->count * sizeof(float), false, c->instruction);
-    c->data.assign(c->from, c->from + c->count);
+    watch_unit(c->from, c->bytes, false, c->instruction);
+    c->data.assign(c->from, c->from + c->bytes);
     c->read = true;
 }
 
-/* Reads, when it must, and adds. */
+/* Each row from where the swizzle has it to the array, as far as that goes. */
+static void store_box(const bulk_copy *c)
+{
+    const unsigned element = c->map.element;
+    for (size_t n = 0; n < c->bytes / BOX_ROW; n++) {
+        const box_row r = box_row_of(&c->map, c->box, n);
+        for (int64_t x = r.begin * element; x < r.end * element; x++)
+            r.place[x] = c->data[n * BOX_ROW + (size_t(x) ^ n % 8 * 16)];
+    }
+}
+
+/* Reads, when it must, and stores or adds. */
 static void bulk_done(bulk_copy *c)
 {
     bulk_read(c);
-    for (size_t k = 0; k < c->count; k++)
-        atomic(&c->to[k], c->data[k], ATOMIC_ADD);
+    if (!c->to)
+        store_box(c);
+    for (size_t k = 0; c->to && k < c->bytes / sizeof(float); k++) {
+        float more;
+        memcpy(&more, &c->data[k * sizeof more], sizeof more);
+        atomic(&c->to[k], more, ATOMIC_ADD);
+    }
+}
+
+bool bulk_reads(const void *p, size_t bytes)
+{
+    const char *const begin = static_cast<const char *>(p);
+    return own->units &&
+           std::any_of(own->units->bulk.begin(), own->units->bulk.end(), [=](const bulk_copy &c) {
+               return !c.read && begin < c.from + c.bytes && c.from < begin + bytes;
+           });
 }
 
 void bulk_waits(unsigned pending, bool only_read, site at)
@@ -98,8 +146,9 @@ void bulk_leave()
         }
         if (!c.read)
             refuse_at(c.at,
-                      "a thread leaves the kernel and has not waited until bulk_add() has read "
-                      "shared memory");
+                      "a thread leaves the kernel and has not waited until %s has read shared "
+                      "memory",
+                      c.name);
         bulk_done(&c);
     }
     own->units->bulk.swap(kept);

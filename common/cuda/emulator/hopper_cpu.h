@@ -29,11 +29,13 @@ void phase_init(void *bar, unsigned count, site at);
 void phase_arrive(void *bar, unsigned bytes, const char *name, site at);
 void phase_wait(void *bar, unsigned parity, site at);
 void fence_units(site at);
+void fence_global(site at);
 
 cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsigned rank,
                      const uint64_t *size, const uint64_t *stride, const uint32_t *box, site at);
 void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, const int *from,
                  site at);
+void tensor_store(const tensor_map *map, const void *from, const int *to, site at);
 void bulk_reduce(float *to, const float *from, unsigned bytes, site at);
 void bulk_committed(site at);
 void bulk_waits(unsigned pending, bool only_read, site at);
@@ -60,6 +62,7 @@ void product_commit(site at);
 void product_wait(unsigned pending, site at);
 void product_over(const float *d, unsigned pending, site at);
 uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, site at);
+uint64_t product_further(uint64_t matrix, unsigned bytes, site at);
 
 void named_barrier(unsigned id, unsigned threads, bool waits, site at);
 void set_registers(unsigned count, bool more, site at);
@@ -93,6 +96,11 @@ static inline void fence_async(CUDA_SITE)
     cpu::fence_units({ file, line });
 }
 
+static inline void fence_async_global(CUDA_SITE)
+{
+    cpu::fence_global({ file, line });
+}
+
 template <class T>
 static inline cudaError_t tensor_map_make(tensor_map *map, const T *array, unsigned rank,
                                           const uint64_t *size, const uint64_t *stride,
@@ -124,6 +132,13 @@ static inline void tma_load(void *to, const tensor_map *map, uint64_t *bar, int 
     cpu::tensor_load(to, map, bar, 4, from, { file, line });
 }
 
+static inline void tma_store(const tensor_map *map, const void *from, int x, int y, int z,
+                             CUDA_SITE)
+{
+    const int to[4] = { x, y, z, 0 };
+    cpu::tensor_store(map, from, to, { file, line });
+}
+
 static inline void bulk_add(float *to, const float *from, unsigned bytes, CUDA_SITE)
 {
     cpu::bulk_reduce(to, from, bytes, { file, line });
@@ -151,10 +166,15 @@ static inline uint64_t wgmma_matrix(const void *begin, unsigned leading, unsigne
     return cpu::product_matrix(begin, leading, stride, { file, line });
 }
 
+static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes, CUDA_SITE)
+{
+    return cpu::product_further(matrix, bytes, { file, line });
+}
+
 template <class T, wgmma_major MAJOR, wgmma_major A_MAJOR = K_MAJOR, int R>
 static inline void wgmma(float (&d)[R], uint64_t a, uint64_t b, bool add, CUDA_SITE)
 {
-    static_assert(R == 32 || R == 64 || R == 128, "wgmma is for N = 64, 128 and 256 here");
+    static_assert(wgmma_makes(2 * R), "wgmma is for N = 64, 80, 96, 128, 176, 192 and 256 here");
     const cpu::product_call call = {
         cpu::element_for<T>(), R, d, nullptr, a, b, A_MAJOR == MN_MAJOR, MAJOR == MN_MAJOR, add
     };
@@ -164,7 +184,7 @@ static inline void wgmma(float (&d)[R], uint64_t a, uint64_t b, bool add, CUDA_S
 template <class T, wgmma_major MAJOR, int R>
 static inline void wgmma(float (&d)[R], const unsigned (&a)[4], uint64_t b, bool add, CUDA_SITE)
 {
-    static_assert(R == 32 || R == 64 || R == 128, "wgmma is for N = 64, 128 and 256 here");
+    static_assert(wgmma_makes(2 * R), "wgmma is for N = 64, 80, 96, 128, 176, 192 and 256 here");
     const cpu::product_call call = { cpu::element_for<T>(), R,  d, a, 0, b, false,
                                      MAJOR == MN_MAJOR,     add };
     cpu::product_begin(&call, { file, line });
@@ -227,6 +247,12 @@ static inline bool elect_one(CUDA_SITE)
 {
     cpu::warp_meet(0xffffffff, "elect_one()", { file, line }, nullptr, [](void **, unsigned) {});
     return cpu::self->lane == 0;
+}
+
+template <int N> static inline void stmatrix(void *row, const unsigned (&r)[N], CUDA_SITE)
+{
+    static_assert(N == 1 || N == 2 || N == 4, "stmatrix stores 1, 2 or 4 matrices");
+    cpu::matrix_store(row, r, N, { file, line });
 }
 }  // namespace CUDA_BUILD
 

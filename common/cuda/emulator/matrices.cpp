@@ -14,20 +14,26 @@ namespace cpu
 
 enum { ALL_ADDRESSES = 1 << 18 };  // that a description of a matrix can hold
 
+/* Where a matrix may begin, so many bytes behind the begin of dynamic shared memory. */
+static void check_begin(size_t address, const char *name, site at)
+{
+    if (address >= own->launch->shared)
+        refuse_at(at, "%s: the matrix does not begin in dynamic shared memory", name);
+    if (address % SWIZZLED % BOX_ROW % 32 != 0 || address % SWIZZLED >= BOX_ROW)
+        refuse_at(
+            at, "%s: the matrix begins %zu bytes behind a multiple of %d; expected 0, 32, 64 or 96",
+            name, address % SWIZZLED, int(SWIZZLED));
+}
+
 uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, site at)
 {
+    static const char *const name = "wgmma_matrix()";
     if (!self)
         refuse_at(at, "wgmma_matrix() is called outside a kernel");
     const char *const base = own->shared.dynamic, *const p = static_cast<const char *>(begin);
-    if (p < base || p >= base + own->launch->shared)
-        refuse_at(at, "wgmma_matrix(): the matrix does not begin in dynamic shared memory");
-    shared_wants_alignment(p, SWIZZLED, "wgmma_matrix()", at);
+    shared_wants_alignment(p, SWIZZLED, name, at);
     const size_t address = size_t(p - base);
-    if (address % SWIZZLED % BOX_ROW % 32 != 0 || address % SWIZZLED >= BOX_ROW)
-        refuse_at(at,
-                  "wgmma_matrix(): the matrix begins %zu bytes behind a multiple of %d; expected "
-                  "0, 32, 64 or 96",
-                  address % SWIZZLED, int(SWIZZLED));
+    check_begin(address, name, at);
     if (leading % 16 != 0 || stride % 16 != 0 || leading >= ALL_ADDRESSES ||
         stride >= ALL_ADDRESSES)
         refuse_at(at,
@@ -35,6 +41,14 @@ uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, si
                   leading, stride);
     return uint64_t{ address >> 4 } | uint64_t{ leading >> 4 } << 16 |
            uint64_t{ stride >> 4 } << 32 | uint64_t{ 1 } << 62;
+}
+
+uint64_t product_further(uint64_t matrix, unsigned bytes, site at)
+{
+    if (!self)
+        refuse_at(at, "wgmma_further() is called outside a kernel");
+    check_begin((size_t(matrix & 0x3fff) << 4) + bytes, "wgmma_further()", at);
+    return matrix + (bytes >> 4);
 }
 
 /*

@@ -76,12 +76,12 @@ void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *
     warp_meet(0xffffffff, "mma.sync", at, &mine, multiply);
 }
 
-// ---- ldmatrix -----------------------------------------------------------------------------------
+// ---- ldmatrix, stmatrix --------------------------------------------------------------------------
 
 struct matrices {
     unsigned *r, count;
     bool transposed;
-    const uint16_t *row;
+    uint16_t *row;
 };
 
 static void deal_matrices(void *operands[], unsigned)
@@ -100,20 +100,45 @@ static void deal_matrices(void *operands[], unsigned)
         }
 }
 
-void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
-                 site at)
+static void gather_matrices(void *operands[], unsigned)
+{
+    const unsigned count = static_cast<matrices *>(operands[0])->count;
+    for (unsigned m = 0; m < count; m++)
+        for (unsigned lane = 0; lane < WARP; lane++)
+            for (unsigned which = 0; which < 2; which++)
+                static_cast<matrices *>(operands[8 * m + lane / 4])->row[lane % 4 * 2 + which] =
+                    uint16_t(static_cast<matrices *>(operands[lane])->r[m] >> 16 * which);
+}
+
+/* The rows whose addresses are looked at: not those of the other lanes. */
+static void check_row(const void *row, unsigned count, bool writes, const char *name, site at,
+                      const void *instruction)
 {
     if (!self)
         refuse_at(at, "%s is called outside a kernel", name);
-    if (self->lane < 8 * count) {  // the other lanes' addresses are not looked at
-        if (uintptr_t(row) % 16 != 0)
-            refuse_at(at, "%s: a row begins at an address that is no multiple of 16", name);
-        see(row, 16, false, false, true, __builtin_return_address(0));
-        if (!shared_holds(row, 16))
-            refuse_at(at, "%s: a row does not lie in shared memory", name);
-    }
-    matrices mine = { r, count, transposed, static_cast<const uint16_t *>(row) };
+    if (self->lane >= 8 * count)
+        return;
+    if (uintptr_t(row) % 16 != 0)
+        refuse_at(at, "%s: a row begins at an address that is no multiple of 16", name);
+    see(row, 16, writes, false, true, instruction);
+    if (!shared_holds(row, 16))
+        refuse_at(at, "%s: a row does not lie in shared memory", name);
+}
+
+void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
+                 site at)
+{
+    check_row(row, count, false, name, at, __builtin_return_address(0));
+    matrices mine = { r, count, transposed,
+                      const_cast<uint16_t *>(static_cast<const uint16_t *>(row)) };
     warp_meet(0xffffffff, name, at, &mine, deal_matrices);
+}
+
+void matrix_store(void *row, const unsigned *r, unsigned count, site at)
+{
+    check_row(row, count, true, "stmatrix", at, __builtin_return_address(0));
+    matrices mine = { const_cast<unsigned *>(r), count, false, static_cast<uint16_t *>(row) };
+    warp_meet(0xffffffff, "stmatrix", at, &mine, gather_matrices);
 }
 
 }  // namespace cpu

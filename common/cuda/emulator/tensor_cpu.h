@@ -22,6 +22,7 @@ void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *
 /* All lanes come with an address; `count` matrices are loaded. */
 void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
                  site at);
+void matrix_store(void *row, const unsigned *r, unsigned count, site at);
 
 /* One thread's own affair. */
 void copy_async(void *to, const void *from, unsigned bytes, int given, site at);

@@ -1,5 +1,5 @@
 /*
- * Boxes that are copied to shared memory: their tensor maps, and how they are asked for and land.
+ * Boxes that are copied to shared memory or from there: their tensor maps, how they are asked for, and how they land.
  */
 #include "common/cuda/emulator/units.h"
 
@@ -52,35 +52,57 @@ cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsig
 
 // ---- on the way ---------------------------------------------------------------------------------
 
-/* A row of a box: where it lies in the array, and which of its elements are there. */
-struct box_row {
-    const char *from;  // its first element, if that is there
-    int64_t begin, end;
-};
-
-static box_row row_of(const tensor_copy *c, size_t row)
+box_row box_row_of(const tensor_map *m, const int *from, size_t row)
 {
-    const tensor_map *m = &c->map;
-    box_row r = { m->array, 0, 0 };
+    box_row r = { const_cast<char *>(m->array), 0, 0 };
     for (unsigned k = 1; k < 4; k++) {
-        const int64_t at = c->from[k] + int64_t(row % m->box[k]);
+        const int64_t at = from[k] + int64_t(row % m->box[k]);
         row /= m->box[k];
         if (at < 0 || at >= int64_t(m->size[k]))
             return r;
-        r.from += uint64_t(at) * m->stride[k];
+        r.place += uint64_t(at) * m->stride[k];
     }
-    const int64_t x = c->from[0], size = int64_t(m->size[0]), box = m->box[0];
+    const int64_t x = from[0], size = int64_t(m->size[0]), box = m->box[0];
     r.begin = x < 0 ? (-x < box ? -x : box) : 0;
     r.end = x + box <= size ? box : x < size ? size - x : 0;
     if (r.end < r.begin)
         r.end = r.begin;
-    r.from += x * int64_t(m->element);
+    r.place += x * int64_t(m->element);
     return r;
 }
 
-static size_t rows_of(const tensor_copy *c)
+/* What a box must be that lies at `shared` and in the array from here on; its bytes. */
+static size_t check_box(const tensor_map *map, unsigned rank, const void *shared, const int *from,
+                        const char *name, site at)
 {
-    return c->bytes / BOX_ROW;
+    const size_t bytes = size_t{ BOX_ROW } * map->box[1] * map->box[2] * map->box[3];
+    if (map->rank != rank)
+        refuse_at(at, "%s with %u coordinates, and the map has %u dimensions", name, rank,
+                  map->rank);
+    if (!shared_holds(shared, bytes))
+        refuse_at(at, "%s: a box of %zu bytes does not lie in shared memory", name, bytes);
+    if (uintptr_t(shared) % SWIZZLED != 0)
+        refuse_at(at, "%s: a box begins at an address that is no multiple of %d", name, SWIZZLED);
+    shared_wants_alignment(shared, SWIZZLED, name, at);
+    const long long beside = from[0] * int64_t(map->element);
+    if (beside % CHUNK != 0)
+        refuse_at(at,
+                  "%s: rows of a box from element %d on, %lld bytes from where the array's "
+                  "begin; expected a multiple of %d bytes",
+                  name, from[0], beside, CHUNK);
+    return bytes;
+}
+
+/* A unit accesses the rows of the array that the box has. */
+static void watch_rows(const tensor_map *map, const int *from, size_t bytes, bool writes,
+                       const void *instruction)
+{
+    for (size_t n = 0; n < bytes / BOX_ROW; n++) {
+        const box_row r = box_row_of(map, from, n);
+        if (r.end > r.begin)
+            watch_unit(r.place + r.begin * map->element, size_t(r.end - r.begin) * map->element,
+                       writes, instruction);
+    }
 }
 
 void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, const int *from,
@@ -93,34 +115,14 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     c.map = *map;
     memcpy(c.from, from, sizeof c.from);
     c.to = static_cast<char *>(to);
-    c.bytes = size_t{ BOX_ROW } * map->box[1] * map->box[2] * map->box[3];
+    c.bytes = check_box(map, rank, to, from, name, at);
     c.barrier = size_t(b - own_units()->barriers.data());
     c.at = at;
     c.instruction = instruction;
-    if (map->rank != rank)
-        refuse_at(at, "tma_load() with %u coordinates, and the map has %u dimensions", rank,
-                  map->rank);
-    if (!shared_holds(to, c.bytes))
-        refuse_at(at, "tma_load(): a box of %zu bytes does not lie in shared memory", c.bytes);
-    if (uintptr_t(to) % SWIZZLED != 0)
-        refuse_at(at, "tma_load(): a box begins at an address that is no multiple of %d", SWIZZLED);
-    shared_wants_alignment(to, SWIZZLED, name, at);
-    const int64_t element = map->element;
-    const long long beside = from[0] * element;
-    if (beside % CHUNK != 0)
-        refuse_at(at,
-                  "tma_load(): rows of a box from element %d on, %lld bytes from where the array's "
-                  "begin; expected a multiple of %d bytes",
-                  from[0], beside, CHUNK);
     if (!b->fenced)
         refuse_at(at,
                   "tma_load(): the mbarrier was initialised and fence_async() not called after it");
-    for (size_t n = 0; n < rows_of(&c); n++) {
-        const box_row r = row_of(&c, n);
-        if (r.end > r.begin)
-            watch_unit(r.from + r.begin * map->element, size_t(r.end - r.begin) * map->element,
-                       false, instruction);
-    }
+    watch_rows(map, from, c.bytes, false, instruction);
     watch_unit_copy(to, c.bytes, false, instruction);
     race_release(&c.known);
     memset(to, NAN_BYTE, c.bytes);
@@ -129,14 +131,31 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     own_units()->copies.push_back(c);
 }
 
+void tensor_store(const tensor_map *map, const void *from, const int *to, site at)
+{
+    static const char *const name = "tma_store()";
+    const void *const instruction = __builtin_return_address(0);
+    units_called(name, at);
+    bulk_copy c = {};
+    c.name = name;
+    c.map = *map;
+    memcpy(c.box, to, sizeof c.box);
+    c.from = static_cast<const char *>(from);
+    c.bytes = check_box(map, 3, from, to, name, at);
+    c.at = at;
+    c.instruction = instruction;
+    watch_rows(map, to, c.bytes, true, instruction);
+    bulk_begin(&c, TIMED_COPIES, map->array);
+}
+
 /* Piece by piece to where the swizzle has it; zeros for what is not there. */
 static void fill(const tensor_copy *c)
 {
-    for (size_t n = 0; n < rows_of(c); n++) {
-        const box_row r = row_of(c, n);
+    for (size_t n = 0; n < c->bytes / BOX_ROW; n++) {
+        const box_row r = box_row_of(&c->map, c->from, n);
         char row[BOX_ROW] = {};
         if (r.end > r.begin)
-            memcpy(row + r.begin * c->map.element, r.from + r.begin * c->map.element,
+            memcpy(row + r.begin * c->map.element, r.place + r.begin * c->map.element,
                    size_t(r.end - r.begin) * c->map.element);
         for (size_t piece = 0; piece < 8; piece++)
             memcpy(c->to + n * BOX_ROW + CHUNK * (piece ^ n % 8), row + CHUNK * piece, CHUNK);

@@ -5,6 +5,7 @@
 #include "common/cuda/emulator/launch.h"
 #include "common/cuda/emulator/memory.h"
 #include "common/cuda/emulator/settings.h"
+#include "common/cuda/emulator/units.h"
 
 #include <chrono>
 #include <thread>
@@ -35,8 +36,11 @@ void turn_await(const unsigned *turn, unsigned number, site at)
         own->launch->instrumented || settings.threads == 1 || grid.x * grid.y * grid.z == 1;
     for (unsigned looks = 0;; looks++) {
         const unsigned now = __atomic_load_n(turn, __ATOMIC_ACQUIRE);
-        if (now == number)
+        if (now == number) {
+            if (own->units)
+                own->units->awaited++;
             return;
+        }
         if (now > number)
             refuse_at(at, "turn_wait(): waits for turn %u, and it is %u's already", number, now);
         if (alone || looks > LOOKS * settings.patience)

@@ -10,6 +10,7 @@
 #define COMMON_CUDA_UNITS_H
 
 #include "common/cuda/emulator/diagnostics/race.h"
+#include "common/cuda/emulator/diagnostics/timeline.h"
 #include "common/cuda/hopper.h"
 
 #include <vector>
@@ -41,12 +42,22 @@ struct tensor_copy {
     const void *instruction;
 };
 
-/* Floats that are to be added to global memory: on their way, then read, then added. */
+/* A row of a box: where its first element lies in the array, and which of its elements are there. */
+struct box_row {
+    char *place;
+    int64_t begin, end;
+};
+box_row box_row_of(const tensor_map *map, const int *from, size_t row);
+
+/* Floats that are to be added to global memory, or a box that goes there: on its way, then read, then there. */
 struct bulk_copy {
-    float *to;
-    const float *from;
-    std::vector<float> data;
-    size_t count;
+    const char *name;  // of the function that asked for it
+    float *to;         // NULL: a box
+    tensor_map map;
+    int box[4];  // where it begins
+    const char *from;
+    std::vector<char> data;
+    size_t bytes;
     unsigned thread, group;
     unsigned job;  // in the timeline
     bool read;
@@ -66,6 +77,10 @@ struct units {
     std::vector<tensor_copy> copies;
     std::vector<bulk_copy> bulk;
     std::vector<unsigned> bulk_groups;  // of each thread: how many it has committed
+    unsigned awaited =
+        0;  // what other blocks have done: how often a thread of this one has waited for that
+    std::vector<unsigned>
+        told;  // of each thread: how many of these its last fence_async_global() told the units of
     named barrier[16];
     std::vector<warpgroup> groups;
 
@@ -98,7 +113,11 @@ void phase_settle(phase_barrier *b);
 
 /* Boxes, sums and products (tma.cpp, bulk.cpp, wgmma.cpp): what the above does for them. */
 bool boxes_land();
+void bulk_begin(bulk_copy *c, timeline_unit unit, const void *array);
 void bulk_leave();
+
+/* Does a copy in bulk still read some of this shared memory? */
+bool bulk_reads(const void *p, size_t bytes);
 bool products_land();
 void products_leave();
 void products_stuck();

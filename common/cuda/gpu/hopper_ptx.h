@@ -58,6 +58,11 @@ __device__ static inline void fence_async(void)
     CUDA_PTX_90("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
+__device__ static inline void fence_async_global(void)
+{
+    CUDA_PTX_90("fence.proxy.async.global;" : : : "memory");
+}
+
 // ---- copies -------------------------------------------------------------------------------------
 
 #define CUDA_TMA(dimensions, coordinates, ...)                                               \
@@ -86,6 +91,16 @@ __device__ static inline void tma_load(void *to, const tensor_map *map, uint64_t
     CUDA_TMA("4d", "%3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(w));
 }
 #undef CUDA_TMA
+
+__device__ static inline void tma_store(const tensor_map *map, const void *from, int x, int y,
+                                        int z)
+{
+    CUDA_PTX_90(
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];"
+        :
+        : "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(from))
+        : "memory");
+}
 
 __device__ static inline void bulk_add(float *to, const float *from, unsigned bytes)
 {
@@ -175,6 +190,30 @@ __device__ static inline bool elect_one(void)
     CUDA_PTX_90("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.b32 %0, 1, 0, p;\n\t}"
                 : "=r"(me));
     return me != 0;
+}
+
+__device__ static inline void stmatrix(void *row, const unsigned (&r)[1])
+{
+    CUDA_PTX_90("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};"
+                :
+                : "r"(shared_address(row)), "r"(r[0])
+                : "memory");
+}
+
+__device__ static inline void stmatrix(void *row, const unsigned (&r)[2])
+{
+    CUDA_PTX_90("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};"
+                :
+                : "r"(shared_address(row)), "r"(r[0]), "r"(r[1])
+                : "memory");
+}
+
+__device__ static inline void stmatrix(void *row, const unsigned (&r)[4])
+{
+    CUDA_PTX_90("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                :
+                : "r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                : "memory");
 }
 
 #endif

@@ -64,6 +64,18 @@ TEST(gpu, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
         assert_boxes(box_gpu, box_gpu);
 }
 
+TEST(gpu, boxes_that_are_stored_leave_alone_what_is_outside_them)
+{
+    if (is_at_least(90))
+        assert_stored_boxes(stored_box_gpu);
+}
+
+TEST(gpu, stmatrix_stores_rows)
+{
+    if (is_at_least(90))
+        assert_stored_matrices(stored_matrices_gpu);
+}
+
 TEST(gpu, a_ring_of_stages_brings_every_box_once)
 {
     for (unsigned rounds = 1; rounds <= 16 && is_at_least(90); rounds++)

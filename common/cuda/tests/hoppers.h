@@ -32,6 +32,15 @@ struct box_test {
 typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
 box_runner box_cpu, box_instrumented;
 
+/* A box of 16-bit elements in shared memory, of three dimensions: what is then in the array. */
+typedef void stored_box_runner(const struct box_test *t, const unsigned char *shared,
+                               unsigned short *array);
+stored_box_runner stored_box_cpu, stored_box_instrumented;
+
+/* Matrices of numbered halves, whose rows go where order[lane] says. */
+typedef void stored_matrices_runner(int count, const unsigned order[32], unsigned short out[512]);
+stored_matrices_runner stored_matrices_cpu, stored_matrices_instrumented;
+
 /* A ring of `stages` places, which one warp fills with `rounds` boxes and four empty: sums of the boxes' rows. */
 typedef void ring_runner(unsigned rounds, const float *in, float *out);
 ring_runner ring_cpu, ring_instrumented;
@@ -50,12 +59,16 @@ turns_runner turns_cpu, turns_instrumented;
 /* The same on a GPU, for gpu.c, and what test_hopper.c and test_wgmma.c hold them against. */
 wgmma_runner wgmma_gpu;
 box_runner box_gpu;
+stored_box_runner stored_box_gpu;
+stored_matrices_runner stored_matrices_gpu;
 ring_runner ring_gpu;
 bulk_runner bulk_gpu;
 turns_runner turns_gpu;
 void assert_products(wgmma_runner *run);
 void assert_places_of_elements(wgmma_runner *run);
 void assert_boxes(box_runner *run, box_runner *sometimes);
+void assert_stored_boxes(stored_box_runner *run);
+void assert_stored_matrices(stored_matrices_runner *run);
 void assert_ring(ring_runner *run, unsigned rounds);
 void assert_bulk(bulk_runner *run);
 void assert_turns(turns_runner *run);

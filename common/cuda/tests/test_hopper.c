@@ -88,6 +88,81 @@ TEST(tma, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
     assert_boxes(box_cpu, box_instrumented);
 }
 
+/* Where the array has an element of the box it holds its number in the box, and else what it held. */
+static void assert_stored_box(stored_box_runner *run, const struct box_test *t)
+{
+    static unsigned char shared[MOST_BYTES];
+    static unsigned short array[MOST_ELEMENTS], expected[MOST_ELEMENTS];
+    memset(array, 0, sizeof array);
+    memset(expected, 0, sizeof expected);
+    unsigned short n = 0;
+    for (unsigned z = 0; z < t->box[2]; z++)
+        for (unsigned y = 0; y < t->box[1]; y++)
+            for (unsigned x = 0; x < t->box[0]; x++) {
+                const int64_t at[4] = { (int64_t)t->from[0] + x, (int64_t)t->from[1] + y,
+                                        (int64_t)t->from[2] + z, 0 };
+                const unsigned address = 2U * n++, place = number_at(t, at);
+                memcpy(shared + (address ^ (address & 0x380) >> 3), &n, sizeof n);
+                if (place > 0)
+                    expected[place - 1] = n;
+            }
+    run(t, shared, array);
+    for (unsigned k = 0; k < t->size[0] * t->size[1] * t->size[2]; k++)
+        cr_assert(array[k] == expected[k], "a box to (%d, %d, %d): element %u is %u, expected %u",
+                  t->from[0], t->from[1], t->from[2], k, array[k], expected[k]);
+}
+
+void assert_stored_boxes(stored_box_runner *run)
+{
+    static const int starts[] = { 0, 5, -3, 45, -200 }, rows[] = { 0, 8, -8, 56, 496 };
+    for (unsigned k = 0; k < 25; k++) {
+        const struct box_test t = {
+            .rank = 3,
+            .box = { 64, 12, k % 2 + 1, 1 },
+            .size = { 72, 50, 3, 1 },
+            .from = { rows[k % 5], starts[k / 5], (int)(k % 4) - 1, 0 },
+        };
+        assert_stored_box(run, &t);
+    }
+}
+
+TEST(tma, boxes_that_are_stored_leave_alone_what_is_outside_them)
+{
+    assert_stored_boxes(stored_box_cpu);
+    cuda_cpu_watch(CUDA_WATCH_RACES);
+    assert_stored_boxes(stored_box_instrumented);
+    cuda_cpu_watch(0);
+}
+
+// ---- stmatrix -----------------------------------------------------------------------------------
+
+void assert_stored_matrices(stored_matrices_runner *run)
+{
+    for (int count = 1; count <= 4; count *= 2) {
+        unsigned order[32];
+        unsigned short out[512], expected[512] = { 0 };
+        for (unsigned lane = 0; lane < 32; lane++)
+            order[lane] = (lane * 21 + 5) % 64;
+        for (unsigned row = 0; row < 8 * (unsigned)count; row++)
+            for (unsigned column = 0; column < 8; column++)
+                expected[order[row] * 8 + column] =
+                    (unsigned short)(8 * (row % 8 * 4 + column / 2) + 2 * (row / 8) + column % 2 +
+                                     1);
+        run(count, order, out);
+        for (unsigned k = 0; k < 512; k++)
+            cr_assert(out[k] == expected[k], "x%d: half %u of row %u is %u, expected %u", count,
+                      k % 8, k / 8, out[k], expected[k]);
+    }
+}
+
+TEST(stmatrix, stores_rows_as_ptx_says)
+{
+    assert_stored_matrices(stored_matrices_cpu);
+    cuda_cpu_watch(CUDA_WATCH_RACES);
+    assert_stored_matrices(stored_matrices_instrumented);
+    cuda_cpu_watch(0);
+}
+
 // ---- mbarriers ----------------------------------------------------------------------------------
 
 void assert_ring(ring_runner *run, unsigned rounds)

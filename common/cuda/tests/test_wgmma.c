@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { M = 64, K = 16, THREADS = 128 };
+enum { M = 64, K = 16, THREADS = 128, SIZES = 7, WAYS = 48 * SIZES };
 
 static int small(unsigned seed, unsigned k)
 {
@@ -132,12 +132,12 @@ static void draw(unsigned seed)
 /* One of the ways in which matrices may lie, dense or with gaps, at their first k or further on. */
 static struct product_test way(unsigned which)
 {
-    static const int sizes[] = { 64, 128, 256 };
+    static const int sizes[] = { 64, 80, 96, 128, 176, 192, 256 };
     struct product_test t = { .bfloat = which % 2,
-                              .n = sizes[which / 2 % 3],
-                              .add = which / 6 % 2 };
-    const unsigned kind = which / 12 % 6;
-    const bool gaps = which / 72 % 2;
+                              .n = sizes[which / 2 % SIZES],
+                              .add = which / (2 * SIZES) % 2 };
+    const unsigned kind = which / (4 * SIZES) % 6;
+    const bool gaps = which / (24 * SIZES) % 2;
     t.a_in_registers = kind >= 4;
     t.a_columns = kind == 1 || kind == 3;
     t.b_columns = kind == 2 || kind == 3 || kind == 5;
@@ -151,7 +151,7 @@ static struct product_test way(unsigned which)
 
 void assert_products(wgmma_runner *run)
 {
-    for (unsigned which = 0; which < 144; which++) {
+    for (unsigned which = 0; which < WAYS; which++) {
         const struct product_test t = way(which);
         draw(which);
         assert_product(run, &t, which);
@@ -165,7 +165,7 @@ TEST(wgmma, products_of_whole_numbers_are_exact_however_the_matrices_lie)
 
 void assert_places_of_elements(wgmma_runner *run)
 {
-    for (unsigned which = 0; which < 72; which += 12)
+    for (unsigned which = 0; which < WAYS / 2; which += 4 * SIZES)
         for (unsigned one = 0; one < 2;
              one++) {  // distinct numbers meet a unit matrix, on either side
             struct product_test t = way(which + 2);
@@ -187,7 +187,7 @@ TEST(wgmma, every_element_of_a_and_b_is_where_ptx_has_it)
 TEST(wgmma, instrumented_products_are_the_same)
 {
     cuda_cpu_watch(CUDA_WATCH_RACES);
-    for (unsigned which = 5; which < 144; which += 31) {
+    for (unsigned which = 5; which < WAYS; which += 31) {
         const struct product_test t = way(which);
         draw(which);
         assert_product(wgmma_instrumented, &t, which);

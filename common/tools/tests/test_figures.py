@@ -5,6 +5,7 @@ operands, and the branches that go back; for pingpong all branches and all that 
 """
 import contextlib
 import io
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -140,6 +141,14 @@ class Claims(unittest.TestCase):
     def test_nothing_is_called(self):
         added = "        /*fff0*/ CALL.REL.NOINC `($__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath) ;\n"
         self.refused(self.wrong_hopper(lambda text: text + added), "1 calls, expected 0")
+
+    def test_nothing_is_between_products_but_their_descriptions(self):
+        def more(count):
+            return lambda text: re.sub(r"(.*HGMMA.*\n)", r"\1" + count * "        /*fff0*/ UMOV UR5, 0x40000040 ;\n", text)
+        self.assertEqual(self.wrong_hopper(more(4)), [])
+        self.refused(self.wrong_hopper(more(5)), "5 instructions between one product of a group and the next")
+        self.assertEqual(self.wrong_hopper_07(more(6)), [])
+        self.refused(self.wrong_hopper_07(more(7)), "expected at most 6")
 
     def test_powers_are_under_the_product_where_the_source_waits_for_scores_alone(self):
         moved_up = self.wrong_hopper(text="pingpong_64_moved_up_sm_90a")

@@ -115,8 +115,9 @@ class Results(InAFolder):
 
     @mock.patch.dict(os.environ, GPU="one")
     def test_figures_of_machine_code_that_has_changed_since_are_marked(self):
-        self.write("06_flash/results/one.csv", ONE.replace("# ratio", "# code: quick 64 0a, complete 64 1b\n# ratio"))
-        self.write("06_flash/results/sass.txt", "# kernel d arch\nmma 64 90 9\nquick 64 90a 0a\ncomplete 64 90a 2c\n")
+        self.write("06_flash/results/one.csv", ONE.replace("# ratio", "# code: quick 64 0a, complete 64 1b, complete 64 3d\n# ratio"))
+        self.write("06_flash/results/sass.txt", "# kernel d arch\nmma 64 90 9\nquick 64 90a 0a\ncomplete 64 90a 2c\n"
+                   "complete 64 90a 3d\n")  # it has two tiles, and one of them has changed
         self.assertEqual(measured.older_code("06_flash/results/one.csv"), {("complete", "64")})
         out = run("speed", "06", "bf16", "64,128 64,256", "mma", "quick", "complete")[1]
         self.assertEqual(out.splitlines()[2:], [

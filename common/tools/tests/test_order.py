@@ -13,13 +13,18 @@ SCORES, PRODUCT = "WARPGROUP.DEPBAR.LE gsb0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x
 EX2 = "MUFU.EX2 R1, R1"
 
 
-def found(*body, after=()):
-    """(fewest under the product, later ones) of a loop with these lines, and of what is after the kernel's end."""
+def loop(*body, after=()):
+    """A function with a loop of these lines, and with others after the kernel's end."""
     lines = [".text._Z4loopILi64EEv1a:", "BSSY B0, `(.L_end)", ".L_loop:", "HGMMA.64x128x16.F32 R24", *body,
              "@P0 BRA `(.L_loop)", ".L_end:", "EXIT", *after]
     text = "".join(f"{line}\n" if line.startswith(".") else f"        /*00f0*/                   {line} ;\n"
                    for line in lines)
-    return order.under_the_product(sass.functions(text)[0])
+    return sass.functions(text)[0]
+
+
+def found(*body, after=()):
+    """(fewest under the product, later ones) of such a function."""
+    return order.under_the_product(loop(*body, after=after))
 
 
 class Ways(unittest.TestCase):
@@ -68,6 +73,16 @@ class Ways(unittest.TestCase):
         for branch in ("BRX R2 -0x100", "BRA `(.L_nowhere)"):
             with self.assertRaises(order.Lost):
                 found(SCORES, EX2, branch, PRODUCT)
+
+
+class Products(unittest.TestCase):
+    def test_what_is_between_products_of_a_group_counts_and_what_is_between_groups_does_not(self):
+        last = "HGMMA.64x128x16.F32 R24, gdesc[UR4], R24, gsb0"
+        self.assertEqual(order.between_products(loop("NOP", "NOP", last, "NOP", last, last)), [[2]])
+        self.assertEqual(order.between_products(loop(last, "NOP", "HGMMA.64x128x16.F32 R88", "NOP", last)), [[0], [1]])
+
+    def test_products_after_the_loop_do_not_count(self):
+        self.assertEqual(order.between_products(loop(after=("HGMMA.64x128x16.F32 R24",))), [])
 
 
 class Kernels(unittest.TestCase):

@@ -144,6 +144,11 @@ static void check_written(const memory_access *a)
                   "    (is %s missing, or a stage used again too early?)",
                   a->writes ? "writes" : "reads", name_of(a->p, name, sizeof name),
                   own->units ? "mbarrier_wait()" : "cp.async.wait_group");
+    if (a->writes && bulk_reads(a->p, a->bytes))
+        refuse_at(site_of(a->instruction),
+                  "writes shared memory that a copy in bulk still reads: %s\n"
+                  "    (is bulk_wait_read() missing?)",
+                  name_of(a->p, name, sizeof name));
     if (a->writes && !a->atomic) {
         memset(bytes, A_VALUE, a->bytes);
         std::fill_n(writer + a->offset, a->bytes,

@@ -72,6 +72,74 @@ extern "C" void LAUNCHER(box)(const struct box_test *t, const void *array, unsig
         run_box<__half>(t, array, shared);
 }
 
+/* A box that lies in shared memory as `in` has it goes to the array. */
+__global__ void one_stored_box(const __grid_constant__ tensor_map map, struct start to,
+                               unsigned bytes, const unsigned char *in)
+{
+    extern __shared__ __align__(1024) unsigned char fast[];
+    for (unsigned k = threadIdx.x; k < bytes; k += blockDim.x)
+        fast[k] = in[k];
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, fast, to.at[0], to.at[1], to.at[2]);
+        bulk_commit();
+        bulk_wait<0>();
+    }
+}
+
+extern "C" void LAUNCHER(stored_box)(const struct box_test *t, const unsigned char *shared,
+                                     unsigned short *array)
+{
+    const size_t n = t->size[0] * t->size[1] * t->size[2];
+    const uint64_t stride[2] = { 2 * t->size[0], 2 * t->size[0] * t->size[1] };
+    const unsigned bytes = 2 * t->box[0] * t->box[1] * t->box[2];
+    unsigned short *A = there(array, n);
+    unsigned char *S = there(shared, bytes);
+    const struct start to = { { t->from[0], t->from[1], t->from[2], 0 } };
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, (const __half *)A, 3, t->size, stride, t->box));
+    one_stored_box<<<1, 64, bytes>>>(map, to, bytes, S);
+    CHECK_LAUNCH("one_stored_box");
+    back(array, A, n);
+    CHECK_CUDA(cudaFree(S));
+}
+
+// ---- stmatrix -----------------------------------------------------------------------------------
+
+/* Lane l names row `order[l]` of 64 rows of 8; its register n holds halves 8 l + 2 n + 1 and the next. */
+template <int N> __global__ void stored_matrices(const unsigned *order, unsigned short *out)
+{
+    __shared__ __align__(16) unsigned short rows[64][8];
+    const unsigned lane = threadIdx.x;
+    for (unsigned k = lane; k < 64 * 8; k += 32)
+        rows[k / 8][k % 8] = 0;
+    __syncthreads();
+    unsigned r[N];
+    for (unsigned n = 0; n < N; n++)
+        r[n] = (8 * lane + 2 * n + 1) | (8 * lane + 2 * n + 2) << 16;
+    stmatrix(rows[order[lane]], r);
+    __syncthreads();
+    for (unsigned k = lane; k < 64 * 8; k += 32)
+        out[k] = rows[k / 8][k % 8];
+}
+
+extern "C" void LAUNCHER(stored_matrices)(int count, const unsigned order[32],
+                                          unsigned short out[512])
+{
+    unsigned *O = there(order, 32);
+    unsigned short *R = there(out, 512);
+    if (count == 1)
+        stored_matrices<1><<<1, 32>>>(O, R);
+    else if (count == 2)
+        stored_matrices<2><<<1, 32>>>(O, R);
+    else
+        stored_matrices<4><<<1, 32>>>(O, R);
+    CHECK_LAUNCH("stored_matrices");
+    back(out, R, 512);
+    CHECK_CUDA(cudaFree(O));
+}
+
 // ---- mbarriers ----------------------------------------------------------------------------------
 
 enum { STAGES = 3, ROWS = 8, BOX = ROWS * 128, CONSUMERS = 128 };

@@ -180,6 +180,106 @@ __global__ void bulk_past_the_end(float *out)
     bulk_wait<0>();
 }
 
+// ---- boxes that are stored ----------------------------------------------------------------------
+
+__global__ void store_not_fenced(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void store_without_a_barrier(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void store_overwritten(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x, 0, 0, 0);
+        bulk_commit();
+        x[5] = 2.0f;
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void store_not_waited_for(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x, 0, 0, 0);
+        bulk_commit();
+    }
+}
+
+__global__ void store_out_of_step(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x + 32, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void store_to_two_dimensions(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_store(&map, x, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+static tensor_map map_of_out(float *out)
+{
+    const uint64_t size[3] = { 32, 2, 1 }, stride[2] = { 128, 256 };
+    const uint32_t box[3] = { 32, 2, 1 };
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, out, 3, size, stride, box));
+    return map;
+}
+
+__global__ void matrices_out_of_step(void)
+{
+    __shared__ __align__(16) unsigned rows[1024];
+    const unsigned r[4] = { 0, 0, 0, 0 };
+    stmatrix(&rows[4 * (threadIdx.x % 32) + 1], r);
+}
+
+__global__ void matrices_in_global_memory(float *out)
+{
+    const unsigned r[1] = { 0 };
+    stmatrix(out + threadIdx.x % 8 * 4, r);
+}
+
 // ---- maps, on the host --------------------------------------------------------------------------
 
 static void map_with(const float *in, uint64_t rows, uint64_t stride, uint32_t x, uint32_t y)
@@ -209,6 +309,18 @@ static constexpr bug bugs[] = {
     { "bulk_not_fenced", [](arrays a) { bulk_not_fenced<<<1, THREADS>>>(a.out); } },
     { "bulk_out_of_step", [](arrays a) { bulk_out_of_step<<<1, THREADS>>>(a.out); } },
     { "bulk_past_the_end", [](arrays a) { bulk_past_the_end<<<1, THREADS>>>(a.out); } },
+    { "store_not_fenced", [](arrays a) { store_not_fenced<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "store_without_a_barrier",
+      [](arrays a) { store_without_a_barrier<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "store_overwritten", [](arrays a) { store_overwritten<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "store_not_waited_for",
+      [](arrays a) { store_not_waited_for<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "store_out_of_step", [](arrays a) { store_out_of_step<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "store_to_two_dimensions",
+      [](arrays a) { store_to_two_dimensions<<<1, THREADS>>>(map_of(a.in)); } },
+    { "matrices_out_of_step", [](arrays) { matrices_out_of_step<<<1, THREADS>>>(); } },
+    { "matrices_in_global_memory",
+      [](arrays a) { matrices_in_global_memory<<<1, THREADS>>>(a.out); } },
     { "map_of_half_a_row", [](arrays a) { map_with(a.in, 2, 128, 16, 2); } },
     { "map_of_a_large_box", [](arrays a) { map_with(a.in, 2, 128, 32, 257); } },
     { "map_with_an_odd_stride", [](arrays a) { map_with(a.in, 2, 120, 32, 2); } },

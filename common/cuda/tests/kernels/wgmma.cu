@@ -7,6 +7,8 @@
 #include "common/cuda/device.h"
 #include "common/cuda/hopper.h"
 
+#include <type_traits>
+
 #define MORE_SHARED(kernel, bytes) \
     CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))
 
@@ -14,7 +16,7 @@ template <class T, int R, wgmma_major A, wgmma_major B>
 __device__ static inline void one_product(float (&d)[R], const struct product_test &t,
                                           unsigned char *fast, const unsigned *registers)
 {
-    const uint64_t b = wgmma_matrix(fast + t.b_begin, t.b_leading, t.b_stride);
+    const uint64_t b = wgmma_further(wgmma_matrix(fast, t.b_leading, t.b_stride), t.b_begin);
     unsigned a[4];
     for (int r = 0; r < 4; r++)
         a[r] = registers[4 * threadIdx.x + (unsigned)r];
@@ -65,6 +67,20 @@ static void run_wgmma(const struct product_test *t, const uint4 *image, const un
     CHECK_LAUNCH("one_wgmma");
 }
 
+/* That of these N which the test asks for. */
+template <int... N>
+static void run_sizes(const struct product_test *t, const uint4 *image, const unsigned *registers,
+                      float *out)
+{
+    const auto one = [=](auto n) {
+        if (t->n == n && t->bfloat)
+            run_wgmma<__nv_bfloat16, n / 2>(t, image, registers, out);
+        else if (t->n == n)
+            run_wgmma<__half, n / 2>(t, image, registers, out);
+    };
+    (one(std::integral_constant<int, N>{}), ...);
+}
+
 extern "C" void LAUNCHER(wgmma)(const struct product_test *t, const unsigned char *image,
                                 const unsigned *a_registers, float *d)
 {
@@ -73,18 +89,7 @@ extern "C" void LAUNCHER(wgmma)(const struct product_test *t, const unsigned cha
     const uint4 *I = reinterpret_cast<const uint4 *>(bytes);
     unsigned *A = there(a_registers, 512);
     float *D = there(d, count);
-    if (t->bfloat && t->n == 64)
-        run_wgmma<__nv_bfloat16, 32>(t, I, A, D);
-    else if (t->bfloat && t->n == 128)
-        run_wgmma<__nv_bfloat16, 64>(t, I, A, D);
-    else if (t->bfloat)
-        run_wgmma<__nv_bfloat16, 128>(t, I, A, D);
-    else if (t->n == 64)
-        run_wgmma<__half, 32>(t, I, A, D);
-    else if (t->n == 128)
-        run_wgmma<__half, 64>(t, I, A, D);
-    else
-        run_wgmma<__half, 128>(t, I, A, D);
+    run_sizes<64, 80, 96, 128, 176, 192, 256>(t, I, A, D);
     back(d, D, count);
     CHECK_CUDA(cudaFree(A));
     CHECK_CUDA(cudaFree(bytes));

@@ -190,6 +190,18 @@ __global__ void matrix_out_of_step(float *out)
     out[threadIdx.x / 2] = d[0];
 }
 
+__global__ void matrix_moved_out_of_step(float *out)
+{
+    extern __shared__ __align__(1024) uint4 fast[];
+    out[threadIdx.x / 2] = (float)wgmma_further(wgmma_matrix(fast, 0, 1024), 128);
+}
+
+__global__ void matrix_moved_past_the_end(float *out)
+{
+    extern __shared__ __align__(1024) uint4 fast[];
+    out[threadIdx.x / 2] = (float)wgmma_further(wgmma_matrix(fast, 0, 1024), BYTES_16K);
+}
+
 __global__ void matrix_in_global_memory(const float *in, float *out)
 {
     out[threadIdx.x / 2] = (float)wgmma_matrix(in, 0, 1024);
@@ -293,6 +305,10 @@ static constexpr bug bugs[] = {
     { "product_not_committed",
       [](arrays a) { product_not_committed<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "matrix_out_of_step", [](arrays a) { matrix_out_of_step<<<1, GROUP, BYTES_16K>>>(a.out); } },
+    { "matrix_moved_out_of_step",
+      [](arrays a) { matrix_moved_out_of_step<<<1, GROUP, BYTES_16K>>>(a.out); } },
+    { "matrix_moved_past_the_end",
+      [](arrays a) { matrix_moved_past_the_end<<<1, GROUP, BYTES_16K>>>(a.out); } },
     { "matrix_in_global_memory",
       [](arrays a) { matrix_in_global_memory<<<1, GROUP, BYTES_16K>>>(a.in, a.out); } },
     { "matrix_past_the_end",
