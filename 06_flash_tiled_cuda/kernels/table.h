@@ -132,6 +132,16 @@ STEP(PERSISTENT, persistent,
      .stores = STORES_COUNTERS,
      .compute_capability = 90)
 
+STEP(STORE, store,
+     .idea = "O leaves by the TMA, from shared memory",
+     .formula = "d / key + …",
+     .predict = predict_boxes,
+     .shape = shape_store,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SHAPES,
+     .stores = STORES_COUNTERS,
+     .compute_capability = 90)
+
 STEP(COMPLETE, complete,
      .idea = "every option",
      .formula = "2 d / key + …",

@@ -38,6 +38,12 @@ static struct kernel_shape shape_roles(const struct attention *p)
     return shape;
 }
 
+static struct kernel_shape shape_store(const struct attention *p)
+{
+    const size_t Br = STORE_BR(p->d), blocks = p->B * p->H * ceil_div(p->Nq, Br);
+    return (struct kernel_shape){ blocks, 2 * Br + 128, Br, STORE_BC(p->d, p->causal) };
+}
+
 static struct kernel_shape shape_power(const struct attention *p)
 {
     struct kernel_shape shape = shape_tensor(p);

@@ -73,7 +73,7 @@ TEST(count, tells_by_how_many_queries_a_tile_has)
 /* Elements of 16 bits are half as many accesses of 4 bytes; lse is float32. */
 TEST(count, of_16_bits_is_half)
 {
-    enum { N = 150, D = 64, TR = 2 };
+    enum { N = 200, D = 64, TR = 2 };
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         if (!is_tensor(name))
             continue;

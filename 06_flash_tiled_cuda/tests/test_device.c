@@ -158,7 +158,7 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     gpu.facts = facts_of_an_A100;
     cr_assert(choose_for(BUDGET, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
-    for (enum kernel_name k = WGMMA; k <= PERSISTENT; k++)
+    for (enum kernel_name k = WGMMA; k <= STORE; k++)
         cr_assert(is_hopper(k) && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
                   "%s on an A100", kernels[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);

@@ -127,6 +127,27 @@ TEST(persistent, agrees_with_the_reference)
     assert_right(PERSISTENT, WITH_ORDER);
 }
 
+TEST(store, agrees_with_the_reference)
+{
+    assert_right(STORE, WITH_ORDER);
+}
+
+/* Its tiles have 192 queries with d = 64, and 176 keys with d = 128 and no mask: several each way, ragged at both ends. */
+TEST(store, agrees_with_the_reference_over_several_tiles)
+{
+    forward *const kernel = on_device(STORE);
+    for (unsigned k = 0; k < 12; k++) {
+        struct attention p = kernel_shape(STORE, 1, 2, 1, 450, k % 3 == 2 ? 390 : 560);
+        p.d = k / 3 % 2 ? 128 : 64;
+        p.dtype = k / 6 ? DTYPE_BF16 : DTYPE_F16;
+        p.causal = k % 3 > 0;
+        p.top_left = k % 3 == 1;
+        struct test_problem t = problem_of(p, 0, k);
+        assert_forward(kernel, &t);
+        problem_free(&t);
+    }
+}
+
 /* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {

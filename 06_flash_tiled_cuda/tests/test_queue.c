@@ -1,6 +1,6 @@
 /*
- * persistent, whose blocks stay: the order of its tiles, and that neither the number of blocks nor what they did before
- * changes an answer.
+ * persistent and store, whose blocks stay: the order of their tiles, and that neither the number of blocks nor what they did
+ * before changes an answer.
  */
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/stages.h"
@@ -85,6 +85,31 @@ static void assert_the_same_on_any_number(enum kernel_name name)
 TEST(persistent, does_not_depend_on_the_number_of_multiprocessors)
 {
     assert_the_same_on_any_number(PERSISTENT);
+}
+
+TEST(store, does_not_depend_on_the_number_of_multiprocessors)
+{
+    assert_the_same_on_any_number(STORE);
+}
+
+/* Three tiles a block and more, of all shapes, one after the other in the same shared memory. */
+TEST(blocks_that_stay, leave_no_race)
+{
+    cuda_cpu_threads(1);
+    cuda_cpu_watch(CUDA_WATCH_RACES);
+    for (unsigned k = 0; k < 6; k++) {
+        const enum kernel_name name = k % 2 ? PERSISTENT : STORE;
+        struct attention p = kernel_shape(name, 1, 2, 1, 200, 100);
+        p.d = k / 2 ? 128 : 64;
+        p.causal = k / 2 == 1;
+        struct test_problem t = problem_of(p, 0, k);
+        float *O = allocate(attention_query_elements(&t.p), sizeof *O, "O");
+        run_on(&device_instrumented, name, &t, O, NULL);
+        free(O);
+        problem_free(&t);
+    }
+    cuda_cpu_watch(0);
+    cuda_cpu_threads(0);
 }
 
 TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)

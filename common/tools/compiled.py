@@ -78,6 +78,8 @@ def resources_06_of(file):
             queries = 16 * bands * warps
             tile, threads = f"{queries},{columns}", 32 * warps + nvidia.constant(file, "PRODUCER", 0)
             shared += (queries + 2 * nvidia.constant(file, "STAGES", 1) * columns) * d * 2
+            if "group_store" in file.source:
+                shared += boxes_of_O(queries, d, shared)
         fit, limit = occupancy(gpu, threads, registers, shared)
         rows.append((name, d, gpu, tile, threads, registers, shared, fit, fit * threads // 32, ROOM[gpu][0],
                      limit, spilled))
@@ -90,6 +92,11 @@ def resources_06(version):
     files = nvidia.files("06", "1_float32", "2_tensor_cores", "3_hopper")
     rows = sum(in_parallel(resources_06_of, files), [])
     return lines + [words(row) for row in rows], [f"spills: {words(row)}" for row in rows if row[-1]]
+
+
+def boxes_of_O(queries, d, taken):
+    """Bytes of the boxes through which O leaves (parts/store.cuh): all of O, or of 64 elements a row."""
+    return 2 * queries * (d if taken + 2 * queries * d <= 226 << 10 else 64)
 
 
 def words(row):
@@ -190,9 +197,12 @@ def hopper_row(file, function, claims):
     claims.expect(whose, "UTMALDG a tile", loads, (3 if "parts/queue.h" in file.source else 2) * d // 64)
     claims.some(whose, "mbarriers", syncs)
     claims.some(whose, "MUFU", mufu)
-    few, many = nvidia.constant(file, "FEW"), nvidia.constant(file, "MANY")
+    consumers = "THREE_" if warps == 12 else ""
+    few, many = nvidia.constant(file, f"{consumers}FEW"), nvidia.constant(file, f"{consumers}MANY")
     claims.expect(whose, "for setmaxnreg", registers_asked(function), f"{few},{many}" if few else "-")
     claims.expect(whose, "accesses to local memory", function.count(*sass.LOCAL), 0)
+    for opcode in "STSM", "UTMASTG":
+        claims.some(whose, f"{opcode}, by which O leaves", function.count(opcode), wanted="group_store" in file.source)
     under = expect_order(file, function, whose, claims)
     turns = function.count("BAR.SYNC", "BAR.ARV", within=loop)
     if nvidia.constant(file, "TURN") and turns < 2:

@@ -22,6 +22,10 @@
 /* The kernels of two warpgroups, 64 queries each. */
 #define HOPPER_BC 128
 
+/* Those of `store`: three consumers where their registers suffice, and more keys where no mask leaves a part of them out. */
+#define STORE_BR(d) ((d) <= 64 ? 192 : 128)
+#define STORE_BC(d, causal) ((d) <= 64 || (causal) ? 128 : 176)
+
 /*
  * Kernels with several tiles, of which --br and --bc choose one: X(d, Br, Bc, bands of 16 queries a warp, blocks
  * that a multiprocessor is to have registers for). The first of each d is what they take if nobody asks. For budget

@@ -17,7 +17,7 @@ enum { BOX_WIDTH = 64, GROUP_ROWS = 64, ROW_BYTES = 128, EIGHT_ROWS = 1024 };
 
 /* The arrays of all heads, as the TMA has to know them. */
 struct tile_maps {
-    tensor_map Q, K, V;
+    tensor_map Q, K, V, O;  // O where the TMA stores it
 };
 
 /* (heads, N, D) in boxes of `rows` rows. A box never runs into the next head: what is behind row N - 1 is 0. */

@@ -114,6 +114,9 @@ class Claims(unittest.TestCase):
         self.refused(self.wrong_07(without("LDGSTS", all)), "0 LDGSTS, expected some")
         self.refused(self.wrong_hopper(without("UTMALDG")), "UTMALDG a tile, expected 2")
         self.refused(self.wrong_hopper(name="persistent"), "2 UTMALDG a tile, expected 3")
+        self.assertIn("0 STSM, by which O leaves, expected some", "\n".join(self.wrong_hopper(name="store")))
+        stored = "        /*fff0*/ STSM.16.M88.4 [R2], R4 ;\n        /*fff0*/ UTMASTG.3D [UR4], [UR8] ;\n"
+        self.assertEqual(len(self.wrong_hopper(lambda text: text + stored)), 2)
         self.refused(self.wrong_hopper_07(without("UTMALDG", all)), "0 UTMALDG, expected some")
 
     def test_loads_of_matrices_and_powers(self):
