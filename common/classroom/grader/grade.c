@@ -94,7 +94,8 @@ int main(int argc, char **argv)
     given.reports = argv[5];
     given.seed = strtoull(argv[6], &end, 10);
     given.user = argv[7];
-    given.seconds = getenv("LIMIT") ? strtol(getenv("LIMIT"), NULL, 10) : MOST_SECONDS;
+    const char *const limit = getenv("LIMIT");
+    given.seconds = limit ? strtol(limit, NULL, 10) : MOST_SECONDS;
     if (*end || end == argv[6])
         options_fail("SEED", "expected a whole number, found '%s'", argv[6]);
     struct assignment a = assignment_load(given.course, argv[3], getenv("PART"));
