@@ -50,7 +50,7 @@ fi
 
 # The names of its files, one a line, in $work/names; of links in $work/links.
 kind=''
-list() {
+list() (
     limit_unpacking
     case $kind in
     folder)
@@ -58,26 +58,26 @@ list() {
         (cd "$submission" && find . ! -type f ! -type d | sed 's|^\./||') >"$work/links"
         ;;
     tar)
-        tar -tf "$submission" >"$work/names" || return 1
+        tar -tf "$submission" >"$work/names" || exit 1
         tar -tvf "$submission" | grep '^[^-d]' >"$work/links"
         ;;
     zip)
-        unzip -Z1 "$submission" >"$work/names" || return 1
+        unzip -Z1 "$submission" >"$work/names" || exit 1
         unzip -Z "$submission" | grep '^[^-?dAZ0-9 ]' >"$work/links"
         ;;
     esac
-    return 0
-}
-# One of them, to standard output.
-content() {
-    [ -n "$1" ] || return 0
+    exit 0
+)
+# One of them, to standard output. A shell of its own has the limits.
+content() (
+    [ -n "$1" ] || exit 0
     limit_unpacking
     case $kind in
     folder) cat "$submission/$1" ;;
     tar) tar -xOf "$submission" -- "$1" ;;
     zip) unzip -P '' -p "$submission" "$1" ;;  # it would ask for a password
     esac 2>/dev/null | head -c $((MOST_SOURCE + 1))
-}
+)
 
 # Names, for a report.
 one_line() { LC_ALL=C tr '\000-\037\177' ' ' | sed 's/ *$//' | head -c 150; }
@@ -98,7 +98,7 @@ elif [ "$(wc -c <"$submission")" -gt $MOST_BYTES ]; then
 fi
 : >"$work/names"
 : >"$work/links"
-[ -n "$refused" ] || (list) 2>/dev/null || refuse 'the archive cannot be read'
+[ -n "$refused" ] || list 2>/dev/null || refuse 'the archive cannot be read'
 if [ -s "$work/links" ]; then
     refuse "it has a link or something else that is no file: $(head -n 1 "$work/links" | one_line)"
 elif grep -qE "$NO_NAME" "$work/names"; then
@@ -244,7 +244,7 @@ build_one() {  # program, file; of $part
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
     [ -n "$member" ] || { missing "$file" >"$said"; return; }
     source=source/$program.c
-    (content "$member") >"$room/$source"
+    content "$member" >"$room/$source"
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
     [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
     [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }

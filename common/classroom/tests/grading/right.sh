@@ -4,6 +4,8 @@
 if is_wanted right_in_a_folder; then
     mkdir -p "$work/in/01_standard_softmax"
     cp $lesson "$work/in/01_standard_softmax/"
+    echo 'seed 3' >"$work/in/STARTER"
+    echo '1.n = 3' >"$work/in/01_standard_softmax/answers.txt"
     honest "$work/in"
 fi
 if is_wanted right_without_folders; then
