@@ -263,8 +263,8 @@ static char **hidden_settings(int pipe)
 }
 
 /*
- * From here on the calls in `refused` fail, and so do sockets that are not local and shared memory, whose pages would be
- * counted as nobody's: all of it with one task, else (Criterion has some in files) that of no file. With one task exec
+ * From here on the calls in `refused` fail, and so do sockets and shared memory, whose pages would be counted as nobody's:
+ * all of them with one task, else (Criterion needs some) sockets that are not local and memory of no file. With one task exec
  * ends the process, unless its third argument is `settings` (a program has nothing there), and signals and limits are for
  * itself alone: of an ordinary user it could end all that runs.
  */
@@ -319,7 +319,7 @@ static void filter_calls(int pipe, char **settings)
         THEN(ERRNO | EPERM),
         IF(JEQ, SYS_socket, 0, 3),
         FIELD(args[0]),
-        IF(JEQ, AF_UNIX, 1, 0),
+        IF(JEQ, wanted.tasks > 1 ? AF_UNIX : UINT32_MAX, 1, 0),
         THEN(ERRNO | EPERM),
         IF(JGE, wanted.tasks == 1 ? 0 : UINT32_MAX, 0, 13),  // the rest is for one task
         IF(JEQ, SYS_kill, 2, 0),

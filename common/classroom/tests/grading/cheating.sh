@@ -356,7 +356,7 @@ void standard_softmax(const float *x, float *y, size_t n)
     may_not("a ring", syscall(425, 1, calloc(1, 999)));
     may_not("a user of its own", syscall(SYS_unshare, 0));
     may_not("the network", socket(AF_INET, SOCK_DGRAM, 0));
-    may_not("the kernel", socket(AF_NETLINK, SOCK_RAW, 0));
+    may_not("a neighbour", socket(AF_UNIX, SOCK_STREAM, 0));
     int ends[2], pipes = 0;
     while (pipes < 200 && pipe(ends) == 0)
         pipes++;
