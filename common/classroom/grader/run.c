@@ -34,11 +34,24 @@ void read_text(const char *path, char *text, size_t size)
             text[k] = text[k] == '\t' ? ' ' : '?';
 }
 
+/*
+ * Removes what a program of our own user has put in the place of a folder or a file: by a link we would read, or write,
+ * what is not its own.
+ */
+static void remove_link(const char *path, bool of_folder)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 &&
+        (of_folder ? !S_ISDIR(there.st_mode) : !S_ISREG(there.st_mode) || there.st_nlink > 1) &&
+        unlink(path) != 0)
+        options_fail(path, "expected a link that can be removed, found: %s", strerror(errno));
+}
+
 /* Makes WORK/NAME an empty folder that only we may write to. */
 static void fresh_folder(const char *name, const char *const *files, bool theirs)
 {
     char folder[PATH_ROOM], path[PATH_ROOM];
-    path_of(given.work, name, folder);
+    remove_link(path_of(given.work, name, folder), true);
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
         options_fail(folder, "expected a folder that can be made, found: %s", strerror(errno));
     for (size_t k = 0; files[k]; k++) {
@@ -230,10 +243,17 @@ void run_case(const struct graded_program *program, const struct test_case *c,
     case_options(program, c, options, size);
     if (c->in_place)
         snprintf(options, size, "--in-place");
-    if (strcmp(variant, "course") == 0)
+    if (strcmp(variant, "course") == 0) {
         run_course(program, options, verdict, NULL);
-    else
-        run_student(program->name, variant, options, verdict, NULL);
+        return;
+    }
+    run_student(program->name, variant, options, verdict, NULL);
+    remove_link(path_of(given.work, "root/out", folder), true);
+    for (const char *const *name = outputs; *name; name++) {
+        char file[60], path[PATH_ROOM];
+        snprintf(file, sizeof file, "%.40s.npy", *name);
+        remove_link(path_of(folder, file, path), false);
+    }
 }
 
 void run_served(const struct graded_program *program, const struct test_case *c,

@@ -100,8 +100,9 @@ done
 
 # ---- without root --------------------------------------------------------------------------------
 
-# The same by somebody who is not root: an honest solution, and one that looks for other processes; and a process that nobody waits for is
-# ended with the program that started it.
+# The same by somebody who is not root: an honest solution, one that looks for other processes, and a starter that leaves, where its output
+# should be, a link to what the chapter before has written; and a process that nobody waits for is ended with the program that
+# started it.
 if is_wanted not_root; then
     if [ -n "$root" ] && command -v setpriv >/dev/null; then
         mkdir -p "$work/in/a" "$work/in/b" "$work/in/reports"
@@ -109,13 +110,20 @@ if is_wanted not_root; then
         { echo "$head_of"; echo 'int kill(int process, int signal);
 void standard_softmax(const float *x, float *y, size_t n)
 { (void)x, (void)y, (void)n, (void)right; _exit(fork() >= 0 || kill(getppid(), 0) == 0 ? 7 : 9); }'; } >"$work/in/b/standard_softmax.c"
+        mkdir -p "$work/in/c/03_online_softmax"
+        { echo '#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((destructor)) static void end(void)
+{ if (!fopen("second", "r")) fopen("second", "w"); else if (unlink("out/y.npy") == 0) (void)!symlink("../../before/y.npy", "out/y.npy"); }'
+            sed -e '/BEGIN SOLUTION/,/END SOLUTION/d' -e 's|// STUB: ||' 03_online_softmax/online_softmax.c; } >"$work/in/c/03_online_softmax/online_softmax.c"
         chmod -R go+rX "$work"
         chown -R 65534 "$work/in/reports"
         mkdir "$work/in/tmp"
         chmod 777 "$work/in/tmp"
-        for who in a b; do
+        for who in a b c; do
             QUIET=1 TMPDIR="$work/in/tmp" setpriv --reuid 65534 --clear-groups sh "$scripts/grade.sh" "$build" "$work/in/$who" \
-                "$work/in/reports/$who" 5 01 >"$work/said" 2>&1 </dev/null || cat "$work/said"
+                "$work/in/reports/$who" 5 "$([ $who = c ] && echo 03 || echo 01)" >"$work/said" 2>&1 </dev/null || cat "$work/said"
         done
         echo '#include <sys/prctl.h>
         #include <unistd.h>
@@ -124,7 +132,7 @@ void standard_softmax(const float *x, float *y, size_t n)
         $CC -w "$work/in/orphan.c" -o "$work/in/orphan"
         setpriv --reuid 65534 --clear-groups "$build/grader/confine" --tasks 999 -- "$work/in/orphan" >"$work/said"
         if ps -eo stat,comm | grep -v '^Z' | grep -q an-orphan; then fail 'something was left behind'; fi
-        if grep -q '^"a",3,1,1' "$work/in/reports/a/row.csv" && grep -q 'it ended with status 9' "$work/in/reports/b/report.txt"; then
+        if grep -q '^"a",3,1,1' "$work/in/reports/a/row.csv" && grep -q '^"c",0,0,0' "$work/in/reports/c/row.csv" && grep -q 'it ended with status 9' "$work/in/reports/b/report.txt"; then
             pass
         else
             fail "$(cat "$work/said" "$work"/in/reports/*/report.txt | head -n 20)"
