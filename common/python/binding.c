@@ -10,6 +10,7 @@
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -22,12 +23,43 @@ static bool is_there(double bytes)
     return room != NULL;
 }
 
+static void *wait_for(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* Can so many threads run at once? Where they can't, OpenMP ends the process. Asked when there are more than ever before. */
+static bool can_start(size_t threads)
+{
+    static size_t most = 1;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t others[1024];
+    size_t n = 0;
+    if (threads <= most)
+        return true;
+    pthread_mutex_lock(&lock);
+    while (n + 1 < threads && n < sizeof others / sizeof others[0] &&
+           pthread_create(&others[n], NULL, wait_for, &lock) == 0)
+        n++;
+    pthread_mutex_unlock(&lock);
+    for (size_t k = 0; k < n; k++)
+        pthread_join(others[k], NULL);
+    if (n + 1 < threads && n < sizeof others / sizeof others[0])
+        return false;
+    most = threads;
+    return true;
+}
+
 const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
                          const struct binding_call *call, size_t *extra)
 {
     const size_t usual = threads_in_use(), threads = call->threads ? call->threads : usual;
     if (!is_there(binding->room(n, p, call, threads)))
         return "out of memory";
+    if (!can_start(threads))
+        return "out of threads";
     traffic_reset();
     threads_use(threads);
     binding->run(n, p, call);

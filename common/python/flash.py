@@ -5,7 +5,7 @@
 
 Arrays are (N, d), (H, N, d) or (B, H, N, d), as for the programs. A float32 array that is contiguous is used
 where it lies; float16, float64 and other layouts are converted to a copy. Whatever does not fit raises
-ValueError, TypeError or MemoryError before anything is written. Options are the fields of Options.
+ValueError, TypeError, MemoryError or RuntimeError before anything is written. Options are the fields of Options.
 """
 from __future__ import annotations
 
@@ -252,6 +252,8 @@ def _call(step: Step, p: Attention, o: Options, **arrays) -> None:
         raise ValueError(f"{step.name}: expected what this step supports, found {option}")
     with _one_at_a_time:
         wrong = step.binding.call(ctypes.addressof(step.binding), step.number, p, call, _extra)
+    if wrong == b"out of threads":
+        raise RuntimeError(f"{step.name}: expected as many threads as it is to use, and the system starts fewer")
     if wrong:
         raise MemoryError(f"{step.name}: {wrong.decode()}: it needs up to "
                           f"{step.binding.room(step.number, p, call, call.threads or 1) / 1e9:.3g} GB of its own")

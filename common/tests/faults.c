@@ -27,13 +27,20 @@ void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(voi
 
 static char kind[16], fired[4096];
 static long wanted, count;
-static int number, named;
+static int number, named, armed = 1;
+
+/* With FAULT_ARM set calls count only from faults_arm(1) on, which an interpreter makes when it is itself ready. */
+void faults_arm(int on)
+{
+    armed = on;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *const fault = getenv("FAULT"), *const at = fault ? strchr(fault, ':') : NULL;
     const char *const file = getenv("FAULT_FIRED"), *const sent = getenv("FAULT_SIGNAL");
     unsetenv("LD_PRELOAD");
+    armed = !getenv("FAULT_ARM");
     named = getenv("FAULT_NAMED") && *getenv("FAULT_NAMED");
     number = sent ? atoi(sent) : 0;
     snprintf(fired, sizeof fired, "%s", file ? file : "");
@@ -46,7 +53,7 @@ __attribute__((constructor)) static void begin(void)
 /* Is this the call that is to fail? A signal comes instead of the failure. */
 static int fails(const char *call, int error)
 {
-    if (wanted == 0 || strcmp(call, kind) != 0 ||
+    if (!armed || wanted == 0 || strcmp(call, kind) != 0 ||
         __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != wanted)
         return 0;
     if (*fired)

@@ -9,9 +9,13 @@
  * calls it. WORK/variant has the seed of the questions. PART in the environment names the parts that are graded,
  * unless it is all of them, and LIMIT is how many seconds may pass until no more is tried.
  */
+#define _POSIX_C_SOURCE 200809L  // fmemopen
 #include "common/classroom/grader/run.h"
+#include "common/cpu/memory.h"
+#include "common/files/whole_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,22 +66,48 @@ static void give_points(struct report *r, struct assignment *a)
     }
 }
 
-static void write_report(const struct report *r, const char *name,
-                         void (*write)(const struct report *, FILE *))
-{
-    char path[PATH_ROOM];
-    FILE *file = fopen(path_of(given.reports, name, path), "w");
-    if (!file)
-        options_fail(path, "expected a file that can be written, found: %s", strerror(errno));
-    write(r, file);
-    if (fclose(file) != 0)
-        options_fail(path, "expected a file that can be written, found: %s", strerror(errno));
-}
-
 static void write_row(const struct report *r, FILE *file)
 {
     grade_row(r, true, file);
     grade_row(r, false, file);
+}
+
+/* All of them are new, or none. */
+static void write_reports(const struct report *r)
+{
+    static const struct {
+        const char *name;
+        void (*write)(const struct report *, FILE *);
+    } reports[] = {
+        { "report.txt", grade_text },
+        { "report.json", grade_neutral },
+        { "gradescope.json", grade_gradescope },
+        { "classroom50.json", grade_classroom50 },
+        { "row.csv", write_row },
+    };
+    enum { REPORTS = sizeof reports / sizeof reports[0], MOST = 1 << 24 };
+    static char paths[REPORTS][PATH_ROOM], *texts[REPORTS];
+    struct whole_file files[REPORTS];
+    struct bytes pieces[REPORTS];
+    size_t failed = 0;
+    struct file_error error;
+    for (size_t k = 0; k < REPORTS; k++) {
+        path_of(given.reports, reports[k].name, paths[k]);
+        texts[k] = allocate(MOST, 1, paths[k]);
+        FILE *const file =
+            fmemopen(texts[k], MOST, "w");  // fmemopen does not say that it has lost something
+        if (file)
+            reports[k].write(r, file);
+        if (!file || fflush(file) != 0 || ferror(file))
+            options_fail(paths[k], "expected memory for it, found: %s", strerror(errno));
+        pieces[k] = (struct bytes){ texts[k], (size_t)ftell(file) };
+        files[k] = (struct whole_file){ paths[k], &pieces[k], 1 };
+        fclose(file);
+    }
+    if (!whole_files_write(files, REPORTS, &failed, &error))
+        options_fail(paths[failed], "%s", error.text);
+    for (size_t k = 0; k < REPORTS; k++)
+        free(texts[k]);
 }
 
 int main(int argc, char **argv)
@@ -123,10 +153,6 @@ int main(int argc, char **argv)
         }
     }
     give_points(&report, &a);
-    write_report(&report, "report.txt", grade_text);
-    write_report(&report, "report.json", grade_neutral);
-    write_report(&report, "gradescope.json", grade_gradescope);
-    write_report(&report, "classroom50.json", grade_classroom50);
-    write_report(&report, "row.csv", write_row);
+    write_reports(&report);
     return 0;
 }
