@@ -1,6 +1,7 @@
 #include "05_flash_tiled_cpu/program/trace.h"
 
 #include "05_flash_tiled_cpu/steps/observe.h"
+#include "common/cpu/memory.h"
 #include "common/program/options.h"
 
 #include <math.h>
@@ -156,10 +157,10 @@ static void check_row(struct proof *proof, const struct head *a, size_t i, size_
                       float l, const float *O)
 {
     const size_t d = a->p->d;
-    double *S = calloc(keys, sizeof *S), right_m = (double)-INFINITY, right_l = 0.0;
-    if (!S)
-        abort();
+    double *S = allocate(keys, sizeof *S, "a row of scores");
+    double right_m = (double)-INFINITY, right_l = 0.0;
     for (size_t j = 0; j < keys; j++) {
+        S[j] = 0.0;
         for (size_t k = 0; k < d; k++)
             S[j] += (double)a->Q[i * d + k] * (double)a->K[j * d + k];
         S[j] *= (double)a->p->scale;

@@ -35,18 +35,23 @@ void faults_arm(int on)
     armed = on;
 }
 
+static const char *setting(const char *name)
+{
+    const char *const value = getenv(name);
+    return value ? value : "";
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-    const char *const fault = getenv("FAULT"), *const at = fault ? strchr(fault, ':') : NULL;
-    const char *const file = getenv("FAULT_FIRED"), *const sent = getenv("FAULT_SIGNAL");
+    const char *const fault = setting("FAULT"), *const at = strchr(fault, ':');
     unsetenv("LD_PRELOAD");
-    armed = !getenv("FAULT_ARM");
-    named = getenv("FAULT_NAMED") && *getenv("FAULT_NAMED");
-    number = sent ? atoi(sent) : 0;
-    snprintf(fired, sizeof fired, "%s", file ? file : "");
+    armed = !*setting("FAULT_ARM");
+    named = *setting("FAULT_NAMED") != '\0';
+    number = (int)strtol(setting("FAULT_SIGNAL"), NULL, 10);
+    snprintf(fired, sizeof fired, "%s", setting("FAULT_FIRED"));
     if (at && at - fault < (long)sizeof kind) {
         memcpy(kind, fault, (size_t)(at - fault));
-        wanted = atol(at + 1);
+        wanted = strtol(at + 1, NULL, 10);
     }
 }
 

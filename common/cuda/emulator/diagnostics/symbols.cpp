@@ -46,8 +46,12 @@ static site parse(char *text)
         return nowhere;
     *colon = '\0';
     const int line = int(strtol(colon + 1, nullptr, 10));
-    // kept as long as the program runs
-    return line > 0 ? site{ strdup(without_folder(text)), line } : nowhere;
+    if (line <= 0)
+        return nowhere;
+    const char *const kept = strdup(without_folder(text));  // as long as the program runs
+    if (!kept)
+        machine_lacks("memory for a line's place");
+    return { kept, line };
 }
 
 /* Where the file lies. A library's name is its path; the program's is only what it was called. */

@@ -1,6 +1,7 @@
 /*
  * The timeline as comma-separated values, and in a table of the units.
  */
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
 
 #include "common/program/report.h"
@@ -16,9 +17,7 @@ static const char *const measures[UNITS] = { "bytes", "bytes", "FLOP", "exponent
 
 static void write_works(const char *path, const struct cuda_work *works, size_t n)
 {
-    char *text = malloc((n + 1) * LINE), *end = text;
-    if (!text)
-        abort();
+    char *text = allocate(n + 1, LINE, "the timeline"), *end = text;
     end += snprintf(end, LINE, "launch,unit,warp,run,what,begin,end,work,place\n");
     for (const struct cuda_work *w = works; w < works + n; w++) {
         char place[100] = "";
