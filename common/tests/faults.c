@@ -71,6 +71,7 @@ static int fails(const char *call, int error)
     return 1;
 }
 
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): of the library's own headers
 void *malloc(size_t size)
 {
     return fails("alloc", ENOMEM) ? NULL : __libc_malloc(size);
@@ -163,3 +164,4 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
             RTLD_NEXT, "pthread_create");
     return fails("thread", EAGAIN) ? EAGAIN : real(thread, attributes, run, with);
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -112,7 +112,7 @@ static void end()
     usual_end();
 }
 
-static const bool installed = [] {
+static const bool installed = []() noexcept {
     usual_end = std::set_terminate(end);
     return true;
 }();
