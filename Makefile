@@ -29,7 +29,7 @@ STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 
 # What it takes to build, test, measure and keep all this. A starter for students has the first ones alone.
 PARTS := $(wildcard $(patsubst %,common/%.mk,tools/build tools/tests tools/chapters cuda/cuda peers/peers python/python \
-                      tools/upkeep classroom/classroom classroom/grading))
+                      tools/machines tools/upkeep classroom/classroom classroom/grading))
 
 # A starter for students has what it needs of earlier chapters in a folder of its own, where make and compilers look too.
 VPATH    := $(wildcard common/earlier)

@@ -1,11 +1,12 @@
 #!/bin/sh
-# setup.sh run|test|plots|lint|aarch64|unpack - installs what the course needs and this machine lacks.
+# setup.sh run|test|plots|lint|aarch64|machines|unpack - installs what the course needs and this machine lacks.
 #
 #     run     a C17 and a C++17 compiler
 #     test    also Criterion, the test framework, and patch
 #     plots   gnuplot
 #     lint    that of test; clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
 #     aarch64 a compiler for processors of that kind, and qemu to run what it makes
+#     machines  MPI
 #     unpack  what test wants, unpacked in build/packages: where nobody may install, on Debian or Ubuntu
 #
 # Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
@@ -16,8 +17,8 @@ unpacked=build/packages  # where the Makefile looks
 # Says what is wrong, in one line, and ends: what somebody asked for is theirs to put right.
 refuse() { echo "$1" >&2; exit 2; }
 
-case $need in run | test | plots | lint | aarch64 | unpack) ;;
-*) refuse "setup.sh: expected run, test, plots, lint, aarch64 or unpack, but got '$need'" ;;
+case $need in run | test | plots | lint | aarch64 | machines | unpack) ;;
+*) refuse "setup.sh: expected run, test, plots, lint, aarch64, machines or unpack, but got '$need'" ;;
 esac
 
 # What is built goes to BUILD, or to where that can be made.
@@ -99,6 +100,11 @@ Test(a, b) {}' -lcriterion ||
 esac
 case $need in plots)
     has gnuplot || lacks gnuplot-nox gnuplot gnuplot gnuplot 'gnuplot, which draws the pictures' ;;
+esac
+case $need in machines)
+    has mpicc && has mpirun || lacks 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' openmpi open-mpi \
+        'Open MPI, which sends messages between machines'
+    ;;
 esac
 case $need in aarch64)
     if [ "$manager" = brew ] || [ "$(uname -s)" != Linux ]; then

@@ -136,6 +136,58 @@ bool npy_read(const char *path, struct npy *array, struct file_error *error)
     return good;
 }
 
+/* Is the open file as long as its header, which has been read, promises? Its data begins here. */
+static bool check_length(struct npy_parts *parts, struct file_error *error)
+{
+    const size_t size = parts->array.count * npy_element_size(parts->array.type);
+    parts->begin = ftell(parts->file);
+    if (parts->begin < 0 || fseek(parts->file, 0, SEEK_END) != 0)
+        return npy_refuse(error, "expected a file of which a part can be read, found: %s",
+                          strerror(errno));
+    const long end = ftell(parts->file);
+    if (end < parts->begin)
+        return npy_refuse(error, "expected a file that has a length, found: %s", strerror(errno));
+    const size_t found = (size_t)(end - parts->begin);
+    return found == size || npy_refuse(error, "expected %zu bytes of data, found %zu", size, found);
+}
+
+bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error)
+{
+    char header[NPY_MAX_HEADER + 1];
+    *parts = (struct npy_parts){ .file = fopen(path, "rb") };
+    if (!parts->file)
+        return npy_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
+    if (read_header(parts->file, header, error) && npy_header_parse(header, &parts->array, error) &&
+        check_length(parts, error))
+        return true;
+    npy_parts_close(parts);
+    return false;
+}
+
+void npy_parts_close(struct npy_parts *parts)
+{
+    if (parts->file)
+        fclose(parts->file);
+    *parts = (struct npy_parts){ .file = NULL };
+}
+
+bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
+                    struct file_error *error)
+{
+    const size_t size = npy_element_size(parts->array.type);
+    const struct npy read = { .type = parts->array.type, .count = count, .data = to };
+    if (fseek(parts->file, parts->begin + (long)(first * size), SEEK_SET) != 0)
+        return npy_refuse(error, "expected %zu elements from the %zuth on, found: %s", count, first,
+                          strerror(errno));
+    const size_t found = fread(to, size, count, parts->file);
+    if (!readable(parts->file, error))
+        return false;
+    if (found < count)  // it has become shorter
+        return npy_refuse(error, "expected %zu elements from the %zuth on, found %zu", count, first,
+                          found);
+    return check_bools(&read, error);
+}
+
 void npy_free(struct npy *array)
 {
     free(array->data);

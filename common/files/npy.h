@@ -36,6 +36,22 @@ void npy_free(struct npy *array);
 /* The same from an open stream, from where it stands to its end. It stays open. */
 bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error);
 
+/* A file of which only some elements are wanted: what it holds, without the data, and where that begins. */
+struct npy_parts {
+    struct npy array;
+    FILE *file;
+    long begin;
+};
+
+/* Opens it, and checks that the file is as long as its header says. On failure there is nothing to close. */
+bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error);
+void npy_parts_close(struct npy_parts *parts);
+
+/* Reads elements first … first + count - 1 into `to`, in the file's type, which is free of gaps. */
+bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
+                    struct file_error *error);
+size_t npy_element_size(enum npy_type type);
+
 /* The elements as float32, f8 rounded to nearest even, the others exact; free() them. */
 float *npy_floats(const struct npy *array);
 

@@ -15,8 +15,6 @@
 bool npy_refuse(struct file_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-size_t npy_element_size(enum npy_type type);
-
 /*
  * Fills in all of `array` but its data from `text`, which is ASCII. What it accepts has elements,
  * and not more of them than memory could hold.

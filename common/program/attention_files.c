@@ -5,24 +5,39 @@
 
 #include <stdio.h>
 
+/* The shape of what `npy` holds or is to hold; its numbers are not looked at. */
+static struct attention_array array_of(const char *path, const struct npy *npy)
+{
+    char shape[100];
+    if (npy->dims < 2 || npy->dims > 4)
+        options_fail(path, "expected shape (N, d), (H, N, d) or (B, H, N, d), found %s",
+                     npy_shape_text(npy->dims, npy->shape, shape, sizeof shape));
+    if (npy->type == NPY_B1 || npy->type == NPY_U1)
+        options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
+    struct attention_array a = { .path = path, .dims = npy->dims, .shape = { 1, 1, 1, 1 } };
+    for (int k = 0; k < npy->dims; k++)
+        a.shape[4 - npy->dims + k] = npy->shape[k];
+    return a;
+}
+
 struct attention_array attention_array_read(const char *path)
 {
     struct npy npy;
     struct file_error error;
-    char shape[100];
     if (!npy_read(path, &npy, &error))
         options_fail(path, "%s", error.text);
-    if (npy.dims < 2 || npy.dims > 4)
-        options_fail(path, "expected shape (N, d), (H, N, d) or (B, H, N, d), found %s",
-                     npy_shape_text(npy.dims, npy.shape, shape, sizeof shape));
-    if (npy.type == NPY_B1 || npy.type == NPY_U1)
-        options_fail(path, "expected float16, float32 or float64 numbers, found a mask");
-    struct attention_array a = { .path = path, .dims = npy.dims, .shape = { 1, 1, 1, 1 } };
-    for (int k = 0; k < npy.dims; k++)
-        a.shape[4 - npy.dims + k] = npy.shape[k];
+    struct attention_array a = array_of(path, &npy);
     a.x = npy_floats(&npy);
     npy_free(&npy);
     return a;
+}
+
+struct attention_array attention_array_open(const char *path, struct npy_parts *parts)
+{
+    struct file_error error;
+    if (!npy_parts_open(path, parts, &error))
+        options_fail(path, "%s", error.text);
+    return array_of(path, &parts->array);
 }
 
 /* Ends the program unless a and b have the same size along `axis`, which is called `name`. */
@@ -34,27 +49,36 @@ static void same_size(const struct attention_array *a, const struct attention_ar
                      a->shape[axis], b->shape[axis]);
 }
 
+struct attention attention_of_arrays(const struct attention_array *Q,
+                                     const struct attention_array *K,
+                                     const struct attention_array *V)
+{
+    if (K->dims != Q->dims || V->dims != Q->dims)
+        options_fail(K->dims != Q->dims ? K->path : V->path,
+                     "expected as many dimensions as %s, %d, found %d", Q->path, Q->dims,
+                     K->dims != Q->dims ? K->dims : V->dims);
+    same_size(Q, K, 0, "batch size");
+    same_size(Q, K, 3, "row length d");
+    same_size(K, V, 0, "batch size");
+    same_size(K, V, 1, "number of heads");
+    same_size(K, V, 2, "number of keys");
+    same_size(K, V, 3, "row length d");
+    if (Q->shape[1] % K->shape[1] != 0)
+        options_fail(K->path, "expected a number of heads that divides the %zu of %s, found %zu",
+                     Q->shape[1], Q->path, K->shape[1]);
+    if (Q->shape[3] > ATTENTION_MAX_D)
+        options_fail(Q->path, "expected rows of at most %d elements, found %zu", ATTENTION_MAX_D,
+                     Q->shape[3]);
+    return attention_of(Q->shape[0], Q->shape[1], K->shape[1], Q->shape[2], K->shape[2],
+                        Q->shape[3]);
+}
+
 struct attention_input attention_files(const char *q, const char *k, const char *v)
 {
     const struct attention_array Q = attention_array_read(q), K = attention_array_read(k),
                                  V = attention_array_read(v);
-    if (K.dims != Q.dims || V.dims != Q.dims)
-        options_fail(K.dims != Q.dims ? k : v, "expected as many dimensions as %s, %d, found %d", q,
-                     Q.dims, K.dims != Q.dims ? K.dims : V.dims);
-    same_size(&Q, &K, 0, "batch size");
-    same_size(&Q, &K, 3, "row length d");
-    same_size(&K, &V, 0, "batch size");
-    same_size(&K, &V, 1, "number of heads");
-    same_size(&K, &V, 2, "number of keys");
-    same_size(&K, &V, 3, "row length d");
-    if (Q.shape[1] % K.shape[1] != 0)
-        options_fail(k, "expected a number of heads that divides the %zu of %s, found %zu",
-                     Q.shape[1], q, K.shape[1]);
-    if (Q.shape[3] > ATTENTION_MAX_D)
-        options_fail(q, "expected rows of at most %d elements, found %zu", ATTENTION_MAX_D,
-                     Q.shape[3]);
     return (struct attention_input){
-        .p = attention_of(Q.shape[0], Q.shape[1], K.shape[1], Q.shape[2], K.shape[2], Q.shape[3]),
+        .p = attention_of_arrays(&Q, &K, &V),
         .Q = Q.x,
         .K = K.x,
         .V = V.x,
@@ -62,20 +86,36 @@ struct attention_input attention_files(const char *q, const char *k, const char 
     };
 }
 
+/* Ends the program unless the mask is one, and in this shape. */
+static void check_mask(const char *path, const struct npy *npy, size_t rows, size_t columns,
+                       const char *meaning)
+{
+    char found[100], wanted[100];
+    const size_t shape[2] = { rows, columns };
+    if (npy->type != NPY_B1 && npy->type != NPY_U1)
+        options_fail(path, "expected a mask of bool or uint8, found numbers");
+    if (npy->dims != 2 || npy->shape[0] != rows || npy->shape[1] != columns)
+        options_fail(path, "expected shape %s = %s, found %s", meaning,
+                     npy_shape_text(2, shape, wanted, sizeof wanted),
+                     npy_shape_text(npy->dims, npy->shape, found, sizeof found));
+}
+
+void attention_mask_open(const char *path, size_t rows, size_t columns, const char *meaning,
+                         struct npy_parts *parts)
+{
+    struct file_error error;
+    if (!npy_parts_open(path, parts, &error))
+        options_fail(path, "%s", error.text);
+    check_mask(path, &parts->array, rows, columns, meaning);
+}
+
 uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, const char *meaning)
 {
     struct npy npy;
     struct file_error error;
-    char found[100], wanted[100];
-    const size_t shape[2] = { rows, columns };
     if (!npy_read(path, &npy, &error))
         options_fail(path, "%s", error.text);
-    if (npy.type != NPY_B1 && npy.type != NPY_U1)
-        options_fail(path, "expected a mask of bool or uint8, found numbers");
-    if (npy.dims != 2 || npy.shape[0] != rows || npy.shape[1] != columns)
-        options_fail(path, "expected shape %s = %s, found %s", meaning,
-                     npy_shape_text(2, shape, wanted, sizeof wanted),
-                     npy_shape_text(npy.dims, npy.shape, found, sizeof found));
+    check_mask(path, &npy, rows, columns, meaning);
     return npy.data;
 }
 

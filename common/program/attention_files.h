@@ -4,6 +4,7 @@
 #ifndef COMMON_ATTENTION_FILES_H
 #define COMMON_ATTENTION_FILES_H
 
+#include "common/files/npy.h"
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
@@ -16,11 +17,19 @@ struct attention_array {
 };
 struct attention_array attention_array_read(const char *path);
 
-/* The problem that Q, K and V make, without options. */
+/* The same without its numbers, of which parts can then be read; x is NULL. */
+struct attention_array attention_array_open(const char *path, struct npy_parts *parts);
+
+/* The problem that Q, K and V make, without options: from their shapes, and with their numbers. */
+struct attention attention_of_arrays(const struct attention_array *Q,
+                                     const struct attention_array *K,
+                                     const struct attention_array *V);
 struct attention_input attention_files(const char *q, const char *k, const char *v);
 
 /* A mask of this shape, which is also called `meaning`. */
 uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, const char *meaning);
+void attention_mask_open(const char *path, size_t rows, size_t columns, const char *meaning,
+                         struct npy_parts *parts);
 
 /* Has O written to --output and lse to --lse by report_close, where they are asked for. */
 void attention_write(const struct options *options, const struct attention_input *input,

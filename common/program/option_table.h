@@ -40,7 +40,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 50 };
+enum { OPTION_ROWS = 53 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

@@ -52,11 +52,13 @@ struct options {
 
     const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
     bool train;
+
+    size_t latency, bandwidth;  // of machines: microseconds, thousand bytes per second; 0: no delay
 };
 
 /* What a chapter says of itself in --help. */
 struct program {
-    int chapter;          // 3
+    int chapter;          // 3; of machines: chapter 5 is 8, and chapter 7 is 9
     const char *name;     // "03_online_softmax"
     const char *summary;  // one line
     const char *example;  // a command line worth trying, without the program's name

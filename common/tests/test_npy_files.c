@@ -44,6 +44,44 @@ TEST(npy, reads_data_larger_than_its_first_room)
     npy_free(&array);
 }
 
+TEST(npy, reads_parts_of_a_file)
+{
+    const double data[6] = { 0, 1, 2, 3, 4, 5 };
+    double got[3];
+    struct npy_parts parts;
+    struct file_error error;
+    char path[300];
+    snprintf(path, sizeof path, "%s/x.npy", command_folder());
+    cr_assert(npy_write(path, NPY_F8, 2, (size_t[]){ 2, 3 }, data, &error), "%s", error.text);
+    cr_assert(npy_parts_open(path, &parts, &error), "%s", error.text);
+    cr_assert(parts.array.dims == 2 && parts.array.count == 6 && !parts.array.data);
+    for (size_t first = 4; first-- > 0;) {
+        cr_assert(npy_parts_read(&parts, first, 3, got, &error), "%s", error.text);
+        cr_assert(memcmp(got, data + first, sizeof got) == 0, "another part than from %zu on",
+                  first);
+    }
+    cr_assert(!npy_parts_read(&parts, 4, 3, got, &error));
+    cr_assert(strstr(error.text, "expected 3 elements from the 4th on, found 2"), "%s", error.text);
+    npy_parts_close(&parts);
+}
+
+TEST(npy, opens_for_parts_only_what_is_whole)
+{
+    struct npy_parts parts;
+    struct file_error error;
+    char path[300];
+    snprintf(path, sizeof path, "%s/x.npy", command_folder());
+    for (int more = -1; more <= 1; more += 2) {
+        command_file("x.npy", small, (unsigned)(SMALL + more));
+        cr_assert(!npy_parts_open(path, &parts, &error) && !parts.file);
+        cr_assert(strstr(error.text, more < 0 ? "expected 4 bytes of data, found 3"
+                                              : "expected 4 bytes of data, found 5"),
+                  "%s", error.text);
+    }
+    cr_assert(!npy_parts_open(command_folder(), &parts, &error) && !parts.file);
+    cr_assert(!npy_parts_open("/dev/null", &parts, &error) && !parts.file);
+}
+
 /* The reading end of a pipe that holds `size` bytes, after which it ends, or else fails. */
 static int pipe_of(const char *bytes, size_t size, bool ends)
 {

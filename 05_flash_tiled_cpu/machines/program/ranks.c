@@ -1,0 +1,345 @@
+#define _POSIX_C_SOURCE 200809L  // for setenv
+#include "05_flash_tiled_cpu/machines/program/ranks.h"
+
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/program/report.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_TILE = 128, ROWS_TAG = 2 };
+
+// ---- to begin, to fail, to end ------------------------------------------------------------------
+
+static bool has_begun;  // rank 0 has found the command line and the files in order
+
+/* Rank 0 says whether the others may go on; says what it said. */
+static int may_begin(int may)
+{
+    MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return may;
+}
+
+/*
+ * A program that exits before ranks_end has failed, or was asked for --help. If it is rank 0 and the others wait for its word
+ * they end with it; else they are ended.
+ */
+static void end_the_others(void)
+{
+    int rank, ended;
+    MPI_Finalized(&ended);
+    if (ended)
+        return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (has_begun || rank > 0)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_USAGE);
+    may_begin(0);
+    MPI_Finalize();
+}
+
+/* All that has to be the same on all ranks, but the numbers. */
+static void describe(const struct ranks *ranks, char text[320])
+{
+    const struct attention *p = &ranks->source.p;
+    snprintf(
+        text, 320,
+        "B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.9g, causal %d%s, window "
+        "%td,%td, %s mask, tiles of %zu by %zu, seed %llu",
+        p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale, p->causal,
+        p->top_left ? " top-left" : "", p->window_left, p->window_right,
+        ranks->ring.masked ? "a" : "no", ranks->ring.size.Br, ranks->ring.size.Bc,
+        (unsigned long long)ranks->source.seed);
+}
+
+/* Ends the program unless all have the problem of rank 0; the first of the others says so. */
+static void check_problems(const struct ranks *ranks)
+{
+    char mine[320] = "", first[320], name[32];
+    const int rank = (int)ranks->ring.rank;
+    int other = INT_MAX;
+    describe(ranks, mine);
+    memcpy(first, mine, sizeof first);
+    MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int differs = strcmp(first, mine) != 0 ? rank : INT_MAX;
+    MPI_Allreduce(&differs, &other, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "rank %d", rank);
+    if (other == rank)
+        options_fail(name, "expected the problem of rank 0, %s; found %s", first, mine);
+    if (other != INT_MAX)
+        MPI_Barrier(MPI_COMM_WORLD);  // until that rank ends all
+}
+
+/* MPI counts in an int. */
+static void check_sizes(const struct ring *r)
+{
+    const struct attention *p = &r->p;
+    const size_t queries = p->B * p->H * part_most(p->Nq, r->ranks);
+    const struct part keys = { .rows = part_most(p->Nk, r->ranks) };
+    if (ring_keys_bytes(r, &keys) > INT_MAX || queries * p->d > INT_MAX)
+        options_fail("mpirun", "expected parts of at most 2 GB, so more ranks than %zu", r->ranks);
+}
+
+static void open_source(struct ranks *ranks, const struct program *program, int argc, char **argv)
+{
+    const struct options *o = &ranks->options;
+    ranks->options = options_parse(program, argc, argv);
+    threads_use(o->threads ? o->threads : 1);
+    ranks->source = attention_source_open(o);
+    ranks->ring.p = ranks->source.p;
+    ranks->ring.masked = ranks->source.of[SOURCE_MASK].file != NULL;
+    ranks->ring.size = (struct tile_size){ o->br ? o->br : USUAL_TILE, o->bc ? o->bc : USUAL_TILE };
+    ranks->ring.queries = part_of(ranks->ring.p.Nq, ranks->ring.rank, ranks->ring.ranks);
+    check_sizes(&ranks->ring);
+}
+
+struct ranks ranks_begin(const struct program *program, int argc, char **argv)
+{
+    struct ranks ranks = { .ring = { .comm = MPI_COMM_WORLD } };
+    int rank, count;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    ranks.ring.rank = (size_t)rank;
+    ranks.ring.ranks = (size_t)count;
+    atexit(end_the_others);
+    setenv("NO_COLOR", "1",
+           1);  // mpirun gives rank 0 a terminal, even where its own output is a file
+    if (rank == 0)
+        open_source(&ranks, program, argc, argv);
+    if (!may_begin(1)) {
+        MPI_Finalize();
+        exit(EXIT_VERIFIED);  // rank 0 has a status of its own
+    }
+    has_begun = true;
+    if (rank > 0)
+        open_source(&ranks, program, argc, argv);
+    check_problems(&ranks);
+    return ranks;
+}
+
+int ranks_end(struct ranks *ranks, int status)
+{
+    attention_source_close(&ranks->source);
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return status;
+}
+
+void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char *what)
+{
+    ranks->held += count * size;
+    return allocate(count, size, what);
+}
+
+// ---- rows of parts ------------------------------------------------------------------------------
+
+void ranks_read_queries(const struct ranks *ranks, enum source which, float *x)
+{
+    const struct attention *p = &ranks->ring.p;
+    const struct part *const part = &ranks->ring.queries;
+    for (size_t head = 0; head < p->B * p->H; head++)
+        for (size_t c = 0; c < 2; x += part->of[c++].count * p->d)
+            attention_source_floats(&ranks->source, which,
+                                    (head * p->Nq + part->of[c].first) * p->d,
+                                    part->of[c].count * p->d, x);
+}
+
+void ranks_read_keys(const struct ranks *ranks, size_t owner, void *bytes)
+{
+    const struct attention *p = &ranks->ring.p;
+    struct keys keys = ring_keys(&ranks->ring, owner, bytes);
+    for (size_t head = 0; head < p->B * p->Hkv; head++)
+        for (size_t c = 0; c < 2; c++) {
+            const struct chunk chunk = keys.part.of[c];
+            const size_t first = (head * p->Nk + chunk.first) * p->d, n = chunk.count * p->d;
+            attention_source_floats(&ranks->source, SOURCE_K, first, n, keys.K);
+            attention_source_floats(&ranks->source, SOURCE_V, first, n, keys.V);
+            keys.K += n;
+            keys.V += n;
+        }
+    for (size_t b = 0; b < p->B && keys.mask; b++)
+        for (size_t c = 0; c < 2; keys.mask += keys.part.of[c++].count)
+            attention_source_mask(&ranks->source, b * p->Nk + keys.part.of[c].first,
+                                  keys.part.of[c].count, keys.mask);
+}
+
+/* Copies the rows of a part, of `bytes` each, to the whole text of n rows a head, or from there. */
+static void copy_part(const struct part *part, size_t heads, size_t n, size_t bytes, void *whole,
+                      void *rows, bool to_whole)
+{
+    char *at = rows;
+    for (size_t head = 0; head < heads; head++)
+        for (size_t c = 0; c < 2; at += part->of[c++].count * bytes) {
+            char *const there = (char *)whole + (head * n + part->of[c].first) * bytes;
+            memcpy(to_whole ? there : at, to_whole ? at : there, part->of[c].count * bytes);
+        }
+}
+
+float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t length,
+                    const float *rows)
+{
+    const size_t mine = ranks->ring.rank, count = ranks->ring.ranks;
+    const size_t most = heads * part_most(n, count) * length;
+    const struct part part = part_of(n, mine, count);
+    if (mine > 0) {
+        MPI_Send(rows, (int)(heads * part.rows * length), MPI_FLOAT, 0, ROWS_TAG, MPI_COMM_WORLD);
+        return NULL;
+    }
+    float *const whole = allocate(heads * n * length, sizeof *whole, "the whole result");
+    float *const room = allocate(most, sizeof *room, "a part of the result");
+    poison_fill(whole, heads * n * length);
+    copy_part(&part, heads, n, length * sizeof *rows, whole, (void *)rows, true);
+    for (size_t rank = 1; rank < count; rank++) {
+        const struct part other = part_of(n, rank, count);
+        MPI_Recv(room, (int)most, MPI_FLOAT, (int)rank, ROWS_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        copy_part(&other, heads, n, length * sizeof *rows, whole, room, true);
+    }
+    free(room);
+    return whole;
+}
+
+// ---- the same numbers everywhere ----------------------------------------------------------------
+
+/* FNV-1a. */
+uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count)
+{
+    uint64_t sum = before ^ 0xCBF29CE484222325u;
+    for (const unsigned char *at = bytes; at < (const unsigned char *)bytes + count; at++)
+        sum = (sum ^ *at) * 0x100000001B3u;
+    return sum;
+}
+
+/* The sum that rank `at` should have, from the whole input. */
+static uint64_t sum_of(const struct ring *at, const struct attention_input *input, const float *dO)
+{
+    const struct attention *p = &at->p;
+    const struct part part = part_of(p->Nk, at->rank, at->ranks);
+    const size_t queries = p->B * p->H * at->queries.rows * p->d * sizeof(float);
+    void *const rows = allocate(queries, 1, "a part of Q"), *const bytes =
+                                                                allocate(ring_keys_bytes(at, &part),
+                                                                         1, "a part of the keys");
+    const struct keys keys = ring_keys(at, at->rank, bytes);
+    uint64_t sum = 0;
+    copy_part(&at->queries, p->B * p->H, p->Nq, p->d * sizeof(float), input->Q, rows, false);
+    sum = ranks_sum(sum, rows, queries);
+    copy_part(&part, p->B * p->Hkv, p->Nk, p->d * sizeof(float), input->K, keys.K, false);
+    copy_part(&part, p->B * p->Hkv, p->Nk, p->d * sizeof(float), input->V, keys.V, false);
+    if (keys.mask)
+        copy_part(&part, p->B, p->Nk, 1, input->key_mask, keys.mask, false);
+    sum = ranks_sum(sum, bytes, ring_keys_bytes(at, &part));
+    if (dO) {
+        copy_part(&at->queries, p->B * p->H, p->Nq, p->d * sizeof(float), (void *)dO, rows, false);
+        sum = ranks_sum(sum, rows, queries);
+    }
+    free(rows);
+    free(bytes);
+    return sum;
+}
+
+/* The ring as rank `rank` has it. */
+static struct ring ring_at(const struct ranks *ranks, size_t rank)
+{
+    struct ring at = ranks->ring;
+    at.rank = rank;
+    at.queries = part_of(at.p.Nq, rank, at.ranks);
+    return at;
+}
+
+void ranks_check_sums(struct ranks *ranks, const struct attention_input *input, const float *dO,
+                      uint64_t sum)
+{
+    const size_t count = ranks->ring.ranks;
+    uint64_t *const sums = allocate(count, sizeof *sums, "the sums of the ranks");
+    MPI_Gather(&sum, 1, MPI_UINT64_T, sums, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    for (size_t rank = 0; rank < count && ranks->ring.rank == 0; rank++) {
+        const struct ring at = ring_at(ranks, rank);
+        char name[32];
+        snprintf(name, sizeof name, "rank %zu", rank);
+        if (sums[rank] != sum_of(&at, input, dO))
+            options_fail(name, "expected the same numbers in its input as rank 0, found others");
+    }
+    free(sums);
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+struct row {
+    struct wire wire;
+    size_t held;
+    double seconds;
+};
+
+/* The pairs of the blocks that a rank computes. */
+static size_t pairs_of(const struct ring *at)
+{
+    size_t pairs = 0;
+    struct block block[BLOCKS];
+    for (size_t owner = 0; owner < at->ranks; owner++) {
+        const struct part keys = part_of(at->p.Nk, owner, at->ranks);
+        for (size_t n = blocks_of(&at->p, &at->queries, &keys, block); n-- > 0;)
+            pairs += attention_pairs(&block[n].p);
+    }
+    return pairs * at->p.B * at->p.H;
+}
+
+/* With delays: the slowest rank, and how long its messages take by the model: latency in turn, and bytes / bandwidth. */
+static void print_times(const struct ranks *ranks, const struct row *rows,
+                        struct expected (*formula)(const struct ring *at))
+{
+    const struct options *o = &ranks->options;
+    double seconds = 0.0, waited = 0.0, model = 0.0;
+    char text[24];
+    for (size_t rank = 0; rank < ranks->ring.ranks; rank++) {
+        const struct ring at = ring_at(ranks, rank);
+        const struct expected e = formula(&at);
+        const double bytes = o->bandwidth ? 1e-3 * (double)e.bytes / (double)o->bandwidth : 0.0;
+        model = fmax(model, 1e-6 * (double)(e.in_turn * o->latency) + bytes);
+        seconds = fmax(seconds, rows[rank].seconds);
+        waited = fmax(waited, rows[rank].wire.waited);
+    }
+    report_part("Time");
+    report_line("messages, by the model  %10s", report_milliseconds(model, text));
+    report_line("waited for messages     %10s", report_milliseconds(waited, text));
+    report_line("the ring, measured      %10s", report_milliseconds(seconds, text));
+}
+
+void ranks_print(const struct ranks *ranks, const struct wire *wire, double seconds,
+                 struct expected (*formula)(const struct ring *at))
+{
+    const size_t count = ranks->ring.ranks;
+    const struct row mine = { *wire, ranks->held, seconds };
+    struct row *const rows = allocate(count, sizeof *rows, "the table of the ranks");
+    MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, rows, (int)sizeof mine, MPI_BYTE, 0,
+               MPI_COMM_WORLD);
+    if (ranks->ring.rank == 0) {
+        bool right = true;
+        report_part("Ranks");
+        report_line("rank  queries    keys  query-key pairs  messages    bytes sent    bytes held");
+        for (size_t rank = 0; rank < count; rank++) {
+            const struct ring at = ring_at(ranks, rank);
+            const struct expected e = formula(&at);
+            const struct row *row = &rows[rank];
+            char pairs[32], bytes[32], held[32];
+            const bool same = row->wire.messages == e.messages && row->wire.bytes == e.bytes &&
+                              row->held == e.held;
+            report_line("%4zu  %7zu %7zu %16s  %8zu %13s %13s%s", rank, at.queries.rows,
+                        part_of(at.p.Nk, rank, count).rows, report_number(pairs_of(&at), pairs),
+                        row->wire.messages, report_number(row->wire.bytes, bytes),
+                        report_number(row->held, held), same ? "" : "  WRONG");
+            if (!same)
+                report_wrong("rank %zu: by the formulas %zu messages, %zu bytes sent, %zu held",
+                             rank, e.messages, e.bytes, e.held);
+            right = right && same;
+        }
+        if (right)
+            report_line("messages and bytes are those of the formulas, on every rank");
+        if (ranks->options.latency || ranks->options.bandwidth)
+            print_times(ranks, rows, formula);
+    }
+    free(rows);
+}

@@ -1,0 +1,47 @@
+/*
+ * Attention on several machines: what each rank holds, and the ring that K and V travel along.
+ */
+#ifndef MACHINES_RING_H
+#define MACHINES_RING_H
+
+#include "05_flash_tiled_cpu/machines/program/part.h"
+
+#include <mpi.h>
+
+/* The whole problem, of which this rank has a part; whether there is a mask of keys, which is not in p. */
+struct ring {
+    struct attention p;
+    bool masked;
+    struct tile_size size;
+    MPI_Comm comm;
+    size_t rank, ranks;
+    struct part queries;
+};
+
+/* A part's K and V, (B, Hkv, rows, d), and its mask, (B, rows), or NULL: one after the other in the bytes that travel. */
+struct keys {
+    struct part part;
+    float *K, *V;
+    uint8_t *mask;
+};
+
+/* The part of `owner` in `bytes`, which may be NULL; and how many bytes it takes. */
+struct keys ring_keys(const struct ring *r, size_t owner, void *bytes);
+size_t ring_keys_bytes(const struct ring *r, const struct part *part);
+
+/* The ranks before and after this one, `distance` away. */
+size_t ring_before(const struct ring *r, size_t distance);
+size_t ring_after(const struct ring *r, size_t distance);
+
+/* Begins to send `from` to the rank after this one, and to receive `to` from the rank before. MPI_Waitall ends both. */
+void ring_exchange(const struct ring *r, const void *from, size_t from_bytes, void *to,
+                   size_t to_bytes, MPI_Request both[2]);
+
+/*
+ * O (B, H, rows, d) and lse (B, H, rows) of this rank's queries Q. `bytes` has its own K and V. What comes from other ranks
+ * goes to two rooms of `travelling`, each for the largest part; O and lse of a block to `block`, (d + 1) elements a query.
+ */
+void ring_forward(const struct ring *r, const float *Q, void *bytes, unsigned char *travelling[2],
+                  float *block, float *O, float *lse);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Ring attention, backward.      bytes sent by a rank: 8 B Hkv d (2 Nk - its successor's keys)
+ *
+ * As forward, the queries stay and K and V travel. Of what belongs to the queries (Q, O, lse, dO) nothing has to be sent: lse is
+ * that of all keys, so a rank computes P = e^{S - lse} of its own queries for whatever keys it has, and its dQ is a sum over the
+ * parts that come past.
+ *
+ * dK and dV of a part are sums over the queries of all ranks. They travel one step after their keys: a rank receives the sum of
+ * the ranks before, adds its own, and sends it on. After R steps the sum is one rank short of home, so it is sent R times, one
+ * time more than K and V.
+ *
+ * To each sum the ranks are added in the order of the ring, however late a message comes. So the result is the same bit for bit in
+ * every run with as many ranks.
+ */
+#include "07_backward/machines/ring.h"
+
+#include <string.h>
+
+enum { SUMS_TAG = 1 };
+
+size_t ring_sums(const struct ring *r, const struct part *part)
+{
+    return 2 * r->p.B * r->p.Hkv * part->rows * r->p.d;
+}
+
+static void add(float *sum, const float *x, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        sum[k] += x[k];
+}
+
+/* What this rank's queries add to their dQ, and to dK and dV of the keys at hand, which `mine` gathers. */
+static void take_in(const struct ring *r, struct backward_input in, struct keys keys, float *block,
+                    float *dQ, float *mine)
+{
+    const struct attention *p = &r->p;
+    const size_t rows = r->queries.rows, d = p->d;
+    float *const dK = mine, *const dV = mine + ring_sums(r, &keys.part) / 2;
+    struct block blocks[BLOCKS];
+    const size_t count = blocks_of(p, &r->queries, &keys.part, blocks);
+    for (size_t n = 0; n < p->B * p->H * count; n++) {
+        const size_t head = n / count, b = head / p->H;
+        struct block *const at = &blocks[n % count];
+        const size_t i = head * rows + at->i;
+        const size_t j = (b * p->Hkv + kv_head(p, head % p->H)) * keys.part.rows + at->j;
+        const struct backward_input of_block = {
+            .Q = in.Q + i * d,
+            .K = keys.K + j * d,
+            .V = keys.V + j * d,
+            .O = in.O + i * d,
+            .lse = in.lse + i,
+            .dO = in.dO + i * d,
+        };
+        const struct gradients out = { block, block + at->p.Nq * d,
+                                       block + (at->p.Nq + at->p.Nk) * d };
+        at->p.key_mask = keys.mask ? keys.mask + b * keys.part.rows + at->j : NULL;
+        backward_complete(&at->p, r->size, of_block, out);
+        add(dQ + i * d, out.dQ, at->p.Nq * d);
+        add(dK + j * d, out.dK, at->p.Nk * d);
+        add(dV + j * d, out.dV, at->p.Nk * d);
+    }
+}
+
+/* Begins to send a part's dK and dV to the rank after this one, or to receive them from the rank before. */
+static void send_sums(const struct ring *r, const float *sums, const struct part *part,
+                      MPI_Request *request)
+{
+    MPI_Isend(sums, (int)ring_sums(r, part), MPI_FLOAT, (int)ring_after(r, 1), SUMS_TAG, r->comm,
+              request);
+}
+
+static void receive_sums(const struct ring *r, float *sums, const struct part *part,
+                         MPI_Request *request)
+{
+    MPI_Irecv(sums, (int)ring_sums(r, part), MPI_FLOAT, (int)ring_before(r, 1), SUMS_TAG, r->comm,
+              request);
+}
+
+void ring_backward(const struct ring *r, struct backward_input in, void *bytes,
+                   struct ring_room room, float *dQ, float *dK_and_dV)
+{
+    const struct part own = part_of(r->p.Nk, r->rank, r->ranks);
+    MPI_Request both[2], sums[2];  // sums: the part that arrives, and the one before, which leaves
+    void *at_hand = bytes;
+    memset(dQ, 0, r->p.B * r->p.H * r->queries.rows * r->p.d * sizeof *dQ);
+    for (size_t step = 0; step < r->ranks; step++) {
+        const bool last = step == r->ranks - 1;
+        const struct keys keys = ring_keys(r, ring_before(r, step), at_hand);
+        const struct part next = part_of(r->p.Nk, ring_before(r, step + 1), r->ranks);
+        float *const sum = room.sums[step % 2];
+        memset(step == 0 ? sum : room.mine, 0, ring_sums(r, &keys.part) * sizeof *sum);
+        if (!last)
+            ring_exchange(r, at_hand, ring_keys_bytes(r, &keys.part), room.keys[step % 2],
+                          ring_keys_bytes(r, &next), both);
+        if (step > 0)
+            receive_sums(r, sum, &keys.part, &sums[0]);
+        take_in(r, in, keys, room.block, dQ, step == 0 ? sum : room.mine);
+        if (step > 0) {
+            MPI_Waitall(2, sums, MPI_STATUSES_IGNORE);
+            add(sum, room.mine, ring_sums(r, &keys.part));
+        }
+        send_sums(r, sum, &keys.part, &sums[1]);
+        if (!last)
+            MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+        at_hand = room.keys[step % 2];
+    }
+    receive_sums(r, dK_and_dV, &own, &sums[0]);
+    MPI_Waitall(2, sums, MPI_STATUSES_IGNORE);
+}

@@ -1,0 +1,36 @@
+# Attention across machines: programs that need MPI, built and tested by `make machines` alone. Included by the Makefile.
+
+# Open MPI and MPICH both print the compiler's command. Their headers are not ours to warn about.
+MPICC     ?= mpicc
+MPI_SHOWN  = $(shell $(MPICC) -show 2>/dev/null)
+MPI_FLAGS  = $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_SHOWN)))
+MPI_LIBS   = $(filter-out -I%,$(wordlist 2,99,$(MPI_SHOWN)))
+RING_05   := 05_flash_tiled_cpu/machines
+RING_07   := 07_backward/machines
+RANKS     := $(filter-out %/main.c,$(wildcard $(RING_05)/program/*.c)) $(RING_05)/ring.c
+STEPS_07  := $(EARLIER_06) $(filter-out %/counted.c,$(wildcard 07_backward/steps/*.c 07_backward/fast/*.c))
+MACHINES  := $(BUILD)/05_merge $(BUILD)/05_ring $(BUILD)/07_ring
+
+NCCL_FLAGS = $(MPI_FLAGS) $(patsubst %,-isystem %,$(dir $(NVCC))../include)
+HAS_NCCL   = $(shell printf '$(HASH)include <nccl.h>\n' | $(CC) $(NCCL_FLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
+
+$(OBJ)/$(RING_05)/%.o $(OBJ)/$(RING_07)/%.o: CPPFLAGS += $(MPI_FLAGS)
+$(BUILD)/05_merge: $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/merge.c 03_online_softmax/softmax_state.c)
+$(BUILD)/05_ring: $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/program/main.c $(RANKS) $(EARLIER_06))
+$(BUILD)/07_ring: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(RING_07)/*.c $(RING_07)/program/*.c) $(RANKS) $(STEPS_07))
+$(MACHINES): $(COMMON)
+	$(call SAY,link $@)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $(filter %.o,$^) $< -o $@ $(MPI_LIBS) -lm
+
+.PHONY: machines machines-programs
+machines-programs: $(MACHINES)
+machines: setup-run
+	@sh common/setup.sh machines
+	$(SUBMAKE) $(JOBS) QUIET=1 machines-programs
+	$(if $(HAS_NCCL),$(AT)$(CC) $(FLAGS) $(NCCL_FLAGS) -fsyntax-only $(RING_05)/nccl.c)
+	@CC='$(CC)' FLAGS='$(FLAGS) $(OPENMP) $(MPI_FLAGS)' OBJ='$(OBJ)' STEPS='$(STEPS_07:%.c=$(OBJ)/%.o)' LIBS='$(MPI_LIBS) -lm' \
+	    sh $(RING_05)/tests/machines.sh $(BUILD)
+
+#!
+#! make machines     attention across machines, for which it installs MPI if you agree: build/05_ring and build/07_ring, and
+#!                   their tests on 2, 3 and 5 ranks
