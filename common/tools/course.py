@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("commands", "docs", "figures", "layers", "pages", "plots", "quotes", "terse")
+COMMANDS = ("commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "terse")
 
 
 def main(arguments):

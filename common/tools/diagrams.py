@@ -99,6 +99,30 @@ def accesses(programs):
     return 760, 230, drawn
 
 
+def ring(programs):
+    """Four ranks; and in causal order the pairs of eight chunks, with the rank that computes them and in which step."""
+    ranks, colours = 4, (BLUE, ORANGE, GREEN, PINK)
+    drawn = [text(170, 30, "K and V travel, Q stays", 15)]
+    places = ((110, 62), (210, 62), (210, 182), (110, 182))
+    for rank, ((x, y), colour) in enumerate(zip(places, colours)):
+        left = x - 70 if rank in (0, 3) else x
+        drawn += [box(left, y, 90, 62, colour), text(left + 45, y + 24, f"rank {rank}", 14, weight="bold"),
+                  text(left + 45, y + 46, f"chunks {rank}, {2 * ranks - 1 - rank}", 12)]
+    drawn += [arrow(134, 93, 206, 93), arrow(255, 126, 255, 178), arrow(206, 213, 134, 213), arrow(85, 180, 85, 128)]
+    x, y, cell = 440, 50, 26
+    owner = [min(chunk, 2 * ranks - 1 - chunk) for chunk in range(2 * ranks)]
+    drawn += [text(x + 4 * cell, 30, "keys, in 8 chunks", 13), text(x - 34, y - 8, "queries", 13)]
+    for q in range(2 * ranks):
+        colour = colours[owner[q]]
+        drawn += [text(x + q * cell + cell / 2, y - 6, q, 12, colour=GREY), text(x - 10, y + q * cell + 18, q, 12, "end", colour, "bold")]
+        for k in range(q + 1):
+            drawn += [box(x + k * cell, y + q * cell, cell, cell, colour),
+                      text(x + k * cell + cell / 2, y + q * cell + 18, (owner[q] - owner[k]) % ranks, 13)]
+    drawn += [text(x + 8 * cell + 14, y + 76, "colour: the rank", 13, "start"),
+              text(x + 8 * cell + 14, y + 96, "number: the step", 13, "start")]
+    return 800, 280, drawn
+
+
 # ---- chapters 01 to 04 --------------------------------------------------------------------------
 
 def bars(x, base, values, scale, colour, form):
@@ -248,6 +272,7 @@ def atomics(programs):
 
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
+            "05_flash_tiled_cpu/pages/pictures/ring.svg": ring,
             "01_standard_softmax/pages/pictures/softmax.svg": softmax,
             "01_standard_softmax/pages/pictures/memory.svg": memory,
             "02_safe_softmax/pages/pictures/shift.svg": shift,
