@@ -39,8 +39,9 @@ on_all_shapes() {  # program arguments...
     for count in 2 3 5; do
         echo "$shapes" | sed '/^$/d' >"$folder/shapes"
         while read -r shape; do
+            rm -f "$folder/o.npy"
             # shellcheck disable=SC2086
-            ring $count "$one" --quiet $shape "$@" || { echo "$count ranks: $shape $*"; return 1; }
+            ring $count "$one" --quiet $shape --output "$folder/o.npy" "$@" || { echo "$count ranks: $shape $*"; return 1; }
         done <"$folder/shapes"
     done
 }
@@ -105,6 +106,8 @@ data='--q common/data/q.npy --k common/data/k.npy --v common/data/v.npy'
 truncated_file() {
     head -c 5000 common/data/k.npy >"$folder/short.npy"
     ring 3 05_ring --q common/data/q.npy --k "$folder/short.npy" --v common/data/v.npy --output "$folder/out.npy" 2>"$folder/err"
+    ended_with $? 2 'short.npy: expected .* bytes of data, found' || return
+    other 05_ring "$data --output $folder/out.npy" "--q common/data/q.npy --k $folder/short.npy --v common/data/v.npy"
     ended_with $? 2 'short.npy: expected .* bytes of data, found'
 }
 unknown_option() { ring 3 05_ring --dropout 0.1 2>"$folder/err"; ended_with $? 2 'expected an option of this chapter'; }
@@ -213,8 +216,11 @@ for patch in "$here"/mutants/*.patch; do
     elif case " $(echo "$cases" | tr '\n' ' ') " in *" $named "*) false ;; esac; then
         echo "there is no case '$named'" >"$folder/log"
         result "$name" no
-    elif $named >"$folder/log" 2>&1; then
+    elif rm -f "$folder/o.npy"; $named >"$folder/log" 2>&1; then
         echo "$named accepts it" >>"$folder/log"
+        result "$name" no
+    elif [ -e "$folder/o.npy" ]; then
+        echo "the wrong result was written" >>"$folder/log"
         result "$name" no
     else
         result "$name" yes
