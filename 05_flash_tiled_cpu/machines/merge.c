@@ -2,48 +2,39 @@
  * The merge rule as an operation of MPI.
  *
  * A text's keys are spread over the ranks, and one query attends to all of them. Each rank has the query's state for its own
- * keys: the maximum m of their scores, the sum l of e^{x - m}, and the sum o of e^{x - m} v. The states are a monoid (chapter
- * 03), so MPI may merge them in any order, along any tree. One MPI_Allreduce leaves every rank with the state of all keys.
+ * keys: the maximum m of their scores, the sum l of e^{x - m}, and the sum o of e^{x - m} v. Two states are combined by chapter
+ * 03's merge, a monoid: so MPI may do it in any order, along any tree. One MPI_Allreduce leaves every rank with the state of
+ * all keys.
  */
-#include "03_online_softmax/softmax_state.h"
+#include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/check/reference.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 
 enum { D = 64, N = 1000 };
 
-struct state {
-    float m, l, o[D];
-};
-
-/* b = a merged with b, for `count` queries. */
-static void merge(void *a_states, void *b_states, int *count, MPI_Datatype *type)
+/* MPI's operation: the states of `count` queries in b take in those in a. */
+static void merge(void *a, void *b, int *count, MPI_Datatype *type)
 {
     (void)type;
-    const struct state *a = a_states;
-    for (struct state *b = b_states; b < (struct state *)b_states + *count; a++, b++) {
-        const struct softmax_state both = softmax_merge((struct softmax_state){ a->m, a->l },
-                                                        (struct softmax_state){ b->m, b->l });
-        for (int k = 0; k < D; k++)
-            b->o[k] = a->o[k] * exp_minus(a->m, both.m) + b->o[k] * exp_minus(b->m, both.m);
-        b->m = both.m;
-        b->l = both.l;
-    }
+    for (int n = 0; n < *count; n++)
+        split_combine((struct split *)b + n, (struct split *)a + n, D);
 }
 
-/* The state of the query for keys `begin` … end - 1: each key is merged into those before it. */
-static struct state state_of(const float *q, const float *K, const float *V, size_t begin,
+/* The state of the query for keys begin … end - 1: the score of one key is its m, and its v is o. */
+static struct split state_of(const float *q, const float *K, const float *V, size_t begin,
                              size_t end)
 {
-    struct state all = { .m = -INFINITY };
+    struct split all = { .m = -INFINITY };
     for (size_t j = begin; j < end; j++) {
-        struct state one = { .m = 0.0f, .l = 1.0f };
+        struct split one = { .l = 1.0f };
         for (size_t k = 0; k < D; k++) {
             one.m += q[k] * K[j * D + k] / 8.0f;  // 8 = sqrt(D)
             one.o[k] = V[j * D + k];
         }
-        merge(&one, &all, &(int){ 1 }, NULL);
+        split_combine(&all, &one, D);
     }
     return all;
 }
@@ -58,7 +49,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Type_contiguous(2 + D, MPI_FLOAT, &state_type);
+    MPI_Type_contiguous((int)(sizeof(struct split) / sizeof(float)), MPI_FLOAT, &state_type);
     MPI_Type_commit(&state_type);
     MPI_Op_create(merge, 1, &merging);
 
@@ -66,7 +57,7 @@ int main(int argc, char **argv)
     random_normals(K, (size_t)N * D, 1, 1);
     random_normals(V, (size_t)N * D, 1, 2);
     const size_t part = (size_t)rank, parts = (size_t)ranks;
-    struct state state = state_of(q, K, V, part * N / parts, (part + 1) * N / parts);
+    struct split state = state_of(q, K, V, part * N / parts, (part + 1) * N / parts);
     MPI_Allreduce(MPI_IN_PLACE, &state, 1, state_type, merging, MPI_COMM_WORLD);
 
     const struct attention p = attention_of(1, 1, 1, 1, N, D);

@@ -15,7 +15,7 @@ NCCL_FLAGS = $(MPI_FLAGS) $(patsubst %,-isystem %,$(dir $(NVCC))../include)
 HAS_NCCL   = $(shell printf '$(HASH)include <nccl.h>\n' | $(CC) $(NCCL_FLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
 
 $(OBJ)/$(RING_05)/%.o $(OBJ)/$(RING_07)/%.o: CPPFLAGS += $(MPI_FLAGS)
-$(BUILD)/05_merge: $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/merge.c 03_online_softmax/softmax_state.c)
+$(BUILD)/05_merge: $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/merge.c $(EARLIER_06))
 $(BUILD)/05_ring: $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/program/main.c $(RANKS) $(EARLIER_06))
 $(BUILD)/07_ring: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(RING_07)/*.c $(RING_07)/program/*.c) $(RANKS) $(STEPS_07))
 $(MACHINES): $(COMMON)
