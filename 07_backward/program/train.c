@@ -216,9 +216,8 @@ void train(const struct options *options)
         train_by(guide, RATE, target, d, losses[guide]);
 
     report_part("Descent");
-    report_line(
-        "Q, K, V from random numbers to the real layer's O: %d words, d = %zu, %d steps of %g", N,
-        d, DESCENTS, (double)RATE);
+    report_line("random Q, K, V towards the real layer's O: %d words, d = %zu, %d steps of %g", N,
+                d, DESCENTS, (double)RATE);
     if (options->dtype != DTYPE_F32)
         report_line("%s takes Q, K, V and dO rounded to %s, and gives O so", complete_trainer.name,
                     dtype_name(options->dtype));
