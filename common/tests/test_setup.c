@@ -47,6 +47,16 @@ TEST(setup, says_whom_to_ask_and_what_to_do_without)
     cr_assert(!command_made("build"), "something was written");
 }
 
+TEST(setup, names_what_several_machines_need)
+{
+    const char *const parts[] = { "Open MPI, which sends messages between machines",
+                                  "administrator to run: apt-get install",
+                                  "openmpi-bin libopenmpi-dev\n", NULL };
+    const struct command c = set_up("", "machines");
+    cr_assert(c.status == 2 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
+              c.err);
+}
+
 TEST(setup, refuses_a_word_that_it_does_not_know)
 {
     static const char *const words[] = { "", "nosuch" };
