@@ -95,7 +95,8 @@ $(RESULTS)/common-faults: $(addprefix $(BUILD)/,$(filter 03_% 05_% 07_%,$(CHAPTE
 
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
-RESULTS_mutants   := $(if $(STUDENT),,$(RESULTS)/common-faults)
+# A starter has no faults.sh, and clang's OpenMP ends a program in its own way.
+RESULTS_mutants   := $(if $(STUDENT)$(IS_CLANG),,$(patsubst common/tools/faults.sh,$(RESULTS)/common-faults,$(wildcard common/tools/faults.sh)))
 RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
                        $(foreach s,$(SUITES),$(RESULTS_$s)))

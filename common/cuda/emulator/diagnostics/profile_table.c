@@ -4,20 +4,24 @@
  */
 #include "common/cuda/cpu.h"
 
+#include "common/program/options.h"
 #include "common/program/report.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least cost
 
-/* Line `number` of the file without what stands around it, "" if it cannot be read. */
+/* Line `number` of the file without what stands around it, "" if the file is not there. */
 static void quote(const char *file, int number, char *code, size_t size)
 {
     char text[500] = "";
     FILE *source = fopen(file, "r");
     *code = '\0';
+    if (!source && errno != ENOENT)
+        options_fail(file, "expected a file that can be read, found: %s", strerror(errno));
     if (!source)
         return;
     for (int n = 0; n < number; n++)
