@@ -10,6 +10,7 @@
  * depends on the shape alone. So the result is the same bit for bit for any number of threads.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
+#include "05_flash_tiled_cpu/fast/score.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
 #include "05_flash_tiled_cpu/fast/visibility.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
@@ -168,6 +169,37 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct key_spa
         g->l[v] += sum[v];
 }
 
+/*
+ * The same where a score is more than a dot product: it is changed first, and only then masked. A function of its own, so that
+ * the loops above and below keep all registers.
+ */
+__attribute__((noinline)) static void weigh_scored(struct group *g, const struct head *a,
+                                                   struct key_span s, group_row *P)
+{
+    const size_t d = a->p->d;
+    const ivec none = { 0 }, all = none - 1;
+    const int32_t last = (int32_t)(g->i0 + g->rows - 1);
+    vec sum[COLUMNS];
+    for (int v = 0; v < COLUMNS; v++)
+        sum[v] = vec_of(0.0f);
+    for (size_t j = 0; j < s.n; j += ROWS) {
+        struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                // lanes past the last query and rows past the last key are those once more, and count for nothing
+                const ivec i = group_lanes(v) + (int32_t)g->i0,
+                           key = none + (int32_t)(s.j0 + min(j + r, s.n - 1));
+                const ivec query = ((i > last) & last) | ((i <= last) & i);
+                const ivec counts = j + r >= s.n ? none : s.seen ? s.seen[j + r][v] : all;
+                const struct vec_score x = vec_score(a->p, a->b, a->h, query, key, c.at[r][v]);
+                c.at[r][v] = vec_pick(counts, x.x, vec_of(-INFINITY));
+            }
+        overlap_take(g, c, d, P, j, sum);
+    }
+    for (int v = 0; v < COLUMNS; v++)
+        g->l[v] += sum[v];
+}
+
 /* One group and the keys of a stretch: weights, dropout, outputs. */
 static void see(struct workspace *w, struct group *g, const struct head *a, struct key_span s)
 {
@@ -175,7 +207,10 @@ static void see(struct workspace *w, struct group *g, const struct head *a, stru
     vec one[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         one[v] = vec_of(1.0f);
-    (s.seen ? weigh_seen : weigh)(g, a->K + s.j0 * d, d, s, w->P);
+    if (score_option(a->p))
+        weigh_scored(g, a, s, w->P);
+    else
+        (s.seen ? weigh_seen : weigh)(g, a->K + s.j0 * d, d, s, w->P);
     if (a->p->dropout_threshold > 0)
         drop(w->P, g, a, s.j0, s.n);
     block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.n);

@@ -26,7 +26,7 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
     const size_t d = a->p->d;
     g->i0 = i0;
     g->rows = rows;
-    g->scale = scale_of(a->p->scale);
+    g->scale = scale_of(score_option(a->p) ? 1.0f : a->p->scale);
     for (size_t v = 0; v < COLUMNS; v++) {
         g->m[v] = vec_of(-FLT_MAX);
         g->l[v] = vec_of(0.0f);

@@ -19,7 +19,7 @@ enum { GROUP = COLUMNS * LANES };
 /* Vectors side by side: one number of every query. A tile of scores has such a row for each key. */
 typedef vec group_row[COLUMNS];
 
-/* Q is times the scale's sign; O is undivided. */
+/* Q is times the scale's sign; O is undivided. Where scores are changed (score.h) the scale is 1 here. */
 struct group {
     group_row *Q, *O;            // d rows each
     vec m[COLUMNS], l[COLUMNS];  // m begins at -FLT_MAX: below all scores but -inf; x - m is no NaN

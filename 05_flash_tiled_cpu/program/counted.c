@@ -14,7 +14,9 @@
 #define masks_hide masks_hide_counted
 #define masks_add_product masks_add_product_counted
 #define dropout dropout_counted
+#define dropout_weigh dropout_weigh_counted
 #define dropout_see dropout_see_counted
+#define softcap softcap_counted
 #define split_kv split_kv_counted
 #define split_combine split_combine_counted
 #define splits_keep splits_keep_counted
@@ -25,5 +27,6 @@
 #include "05_flash_tiled_cpu/steps/fa1.c"
 #include "05_flash_tiled_cpu/steps/fa2.c"
 #include "05_flash_tiled_cpu/steps/masks.c"
+#include "05_flash_tiled_cpu/steps/softcap.c"
 #include "05_flash_tiled_cpu/steps/split_kv.c"
 #include "05_flash_tiled_cpu/steps/standard.c"

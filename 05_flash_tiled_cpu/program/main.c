@@ -68,7 +68,7 @@ static void print_step(const struct step *step, const struct attention_input *in
     }
     struct result r = step_run(step, input, size);
     // Where no step was chosen it is the chapter that is compared, and what comes before it is chapter 04, if it can.
-    const bool chosen = o->kernel || input->p.dropout_threshold > 0;
+    const bool chosen = o->kernel || input->p.dropout_threshold > 0 || score_option(&input->p);
     struct previous previous =
         previous_run(chosen ? step_before(step, &input->p) : NULL, input, &check, o);
     const struct attention_errors e = step_check(step, input, &check, &previous, &r, true);
@@ -136,7 +136,8 @@ int main(int argc, char **argv)
     if (o.threads)
         threads_use(o.threads);
     struct attention_input input = attention_input_load(&o);
-    const char *const usual = steps[o.trace ? DROPOUT : COMPLETE].name;  // one that can be traced
+    const enum step_name traced = score_option(&input.p) ? SOFTCAP : DROPOUT;
+    const char *const usual = steps[o.trace ? traced : COMPLETE].name;
     const struct step *step = all ? NULL : step_chosen(&table, &o, usual, &input.p);
     check_requested(step, &input.p, &o);
 

@@ -6,6 +6,12 @@
 
 #include "05_flash_tiled_cpu/steps/tile.h"
 
+/* The scores of a tile of this kind become weights: masked, some dropped; m, l and O take note of them. */
+void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
+                   struct fast_memory *fast);
+void dropout_weigh_counted(const struct head *a, struct tile t, enum tile_kind kind,
+                           struct fast_memory *fast);
+
 /*
  * The queries of t (its i0 and rows), begun by fa2_begin, go past the keys from `begin` to before
  * `end`, Bc at a time.

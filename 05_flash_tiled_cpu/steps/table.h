@@ -55,6 +55,14 @@ STEP(DROPOUT, dropout,
      .size = fa2_size,
      .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING)
 
+STEP(SOFTCAP, softcap,
+     .idea = "a changed score, before the mask",
+     .formula = "2 d / key + …",
+     .runs = RUNS(softcap, softcap_counted),
+     .predict = predict_masks,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING | SUPPORTS_SCORE)
+
 STEP(SPLIT_KV, split_kv,
      .idea = "keys in splits, combined at the end",
      .formula = "2 d / key + splits …",
@@ -122,5 +130,5 @@ STEP(COMPLETE, complete,
      .predict = predict_complete,
      .size = fa2_size,
      .usual = { 128, 128 },
-     .supports = ANY_TILE | SUPPORTS_EVERYTHING | SUPPORTS_THREADS,
+     .supports = ANY_TILE | SUPPORTS_EVERYTHING | SUPPORTS_SCORE | SUPPORTS_THREADS,
      .stores = STORES_SPLITS)

@@ -18,9 +18,10 @@ static enum step_name next_counted(enum step_name name)
 
 static unsigned options_of(enum step_name name)
 {
-    return steps[name].supports & SUPPORTS_DROPOUT  ? WITH_EVERYTHING
-           : steps[name].supports & SUPPORTS_WINDOW ? WITH_MASKS
-                                                    : WITH_SHAPES;
+    return steps[name].supports & SUPPORTS_SCORE     ? WITH_EVERYTHING | WITH_SOFTCAP
+           : steps[name].supports & SUPPORTS_DROPOUT ? WITH_EVERYTHING
+           : steps[name].supports & SUPPORTS_WINDOW  ? WITH_MASKS
+                                                     : WITH_SHAPES;
 }
 
 TEST(count, of_every_step_is_what_its_formula_gives)

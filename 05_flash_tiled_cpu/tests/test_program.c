@@ -42,7 +42,8 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "16 splits of 256 keys",
                                   "Steps",
                                   " 0 standard",
-                                  " 6 split_kv",
+                                  " 6 softcap",
+                                  " 7 split_kv",
                                   "Input",
                                   "common/data/",
                                   "Tiles",
@@ -89,7 +90,8 @@ TEST(program, does_the_problem_of_the_issue)
                                 "3 fa2          does not support --dropout",
                                 "4 masks        does not support --dropout",
                                 "5 dropout  ",
-                                "6 split_kv  ",
+                                "6 softcap  ",
+                                "7 split_kv  ",
                                 "dropout\n",
                                 "  complete  ",
                                 NULL };
@@ -99,6 +101,12 @@ TEST(program, does_the_problem_of_the_issue)
 
 TEST(program, says_of_every_step_what_it_lacks)
 {
+    verifies_and_tells("--n-q 9 --d 3 --kernel all --softcap 2",
+                       (const char *const[]){ "4 masks        does not support --softcap",
+                                              "5 dropout      does not support --softcap",
+                                              "6 softcap  ",
+                                              "7 split_kv     does not support --softcap",
+                                              "complete  ", " softcap\n", NULL });
     const char *const options[] = { "--causal", "--window 2,2", "--block-mask band:3",
                                     "--key-mask @/m.npy" };
     command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 9 });

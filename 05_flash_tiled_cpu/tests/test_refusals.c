@@ -24,6 +24,8 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
     refuses("--kernel fa2 --n-q 5 --block-mask band:1", "a step that supports --block-mask");
     refuses("--kernel block_matmul --n-q 5 --dropout 0.5", "a step that supports --dropout");
     refuses("--kernel masks --dropout 0.5", "and masks does not");
+    refuses("--kernel split_kv --n-q 5 --softcap 30 --output @/o.npy",
+            "--kernel: expected a step that supports --softcap, and split_kv does not");
     refuses("--kernel fa1",
             "--kernel: expected a step that supports --key-mask (the course's input has one)");
     refuses("--kernel nope", "--kernel: expected list, all or one of the steps");

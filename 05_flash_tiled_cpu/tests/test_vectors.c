@@ -3,6 +3,7 @@
  * this file as it does them.)
  */
 #include "05_flash_tiled_cpu/fast/exp2.h"
+#include "05_flash_tiled_cpu/fast/score.h"
 #include "05_flash_tiled_cpu/fast/transpose.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
 #include "05_flash_tiled_cpu/fast/visibility.h"
@@ -79,6 +80,39 @@ TEST(philox, in_lanes_is_philox_in_each_lane)
             for (int w = 0; w < 4; w++)
                 cr_assert(got.word[w][lane] == right.word[w], "lane %d, word %d", lane, w);
         }
+    }
+}
+
+static void assert_score(const struct attention *p, float dot, float got, float right,
+                         const char *what)
+{
+    cr_assert(isnan(right) ? isnan(got) : fabsf(got - right) <= 4e-7f * fabsf(right) + 0x1p-126f,
+              "the %s of %.9g under --softcap %g --scale %g is %.9g, expected %.9g", what,
+              (double)dot, (double)p->softcap, (double)p->scale, (double)got, (double)right);
+}
+
+TEST(score, of_vectors_is_that_of_numbers)
+{
+    static const float caps[] = { 0.5f, 30.0f, 1e6f };
+    for (int k = 0; k < 30000; k++) {
+        struct attention p = attention_of(1, 1, 1, 1, 1, 1);
+        const ivec zero = { 0 };
+        vec dot;
+        p.softcap = caps[k % 3];
+        p.scale = k % 2 ? -0.125f : 1.0f;
+        for (int lane = 0; lane < LANES; lane++)
+            dot[lane] = ldexpf((float)(k % 97 - 48) + 0.1f * (float)lane, k / 97 % 40 - 30);
+        dot[k % LANES] = k % 5 == 0 ? INFINITY : k % 5 == 1 ? -INFINITY : NAN;
+        const struct vec_score got = vec_score(&p, 0, 0, zero, zero, dot);
+        const struct vec_score right = vec_score_by_lanes(&p, 0, 0, zero, zero, dot);
+        for (int lane = 0; lane < LANES; lane++)
+            assert_score(&p, dot[lane], got.x[lane], right.x[lane], "score");
+        for (int lane = 0; lane < LANES; lane++)  // 1 - t^2 has no more digits than t^2
+            cr_assert(isnan(right.slope[lane])
+                          ? isnan(got.slope[lane])
+                          : fabsf(got.slope[lane] - right.slope[lane]) <= 4e-7f,
+                      "the slope at %.9g is %.9g, expected %.9g", (double)dot[lane],
+                      (double)got.slope[lane], (double)right.slope[lane]);
     }
 }
 

@@ -262,6 +262,11 @@ TEST(witness, dropout_makes_the_accesses_of_masks)
     witness_step(DROPOUT, WITH_EVERYTHING, of_masks);
 }
 
+TEST(witness, softcap_makes_the_accesses_of_masks)
+{
+    witness_step(SOFTCAP, WITH_EVERYTHING | WITH_SOFTCAP, of_masks);
+}
+
 TEST(witness, split_kv_makes_the_accesses_of_its_formula)
 {
     witness_step(SPLIT_KV, WITH_EVERYTHING, of_split_kv);
@@ -270,6 +275,6 @@ TEST(witness, split_kv_makes_the_accesses_of_its_formula)
 
 TEST(witness, complete_makes_the_accesses_of_masks_or_of_split_kv)
 {
-    witness_step(COMPLETE, WITH_EVERYTHING, of_complete);
+    witness_step(COMPLETE, WITH_EVERYTHING | WITH_SOFTCAP, of_complete);
     witness_parts(COMPLETE, of_complete);
 }

@@ -60,16 +60,17 @@ static size_t next_seen(const struct work_list *list, const struct backward_head
     return j;
 }
 
-/* Adds the tile's dQ, times the scale, to that in slow memory. */
+/* Adds the tile's dQ, times its factor, to that in slow memory. */
 static void add_dQ(const struct workspace *w, const struct backward_head *a,
                    const struct queries *q)
 {
     const size_t d = a->p->d;
+    const float factor = gradient_factor(a->p);
     for (size_t k = 0; k < d; k += LANES) {
         const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel n, and which vector of its rows
         for (size_t r = 0; r < q->rows; r++) {
             float *const dQ = a->dQ + (q->i0 + r) * d + k;
-            const vec sum = vec_load_some(dQ, d - k) + a->p->scale * w->dQ[n * q->padded + r][v];
+            const vec sum = vec_load_some(dQ, d - k) + factor * w->dQ[n * q->padded + r][v];
             vec_store_some(dQ, sum, d - k);
         }
     }

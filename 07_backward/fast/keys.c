@@ -70,7 +70,7 @@ void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t
 void keys_end(const struct keys *k, const struct backward_head *a)
 {
     const size_t d = a->p->d;
-    from_lanes(a->dK + k->j0 * d, (const group_row *)k->dK, a->p->scale, k->cols, d);
+    from_lanes(a->dK + k->j0 * d, (const group_row *)k->dK, gradient_factor(a->p), k->cols, d);
     from_lanes(a->dV + k->j0 * d, (const group_row *)k->dV, 1.0f, k->cols, d);
 }
 

@@ -45,7 +45,13 @@ struct keys keys_take(group_row **left, size_t d, bool holes);
 /* The keys j0 … j0 + cols - 1 of the head, with dK = dV = 0; other lanes are 0 too. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
 
-/* Stores dK, times the scale, and dV. */
+/* What dQ and dK lack until they are stored: the scale, or nothing where the slope of a changed score has it. */
+INLINE float gradient_factor(const struct attention *p)
+{
+    return score_option(p) ? 1.0f : p->scale;
+}
+
+/* Stores dK, times the factor, and dV. */
 void keys_end(const struct keys *k, const struct backward_head *a);
 
 /*

@@ -1,5 +1,7 @@
 #include "07_backward/fast/workspace.h"
 
+#include "05_flash_tiled_cpu/fast/score.h"
+
 #include <string.h>
 
 static size_t rounded_up(size_t n)
@@ -145,6 +147,38 @@ static void weigh_seen(struct workspace *w, const struct keys *k, const struct q
     }
 }
 
+/*
+ * The same where a score is more than a dot product: P = e^{score - lse}, and dS times the score's slope is the gradient of the
+ * dot product. A function of its own, so that the loops above keep all registers.
+ */
+__attribute__((noinline)) static void weigh_scored(struct workspace *w, const struct keys *k,
+                                                   const struct backward_head *a,
+                                                   const struct queries *q, group_row *dS,
+                                                   struct key_span s, bool dropout)
+{
+    const size_t d = a->p->d;
+    const ivec zero = { 0 };
+    const int32_t last = (int32_t)(k->j0 + k->cols - 1);
+    for (size_t i = s.first; i < s.end; i += ROWS) {
+        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
+        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++) {
+                // lanes past the last key and rows past the last query are those once more, and count for nothing
+                const ivec query = zero + (int32_t)(q->i0 + min(i + r, q->rows - 1));
+                const ivec j = group_lanes(v) + (int32_t)k->j0;
+                const ivec key = ((j > last) & last) | ((j <= last) & j);
+                const struct vec_score score = vec_score(a->p, a->b, a->h, query, key, x.at[r][v]);
+                const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
+                const vec P = vec_exp2(score.x * 0x1.715476p0f - w->lse[i + r]);
+                const vec gradient = P * (dP.at[r][v] * Z - w->D[i + r]) * score.slope;
+                const ivec seen = w->seen[i + r][v];
+                w->P[i + r][v] = vec_pick(seen, P * Z, vec_of(0.0f));
+                dS[i + r][v] = vec_pick(seen, gradient, vec_of(0.0f));
+            }
+    }
+}
+
 /* C += A^T X: element k of a query, times its row of X, is added to row k of C. */
 static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t rows, size_t d)
 {
@@ -222,7 +256,7 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
         return;
     struct key_span s = { 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
-    if (kind == TILE_FULL && full && !dropout) {
+    if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         weigh(w, k, q, p->d, factor, dS);
         k->seen = (const group_row *)k->rows;
         k->first = 0;
@@ -233,7 +267,10 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
         s = queries_that_see(w, q);
         if (dropout)
             keys_kept(w->Z, k, a, q->i0, q->rows);
-        weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
+        if (score_option(p))
+            weigh_scored(w, k, a, q, dS, s, dropout);
+        else
+            weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
         memset(dS, 0, s.first * sizeof *dS);
         memset(dS + s.end, 0, (q->padded - s.end) * sizeof *dS);
         see_rows(w, k, q->rows, p->d);

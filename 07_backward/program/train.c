@@ -34,6 +34,7 @@ void train_check(const struct options *o)
         { o->key_mask, "--key-mask" },
         { o->block_mask, "--block-mask" },
         { o->dropout_given, "--dropout" },
+        { o->softcap > 0.0f, "--softcap" },
         { o->br, "--br" },
         { o->bc, "--bc" },
         { o->sram, "--sram" },

@@ -80,6 +80,7 @@ TEST(count, is_that_of_the_closed_forms)
         [FA1] = NQ * D + 4 * NK * D + TC * (5 * NQ * D + 2 * NQ),
         [FA2] = 3 * NQ * D + NQ + 4 * NK * D + TC * (4 * NQ * D + 2 * NQ),
         [SPLIT] = 5 * NQ * D + 3 * NQ + 4 * NK * D + TC * (2 * NQ * D + 2 * NQ) + 2 * TR * NK * D,
+        [SOFTCAP] = 3 * NQ * D + NQ + 4 * NK * D + TC * (4 * NQ * D + 2 * NQ),
         [COMPLETE] = 3 * NQ * D + NQ + 4 * NK * D + TC * (4 * NQ * D + 2 * NQ),
     };
     struct test_problem t = problem_of(attention_of(1, 1, 1, NQ, NK, D), 0, 1);
@@ -122,10 +123,8 @@ TEST(extra_memory, is_n_squared_in_standard_and_d_of_each_query_from_fa2_on)
 {
     static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 500, 500 } };
     static const size_t right[] = {
-        [STANDARD] = 4 * 4 * 70 * 90,
-        [FA2] = 4 * 70,
-        [SPLIT] = 4 * 70,
-        [COMPLETE] = 2 * 4 * 70,
+        [STANDARD] = 4 * 4 * 70 * 90, [FA2] = 4 * 70,          [SPLIT] = 4 * 70,
+        [SOFTCAP] = 4 * 70,           [COMPLETE] = 2 * 4 * 70,
     };
     struct test_problem t = problem_of(attention_of(1, 2, 2, 70, 90, 5), 0, 1);
     for (size_t n = 0; n < 3; n++)

@@ -165,6 +165,7 @@ TEST(outputs, has_a_line_for_every_step)
                                   "\n07,recompute,",
                                   "\n07,fa1,",
                                   "\n07,fa2,",
+                                  "\n07,softcap,",
                                   "\n07,split,",
                                   "\n07,complete,",
                                   "\n07,cuda_standard,,,",
@@ -172,7 +173,7 @@ TEST(outputs, has_a_line_for_every_step)
                                   "\n07,cuda_deterministic,,,",
                                   "\n07,cuda_complete,,,",
                                   NULL };
-    cr_assert(c.status == 0 && !missing_part(c.out, parts) && lines_of_fields(c.out, 12) == 11,
+    cr_assert(c.status == 0 && !missing_part(c.out, parts) && lines_of_fields(c.out, 12) == 12,
               "status %d: %s%s", c.status, c.out, c.err);
 }
 

@@ -42,7 +42,7 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "P kept by forward",
                                   "Steps",
                                   " 1 standard",
-                                  " 5 split",
+                                  " 6 split",
                                   "complete",
                                   "Input",
                                   "common/data/",
@@ -89,7 +89,8 @@ TEST(program, does_the_problem_of_the_forward_pass)
                                 "2 recompute  does not support --dropout",
                                 "3 fa1        does not support --kv-heads",
                                 "4 fa2        does not support --dropout",
-                                "5 split      does not support --dropout",
+                                "5 softcap    does not support --dropout",
+                                "6 split      does not support --dropout",
                                 "  complete  ",
                                 NULL };
     verifies_and_tells(ISSUE, one);
@@ -109,8 +110,9 @@ TEST(program, runs_every_step_by_its_name)
     }
     verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
                        (const char *const[]){ "Steps", "standard", "-\n", "recompute", "standard\n",
-                                              "fa1", "recompute\n", "fa2", "fa1\n", "split",
-                                              "fa2\n", "complete", "split\n", NULL });
+                                              "fa1", "recompute\n", "fa2", "fa1\n", "softcap",
+                                              "fa2\n", "split", "softcap\n", "complete", "split\n",
+                                              NULL });
 }
 
 static bool starts_with(const char *text, const char *start)
@@ -120,10 +122,11 @@ static bool starts_with(const char *text, const char *start)
 
 TEST(program, lists_its_steps)
 {
-    verifies_and_tells("--kernel list", (const char *const[]){
-                                            " 1  standard ", "\n 2  recompute ", "\n 3  fa1 ",
-                                            "\n 4  fa2 ", "\n 5  split ", "\n    complete ",
-                                            "\n    cuda_standard ", "\n    cuda_complete ", NULL });
+    verifies_and_tells("--kernel list",
+                       (const char *const[]){ " 1  standard ", "\n 2  recompute ", "\n 3  fa1 ",
+                                              "\n 4  fa2 ", "\n 5  softcap ", "\n 6  split ",
+                                              "\n    complete ", "\n    cuda_standard ",
+                                              "\n    cuda_complete ", NULL });
     const struct command wide = verifies("--kernel list --quiet");
     cr_assert(starts_with(wide.out, "standard\nrecompute\nfa1\n") &&
                   strstr(wide.out, "\ncuda_standard\n") && !strstr(wide.out, "mma"),

@@ -20,6 +20,10 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
             "--kernel: expected a step that supports --dropout, and fa2 does not");
     refuses("--kernel standard --n-q 5 --dropout 0.1", "a step that supports --dropout");
     refuses("--kernel fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that supports --kv-heads");
+    refuses("--kernel split --n-q 5 --softcap 30 --dq @/o.npy",
+            "--kernel: expected a step that supports --softcap, and split does not");
+    refuses("--kernel cuda_complete --n-q 5 --softcap 30 --dq @/o.npy",
+            "supports --softcap, and cuda_complete does not");
     refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
     refuses("--kernel ''", "--kernel: expected a name");
     refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
@@ -40,21 +44,37 @@ TEST(refusals, of_what_is_too_large_to_be_traced)
 
 TEST(refusals, of_training_with_another_problem)
 {
-    const char *const others[] = { "--batch 1",        "--heads 2",
-                                   "--kv-heads 1",     "--n-q 5",
-                                   "--n-k 5",          "--d 32",
-                                   "--seed 1",         "--scale 0.5",
-                                   "--causal",         "--window 3,-1",
-                                   "--window -1,3",    "--key-mask @/m.npy",
-                                   "--dropout 0",      "--block-mask band:3",
-                                   "--br 8",           "--bc 8",
-                                   "--sram 100",       "--kernel fa1",
-                                   "--verify=all",     "--bench",
-                                   "--trace",          "--traffic",
-                                   "--output @/o.npy", "--lse @/l.npy",
-                                   "--dq @/dq.npy",    "--dk @/dk.npy",
-                                   "--dv @/dv.npy",    "--q @/q.npy --k @/q.npy --v @/q.npy",
-                                   "--timeline @/t",   "--exclude nothing" };
+    const char *const others[] = { "--batch 1",
+                                   "--heads 2",
+                                   "--kv-heads 1",
+                                   "--n-q 5",
+                                   "--n-k 5",
+                                   "--d 32",
+                                   "--seed 1",
+                                   "--scale 0.5",
+                                   "--causal",
+                                   "--window 3,-1",
+                                   "--window -1,3",
+                                   "--key-mask @/m.npy",
+                                   "--dropout 0",
+                                   "--block-mask band:3",
+                                   "--br 8",
+                                   "--bc 8",
+                                   "--sram 100",
+                                   "--softcap 3",
+                                   "--kernel fa1",
+                                   "--verify=all",
+                                   "--bench",
+                                   "--trace",
+                                   "--traffic",
+                                   "--output @/o.npy",
+                                   "--lse @/l.npy",
+                                   "--dq @/dq.npy",
+                                   "--dk @/dk.npy",
+                                   "--dv @/dv.npy",
+                                   "--q @/q.npy --k @/q.npy --v @/q.npy",
+                                   "--timeline @/t",
+                                   "--exclude nothing" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         char arguments[100], name[20], part[100];
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);

@@ -18,7 +18,8 @@ static enum step_name running;
 unsigned options_of(enum step_name name)
 {
     return WITH_MASKS | ((steps[name].supports & SUPPORTS_DROPOUT) ? WITH_DROPOUT : 0) |
-           ((steps[name].supports & SUPPORTS_GROUPED_HEADS) ? WITH_GROUPED_HEADS : 0);
+           ((steps[name].supports & SUPPORTS_GROUPED_HEADS) ? WITH_GROUPED_HEADS : 0) |
+           ((steps[name].supports & SUPPORTS_SCORE) ? WITH_SOFTCAP : 0);
 }
 
 struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p)
@@ -141,6 +142,35 @@ TEST(fa2, agrees_with_the_reference_under_masks)
 TEST(split, agrees_with_the_reference_under_masks)
 {
     assert_backward_with_options(in_tiles(SPLIT), options_of(SPLIT));
+}
+
+static void assert_softcap(enum step_name name)
+{
+    for (uint64_t seed = 1; seed <= all_or_few(60, 20); seed++) {
+        const unsigned options = seed % 4 ? random_options(seed, options_of(name)) : 0;
+        struct test_problem t =
+            random_problem(seed, attention_of(2, 4, 4, 90, 90, 33), options | WITH_SOFTCAP);
+        assert_backward(in_tiles(name), &t);
+        problem_free(&t);
+    }
+}
+
+TEST(softcap, agrees_with_the_reference_alone_and_under_masks)
+{
+    assert_softcap(SOFTCAP);
+    assert_backward_with_options(in_tiles(SOFTCAP), options_of(SOFTCAP) & WITH_EVERYTHING);
+}
+
+TEST(softcap, in_complete_agrees_with_the_reference_alone_and_with_every_option)
+{
+    assert_softcap(COMPLETE);
+}
+
+TEST(softcap, reads_nothing_that_is_masked)
+{
+    assert_backward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING | WITH_SOFTCAP);
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE),
+                                                     WITH_EVERYTHING | WITH_SOFTCAP);
 }
 
 TEST(every_step, reads_no_key_that_no_query_sees_and_gives_it_zeros)

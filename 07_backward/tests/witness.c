@@ -281,7 +281,12 @@ TEST(witness, split_makes_the_accesses_of_its_formula)
     witness_step(SPLIT, WITH_MASKS, of_split);
 }
 
+TEST(witness, softcap_makes_the_accesses_of_fa2)
+{
+    witness_step(SOFTCAP, WITH_MASKS | WITH_SOFTCAP, of_fa2);
+}
+
 TEST(witness, complete_makes_the_accesses_of_fa2)
 {
-    witness_step(COMPLETE, WITH_EVERYTHING, of_fa2);
+    witness_step(COMPLETE, WITH_EVERYTHING | WITH_SOFTCAP, of_fa2);
 }

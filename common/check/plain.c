@@ -41,6 +41,12 @@ static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
     return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
 }
 
+static float dot_of(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
+                    size_t i, size_t j)
+{
+    return dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d);
+}
+
 static float dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
 {
     return dropout_keeps(p, b, h, i, j) ? (float)(1.0 / (1.0 - p->dropout)) : 0.0f;
@@ -53,7 +59,7 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     float m = -INFINITY, l = 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
         P[j] = visible(p, b, h, i, j)
-                   ? p->scale * dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d)
+                   ? (float)score_of(p, b, h, i, j, (double)dot_of(p, Q, K, b, h, i, j))
                    : -INFINITY;
     for (size_t j = 0; j < p->Nk; j++)
         m = fmaxf(m, P[j]);
@@ -141,11 +147,15 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
     return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
 }
 
-/* scale dS of a pair, and its weight in dV: each rounded to the type in which it meets the next product. */
-static float scaled_dS(const struct attention *p, float P, float dP, float D)
+/* The gradient of a pair's dot product, and its weight in dV: each rounded to the type in which it meets the next product. */
+static float gradient_of_dot(const struct attention *p, const float *Q, const float *K, size_t b,
+                             size_t h, size_t i, size_t j, float P, float dP, float D)
 {
-    return p->dtype == DTYPE_F32 ? p->scale * P * (dP - D)
-                                 : p->scale * dtype_round(p->dtype, P * (dP - D));
+    float slope = p->scale;
+    if (score_option(p))
+        slope = (float)score_slope(p, b, h, i, j, (double)dot_of(p, Q, K, b, h, i, j));
+    return p->dtype == DTYPE_F32 ? slope * P * (dP - D)
+                                 : slope * dtype_round(p->dtype, P * (dP - D));
 }
 
 static float weight_of(const struct attention *p, float P, float Z)
@@ -164,11 +174,11 @@ static void backward_row(const struct attention *p, const float *Q, const float 
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
-        const float dS = scaled_dS(p, P[j], dP[j], D);
+        const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
         const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++) {
-            dQ[row + c] += dS * K[key + c];
-            dK[key + c] += dS * Q[row + c];
+            dQ[row + c] += d_dot * K[key + c];
+            dK[key + c] += d_dot * Q[row + c];
             dV[key + c] += weight * dO[row + c];
         }
     }
@@ -201,9 +211,13 @@ void plain_backward_query(const struct attention *p, const float *Q, const float
     const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
     for (size_t c = 0; c < p->d; c++)
         dQ_i[c] = 0.0f;
-    for (size_t j = 0; j < p->Nk; j++)
-        for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            dQ_i[c] += scaled_dS(p, P[j], dP[j], D) * K[key_row(p, b, h, j) + c];
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (!visible(p, b, h, i, j))
+            continue;
+        const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
+        for (size_t c = 0; c < p->d; c++)
+            dQ_i[c] += d_dot * K[key_row(p, b, h, j) + c];
+    }
     free(dP);
     free(P);
 }
@@ -223,7 +237,7 @@ static void shares_of_query(const struct attention *p, const float *Q, const flo
     for (size_t k = 0; k < count; k++) {
         const size_t j = rows[k] % p->Nk;
         if (visible(p, b, h, i, j))
-            shares[k] = (struct share){ scaled_dS(p, P[j], dP[j], D),
+            shares[k] = (struct share){ gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D),
                                         weight_of(p, P[j], dropout_factor(p, b, h, i, j)) };
     }
     free(dP);

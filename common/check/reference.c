@@ -52,7 +52,8 @@ static double probabilities(const struct attention *p, const float *Q, const flo
     for (size_t j = 0; j < p->Nk; j++) {
         P[j] = (double)-INFINITY;
         if (visible(p, b, h, i, j))
-            P[j] = (double)p->scale * dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d);
+            P[j] = score_of(p, b, h, i, j,
+                            dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d));
         m = fmax(m, P[j]);
     }
     for (size_t j = 0; j < p->Nk; j++) {
@@ -108,13 +109,25 @@ void reference_forward(const struct attention *p, const float *Q, const float *K
     free(P);
 }
 
-/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
-static double pairs_of_query(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i,
-                             double *P, double *dP)
+/* The derivative of a pair's score by its dot product. Most problems need no dot product to know it. */
+static double slope(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
+                    size_t i, size_t j)
+{
+    if (!score_option(p))
+        return (double)p->scale;
+    return score_slope(p, b, h, i, j, dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d));
+}
+
+/*
+ * P of query (b, h, i), and the gradient of each dot product, as far as the query sees keys: from dP and D, the sum of P dP,
+ * dS = P (dP - D), and by the chain rule dS times the slope of the score.
+ */
+static void pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                           const float *V, const float *dO, size_t b, size_t h, size_t i, double *P,
+                           double *d_dot)
 {
     const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    double D = 0.0;
+    double D = 0.0, *dP = d_dot;
     probabilities(p, Q, K, b, h, i, P);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
@@ -122,25 +135,26 @@ static double pairs_of_query(const struct attention *p, const float *Q, const fl
         dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
         D += P[j] * dP[j];
     }
-    return D;
+    for (size_t j = 0; j < p->Nk; j++)
+        if (visible(p, b, h, i, j))
+            d_dot[j] = slope(p, Q, K, b, h, i, j) * (P[j] * (dP[j] - D));
 }
 
-/* Adds what query (b, h, i) contributes to the three gradients; P and dP have room for Nk. */
+/* Adds what query (b, h, i) contributes to the three gradients; P and d_dot have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, size_t b, size_t h, size_t i, double *P, double *dP,
+                         const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot,
                          double *dQ, double *dK, double *dV)
 {
     const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    pairs_of_query(p, Q, K, V, dO, b, h, i, P, d_dot);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
         const size_t key = key_row(p, b, h, j);
         const double Z = dropout_factor(p, b, h, i, j);
-        const double dS = P[j] * (dP[j] - D);
         for (size_t c = 0; c < p->d; c++) {
-            dQ[row + c] += (double)p->scale * dS * (double)K[key + c];
-            dK[key + c] += (double)p->scale * dS * (double)Q[row + c];
+            dQ[row + c] += d_dot[j] * (double)K[key + c];
+            dK[key + c] += d_dot[j] * (double)Q[row + c];
             dV[key + c] += P[j] * Z * (double)dO[row + c];
         }
     }
@@ -156,12 +170,12 @@ void reference_backward(const struct attention *p, const float *Q, const float *
         dK[n] = dV[n] = 0.0;
 
     double *P = allocate(p->Nk, sizeof *P, "a row of the reference's P");
-    double *dP = allocate(p->Nk, sizeof *dP, "a row of the reference's dP");
+    double *d_dot = allocate(p->Nk, sizeof *d_dot, "a row of the reference's dS");
     for (size_t b = 0; b < p->B; b++)
         for (size_t h = 0; h < p->H; h++)
             for (size_t i = 0; i < p->Nq; i++)
-                backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
-    free(dP);
+                backward_row(p, Q, K, V, dO, b, h, i, P, d_dot, dQ, dK, dV);
+    free(d_dot);
     free(P);
 }
 
@@ -170,14 +184,14 @@ void reference_backward_query(const struct attention *p, const float *Q, const f
                               double *dQ_i)
 {
     double *P = allocate(p->Nk, sizeof *P, "a row of P"),
-           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+           *d_dot = allocate(p->Nk, sizeof *d_dot, "a row of dS");
+    pairs_of_query(p, Q, K, V, dO, b, h, i, P, d_dot);
     for (size_t c = 0; c < p->d; c++)
         dQ_i[c] = 0.0;
     for (size_t j = 0; j < p->Nk; j++)
         for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            dQ_i[c] += (double)p->scale * P[j] * (dP[j] - D) * (double)K[key_row(p, b, h, j) + c];
-    free(dP);
+            dQ_i[c] += d_dot[j] * (double)K[key_row(p, b, h, j) + c];
+    free(d_dot);
     free(P);
 }
 
@@ -192,15 +206,14 @@ static void shares_of_query(const struct attention *p, const float *Q, const flo
                             const size_t *rows, size_t count, struct share *shares)
 {
     double *P = allocate(p->Nk, sizeof *P, "a row of P"),
-           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const double D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+           *d_dot = allocate(p->Nk, sizeof *d_dot, "a row of dS");
+    pairs_of_query(p, Q, K, V, dO, b, h, i, P, d_dot);
     for (size_t k = 0; k < count; k++) {
         const size_t j = rows[k] % p->Nk;
         if (visible(p, b, h, i, j))
-            shares[k] = (struct share){ (double)p->scale * P[j] * (dP[j] - D),
-                                        P[j] * dropout_factor(p, b, h, i, j) };
+            shares[k] = (struct share){ d_dot[j], P[j] * dropout_factor(p, b, h, i, j) };
     }
-    free(dP);
+    free(d_dot);
     free(P);
 }
 

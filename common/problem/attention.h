@@ -5,8 +5,8 @@
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options of attention live in the functions below, and not in the kernels: `visible` says which
- * scores count, `tile_kind` says it for a full tile, `attention_band` where causal order and the window
+ * All options of attention live in the functions below, and not in the kernels: `score_of` says what a score is,
+ * `visible` which scores count, `tile_kind` says it for a full tile, `attention_band` where causal order and the window
  * end, `kv_head` which keys a head reads, and `dropout_keeps` which weights survive: one text for CPU and CUDA.
  */
 #ifndef COMMON_ATTENTION_H
@@ -15,6 +15,7 @@
 #include "common/problem/dtype.h"
 #include "common/problem/random.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct attention {
 
     bool causal;                          // no query sees a key after its own place …
     bool top_left;                        // … counted from the first key; else from the last
+    float softcap;                        // C: a score s becomes C tanh(s / C); 0: it stays s
     ptrdiff_t window_left, window_right;  // keys before and after its place; -1: all of them
 
     const uint8_t *key_mask;      // (B, Nk), 0 hides the key from all; NULL: none is hidden
@@ -64,6 +66,35 @@ void attention_set_dropout(struct attention *p, double P, uint64_t seed);
 HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
 {
     return h / (p->H / p->Hkv);
+}
+
+/*
+ * The option that changes scores in this problem, as the command line has it; NULL: a score is the scaled dot product.
+ * A step without SUPPORTS_SCORE refuses the problem by this name.
+ */
+HOST_DEVICE static inline const char *score_option(const struct attention *p)
+{
+    return p->softcap > 0.0f ? "--softcap" : NULL;
+}
+
+/*
+ * The score of query i and key j of batch entry b, head h, from the dot product of their rows, before any mask. FlexAttention
+ * calls this score_mod, and `visible` mask_mod. The function
+ * after it is its derivative by the dot product.
+ */
+HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, size_t h, size_t i,
+                                          size_t j, double dot)
+{
+    (void)b, (void)h, (void)i, (void)j;  // softcap treats all pairs alike
+    const double s = (double)p->scale * dot, C = (double)p->softcap;
+    return p->softcap > 0.0f ? C * tanh(s / C) : s;
+}
+
+HOST_DEVICE static inline double score_slope(const struct attention *p, size_t b, size_t h,
+                                             size_t i, size_t j, double dot)
+{
+    const double t = p->softcap > 0.0f ? score_of(p, b, h, i, j, dot) / (double)p->softcap : 0.0;
+    return (double)p->scale * (1.0 - t * t);  // of tanh: 1 - tanh^2
 }
 
 /*

@@ -100,6 +100,7 @@ static void take_options(struct attention *p, const struct options *options)
     p->dtype = options->dtype;
     if (options->scale_given)
         p->scale = options->scale;
+    p->softcap = options->softcap;
     p->causal = options->causal;
     p->top_left = options->top_left;
     p->window_left = options->window_left;

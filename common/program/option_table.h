@@ -16,6 +16,7 @@ enum option_kind {
     COUNT,
     SEED,
     SCALE,
+    SOFTCAP,
     DROPOUT,
     CAUSAL,
     WINDOW,
@@ -40,7 +41,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 53 };
+enum { OPTION_ROWS = 54 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

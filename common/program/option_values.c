@@ -121,6 +121,11 @@ static void take_number(struct options *options, const struct option_row *row, c
         options->scale = finite_number(option, text);
         options->scale_given = true;
         break;
+    case SOFTCAP:
+        options->softcap = finite_number(option, text);
+        if (options->softcap <= 0.0f)
+            options_fail(option, "expected a number above 0, found '%s'", text);
+        break;
     case DROPOUT:
         options->dropout = option_fraction(option, text, true);
         options->dropout_given = true;

@@ -32,6 +32,7 @@ struct options {
     const char *q, *k, *v, *lse, *key_mask;  // 04 to 07: attention from files, or made up
     size_t batch, heads, kv_heads, n_q, n_k, d;
     float scale;
+    float softcap;  // 05 to 07; 0: not given
     bool scale_given, causal, top_left, verify_all;
     ptrdiff_t window_left, window_right;  // -1: unbounded
 

@@ -102,11 +102,13 @@ static const char *unsupported_d(const struct step *step, const struct attention
 
 static const char *unsupported_option(const struct step *step, const struct attention *p)
 {
+    const char *const score = score_option(p);
     const struct {
         const char *name;
         bool wanted;
         unsigned flag;
     } options[] = {
+        { score, score != NULL, SUPPORTS_SCORE },
         { "--dropout", p->dropout_threshold > 0, SUPPORTS_DROPOUT },
         { "--kv-heads", p->Hkv != p->H, SUPPORTS_GROUPED_HEADS },
         { "--causal", p->causal, SUPPORTS_CAUSAL },

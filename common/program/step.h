@@ -23,7 +23,9 @@ enum {
     SUPPORTS_MASKS = SUPPORTS_CAUSAL | SUPPORTS_WINDOW | SUPPORTS_KEY_MASK | SUPPORTS_BLOCK_MASK,
     SUPPORTS_DROPOUT = 16,
     SUPPORTS_GROUPED_HEADS = 32,
-    SUPPORTS_EVERYTHING = SUPPORTS_MASKS | SUPPORTS_DROPOUT | SUPPORTS_GROUPED_HEADS,
+    SUPPORTS_EVERYTHING = SUPPORTS_MASKS | SUPPORTS_DROPOUT | SUPPORTS_GROUPED_HEADS,  // but scores
+    SUPPORTS_SCORE =
+        1024,  // a score that is more than the scaled dot product (attention.h, score_of)
     SUPPORTS_THREADS = 64,  // its result does not depend on how many
     SUPPORTS_LSE = 128,     // it writes lse
     SUPPORTS_TRACE = 256,   // its counted build reports every tile

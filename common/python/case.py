@@ -27,6 +27,7 @@ OPTIONS = {
     "window_right": {"window": (-1, 5)},
     "key_mask": {"key_mask": "random"},
     "block_mask": {"block_mask": "random", "mask_block": (16, 24)},
+    "softcap": {"softcap": 0.8, "scale": 0.5},
     "dropout": {"dropout": 0.3, "dropout_seed": 2**63 + 5},
     "all": {"scale": 0.3, "causal": True, "window": (40, -1), "key_mask": "random",
             "block_mask": "random", "mask_block": (32, 16), "dropout": 0.1, "dropout_seed": 7},
@@ -59,7 +60,7 @@ def can(step: str, Q, K, V, options) -> bool:
     except ValueError:
         return False
     return not ({"key_mask", "block_mask"} & set(options)) or step.split("/")[1] in (
-        "flash_no_tiling", "masks", "dropout", "split_kv", "complete") and not (
+        "flash_no_tiling", "masks", "dropout", "softcap", "split_kv", "complete") and not (
         step == "04/flash_no_tiling" and "dropout" in options)
 
 

@@ -27,6 +27,8 @@ CASES = {
     "key mask": {"key_mask": True},
     "block mask": {"block_mask": True, "mask_block": (32, 16)},
     "grouped heads": {"Hkv": 2},
+    "softcap": {"softcap": 2.0, "scale": 0.3},
+    "softcap, causal": {"softcap": 30.0, "causal": "top-left", "Hkv": 2},
     "dropout": {"dropout": 0.2, "dropout_seed": 17},
     "all": {"causal": "bottom-right", "window": (60, -1), "key_mask": True, "block_mask": True,
             "mask_block": (16, 64), "Hkv": 1, "scale": 0.2, "dropout": 0.1, "dropout_seed": 3},

@@ -30,7 +30,7 @@ DTYPES = ("f32", "bf16", "f16")
 class Attention(ctypes.Structure):  # struct attention of common/problem/attention.h
     _fields_ = [(name, size_t) for name in ("B", "H", "Hkv", "Nq", "Nk", "d")] + [
         ("dtype", ctypes.c_int), ("scale", ctypes.c_float),
-        ("causal", ctypes.c_bool), ("top_left", ctypes.c_bool),
+        ("causal", ctypes.c_bool), ("top_left", ctypes.c_bool), ("softcap", ctypes.c_float),
         ("window_left", ctypes.c_ssize_t), ("window_right", ctypes.c_ssize_t),
         ("key_mask", pointer), ("block_mask", pointer),
         ("mask_rows", size_t), ("mask_cols", size_t),
@@ -80,6 +80,7 @@ class Options:
     key_mask: np.ndarray | None = None  # (B, Nk) of bool or uint8, 0 hides
     block_mask: np.ndarray | None = None  # a number for each block of mask_block, 0 hides
     mask_block: tuple[int, int] = (64, 64)
+    softcap: float | None = None  # C > 0: a score s becomes C tanh(s / C) before the masks
     dropout: float = 0.0
     dropout_seed: int = 0
     dtype: str = "f32"  # what chapter 06's kernels round Q, K and V to
@@ -197,6 +198,9 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
     scale = 1.0 / math.sqrt(d) if o.scale is None else _real("scale", o.scale)
     if not abs(scale) <= float(np.finfo(np.float32).max):
         raise ValueError(f"scale: expected a finite float32, found {scale}")
+    softcap = 0.0 if o.softcap is None else ctypes.c_float(_real("softcap", o.softcap)).value
+    if o.softcap is not None and not 0.0 < softcap < math.inf:
+        raise ValueError(f"softcap: expected a finite float32 above 0, found {o.softcap}")
     if o.causal not in (False, True, "bottom-right", "top-left"):
         raise ValueError(f"causal: expected True, False, 'bottom-right' or 'top-left', found {o.causal!r}")
     dropout = _real("dropout", o.dropout)
@@ -214,7 +218,8 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
         masks.append(_mask("block_mask", o.block_mask, blocks, f"(ceil(Nq / {rows}), ceil(Nk / {cols}))"))
     return Attention(
         B=B, H=H, Hkv=Hkv, Nq=Nq, Nk=Nk, d=d, dtype=DTYPES.index(o.dtype), scale=scale,
-        causal=bool(o.causal), top_left=o.causal == "top-left", window_left=left, window_right=right,
+        causal=bool(o.causal), top_left=o.causal == "top-left", softcap=softcap,
+        window_left=left, window_right=right,
         key_mask=masks[0].ctypes.data if o.key_mask is not None else None,
         block_mask=masks[-1].ctypes.data if o.block_mask is not None else None,
         mask_rows=rows, mask_cols=cols, dropout=dropout,

@@ -63,14 +63,20 @@ def T(x: np.ndarray) -> np.ndarray:
 class Attention:
     """S, P, O and lse of (B, H, Nq, d) and (B, Hkv, Nk, d), in the type that is asked for."""
 
-    def __init__(self, Q, K, V, dtype=np.float64, scale=None, dropout=0.0, dropout_seed=0, **masks):
+    def __init__(self, Q, K, V, dtype=np.float64, scale=None, softcap=None, dropout=0.0,
+                 dropout_seed=0, **masks):
         (B, H, Nq, d), (Hkv, Nk) = Q.shape, K.shape[1:3]
         self.group = H // Hkv
         self.Q, self.K, self.V = (np.asarray(x, dtype) for x in
                                   (Q, np.repeat(K, self.group, 1), np.repeat(V, self.group, 1)))
         self.scale = dtype(np.float32(1 / np.sqrt(d) if scale is None else scale))
         seen = visible(B, Nq, Nk, **masks)
-        S = np.where(seen, self.scale * product(self.Q, T(self.K)), dtype(-np.inf))
+        score, self.slope = self.scale * product(self.Q, T(self.K)), self.scale
+        if softcap is not None:
+            C = dtype(np.float32(softcap))
+            score = C * np.tanh(score / C)
+            self.slope = self.scale * (1 - (score / C)**2)
+        S = np.where(seen, score, dtype(-np.inf))
         m = S.max(-1, keepdims=True)
         m = np.where(np.isneginf(m), dtype(0), m)
         e = np.exp(S - m)
@@ -89,8 +95,8 @@ class Attention:
         dV = product(T(self.P * self.Z), dO)
         dP = product(dO, T(self.V)) * self.Z
         D = np.add.accumulate(dO * self.O, -1)[..., -1:]
-        dS = self.P * (dP - D)
-        dQ, dK = self.scale * product(dS, self.K), self.scale * product(T(dS), self.Q)
+        d_dot = self.slope * (self.P * (dP - D))
+        dQ, dK = product(d_dot, self.K), product(T(d_dot), self.Q)
         B, H, Nk, d = dK.shape
         shape = (B, H // self.group, self.group, Nk, d)
         return dQ, dK.reshape(shape).sum(2), dV.reshape(shape).sum(2)

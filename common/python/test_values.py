@@ -49,6 +49,14 @@ class Values(Case):
             self.check_forward("05/complete", options, Q, K, V)
             self.check_backward("07/complete", options, Q, K, V, dO)
 
+    def test_changed_scores_meet_every_other_option(self):
+        Q, K, V, dO = problem()
+        options = {**OPTIONS["all"], "softcap": 1.5}
+        for step in ("05/softcap", "05/complete"):
+            self.check_forward(step, options, Q, K, V)
+        self.check_backward("07/complete", options, Q, K, V, dO)
+        self.check_backward("07/softcap", OPTIONS["softcap"], *problem(Hkv=4))
+
     def test_options_change_the_answer(self):
         Q, K, V, _ = problem()
         answers = [flash.forward(Q, K, V, **filled(o, Q, K))[0] for o in OPTIONS.values()]

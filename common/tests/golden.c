@@ -19,24 +19,27 @@ static const struct golden_case {
     size_t mask_rows, mask_cols;
     double dropout;
     uint64_t dropout_seed;
+    float softcap;  // 0: none
 } cases[] = {
-    { "plain", 2, 3, 3, 7, 7, 5, NAN, NONE, -1, -1, false, 0, 0, 0.0, 0 },
-    { "negative_scale", 1, 2, 2, 6, 9, 3, -0.7f, NONE, -1, -1, false, 0, 0, 0.0, 0 },
-    { "zero_scale", 1, 1, 1, 5, 6, 3, 0.0f, NONE, -1, -1, false, 0, 0, 0.0, 0 },
-    { "causal_fewer_queries", 1, 2, 2, 5, 11, 3, NAN, CAUSAL, -1, -1, false, 0, 0, 0.0, 0 },
-    { "causal_more_queries", 2, 1, 1, 11, 6, 5, NAN, CAUSAL, -1, -1, false, 0, 0, 0.0, 0 },
-    { "top_left_fewer_queries", 1, 3, 3, 6, 9, 7, NAN, CAUSAL_TOP_LEFT, -1, -1, false, 0, 0, 0.0,
-      0 },
-    { "top_left_more_queries", 1, 1, 1, 10, 6, 3, NAN, CAUSAL_TOP_LEFT, -1, -1, false, 0, 0, 0.0,
-      0 },
-    { "window", 1, 2, 2, 9, 13, 3, NAN, NONE, 3, 2, false, 0, 0, 0.0, 0 },
-    { "window_left_causal", 1, 2, 2, 13, 9, 5, NAN, CAUSAL, 2, 3, false, 0, 0, 0.0, 0 },
-    { "window_right_top_left", 1, 1, 1, 10, 7, 3, NAN, TOP_LEFT, -1, 1, false, 0, 0, 0.0, 0 },
-    { "key_mask", 3, 2, 2, 6, 10, 3, NAN, NONE, -1, -1, true, 0, 0, 0.0, 0 },
-    { "grouped_heads", 1, 6, 2, 5, 7, 3, NAN, NONE, -1, -1, false, 0, 0, 0.0, 0 },
-    { "block_mask", 1, 2, 2, 11, 13, 3, NAN, NONE, -1, -1, false, 3, 5, 0.0, 0 },
-    { "dropout", 2, 3, 3, 7, 9, 5, NAN, NONE, -1, -1, false, 0, 0, 0.3, 0x9E3779B97F4A7C15 },
-    { "everything", 2, 6, 3, 11, 14, 5, 0.3f, CAUSAL, 9, 0, true, 3, 5, 0.2, 7 },
+    { "plain", 2, 3, 3, 7, 7, 5, NAN, NONE, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "negative_scale", 1, 2, 2, 6, 9, 3, -0.7f, NONE, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "zero_scale", 1, 1, 1, 5, 6, 3, 0.0f, NONE, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "causal_fewer_queries", 1, 2, 2, 5, 11, 3, NAN, CAUSAL, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "causal_more_queries", 2, 1, 1, 11, 6, 5, NAN, CAUSAL, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "top_left_fewer_queries", 1, 3, 3, 6, 9, 7, NAN, CAUSAL_TOP_LEFT, -1, -1, false, 0, 0, 0.0, 0,
+      0.0f },
+    { "top_left_more_queries", 1, 1, 1, 10, 6, 3, NAN, CAUSAL_TOP_LEFT, -1, -1, false, 0, 0, 0.0, 0,
+      0.0f },
+    { "window", 1, 2, 2, 9, 13, 3, NAN, NONE, 3, 2, false, 0, 0, 0.0, 0, 0.0f },
+    { "window_left_causal", 1, 2, 2, 13, 9, 5, NAN, CAUSAL, 2, 3, false, 0, 0, 0.0, 0, 0.0f },
+    { "window_right_top_left", 1, 1, 1, 10, 7, 3, NAN, TOP_LEFT, -1, 1, false, 0, 0, 0.0, 0, 0.0f },
+    { "key_mask", 3, 2, 2, 6, 10, 3, NAN, NONE, -1, -1, true, 0, 0, 0.0, 0, 0.0f },
+    { "grouped_heads", 1, 6, 2, 5, 7, 3, NAN, NONE, -1, -1, false, 0, 0, 0.0, 0, 0.0f },
+    { "block_mask", 1, 2, 2, 11, 13, 3, NAN, NONE, -1, -1, false, 3, 5, 0.0, 0, 0.0f },
+    { "dropout", 2, 3, 3, 7, 9, 5, NAN, NONE, -1, -1, false, 0, 0, 0.3, 0x9E3779B97F4A7C15, 0.0f },
+    { "everything", 2, 6, 3, 11, 14, 5, 0.3f, CAUSAL, 9, 0, true, 3, 5, 0.2, 7, 0.0f },
+    { "softcap", 1, 4, 4, 6, 9, 5, NAN, NONE, -1, -1, false, 0, 0, 0.0, 0, 0.75f },
+    { "softcap_everything", 2, 6, 3, 11, 14, 5, -0.9f, CAUSAL, 9, 0, true, 3, 5, 0.2, 7, 1.5f },
 };
 
 enum { CASES = sizeof cases / sizeof cases[0] };
@@ -48,6 +51,7 @@ static struct attention attention_in(const struct golden_case *g)
         p.scale = g->scale;
     p.causal = g->alignment == CAUSAL || g->alignment == CAUSAL_TOP_LEFT;
     p.top_left = g->alignment == TOP_LEFT || g->alignment == CAUSAL_TOP_LEFT;
+    p.softcap = g->softcap;
     p.window_left = g->window_left;
     p.window_right = g->window_right;
     if (g->dropout > 0.0)

@@ -99,6 +99,8 @@ struct test_problem random_problem(uint64_t seed, struct attention most, unsigne
     p.mask_cols = draw(&draws, 1, p.Nk);
     if (options & WITH_DROPOUT)
         attention_set_dropout(&p, 0.05 * (double)draw(&draws, 1, 15), seed * 0x9E3779B97F4A7C15);
+    if (options & WITH_SOFTCAP)
+        p.softcap = 0.5f * (float)draw(&draws, 2, 8);
     return problem_of(p, options, seed);
 }
 
@@ -106,7 +108,8 @@ unsigned random_options(uint64_t seed, unsigned allowed)
 {
     if (random_between(seed, OPTIONS, 0, 1, 8) == 1)
         return allowed;
-    return (unsigned)random_between(seed, OPTIONS, 1, 0, WITH_EVERYTHING) & allowed;
+    const unsigned softcap = random_between(seed, OPTIONS, 2, 0, 1) ? WITH_SOFTCAP : 0;
+    return ((unsigned)random_between(seed, OPTIONS, 1, 0, WITH_EVERYTHING) | softcap) & allowed;
 }
 
 void problem_free(struct test_problem *t)
@@ -256,6 +259,8 @@ const char *problem_text(const struct test_problem *t)
                      " --seed %llu --scale %.9g --window %td,%td",
                      p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (unsigned long long)t->seed,
                      (double)p->scale, p->window_left, p->window_right);
+    if (p->softcap > 0.0f)
+        n += snprintf(text + n, sizeof text - (size_t)n, " --softcap %.9g", (double)p->softcap);
     if (p->causal)
         n += snprintf(text + n, sizeof text - (size_t)n, " --causal=%s",
                       p->top_left ? "top-left" : "bottom-right");

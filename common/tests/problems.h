@@ -22,7 +22,8 @@ enum with {
     WITH_KEY_MASK = 64,     // a batch entry in eight is hidden altogether
     WITH_BLOCK_MASK = 128,  // of its own block size; a row of blocks in eight is all hidden
     WITH_DROPOUT = 256,
-    WITH_EVERYTHING = 511,
+    WITH_EVERYTHING = 511,  // but the next, which few steps support
+    WITH_SOFTCAP = 512,     // of 1 to 4
 };
 
 struct test_problem {

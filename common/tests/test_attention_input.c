@@ -15,10 +15,12 @@
 
 TEST(attention_input, has_the_dropout_that_was_asked_for)
 {
-    struct options o = command_line(5, "--n-q 2 --d 1 --dropout 0.3 --dropout-seed 5000000000");
+    struct options o =
+        command_line(5, "--n-q 2 --d 1 --dropout 0.3 --dropout-seed 5000000000 --softcap 2.5");
     struct attention_input input = attention_input_load(&o);
     struct attention expected = input.p;
     attention_set_dropout(&expected, 0.3, 5000000000);
+    cr_assert(input.p.softcap == 2.5f, "softcap %g", (double)input.p.softcap);
     cr_assert(input.p.dropout == 0.3 && input.p.dropout_seed == 5000000000 &&
                   input.p.dropout_threshold == expected.dropout_threshold,
               "dropout %g, threshold %u", input.p.dropout, (unsigned)input.p.dropout_threshold);

@@ -82,3 +82,11 @@ TEST(reference_gradients, are_central_differences_under_options_together)
     for (uint64_t seed = 1; seed <= 60; seed++)
         check_gradients(seed, random_options(seed, WITH_EVERYTHING));
 }
+
+TEST(reference_gradients, of_changed_scores_are_central_differences_too)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        check_gradients(seed, WITH_SOFTCAP);
+        check_gradients(seed, WITH_SOFTCAP | random_options(seed, WITH_EVERYTHING));
+    }
+}

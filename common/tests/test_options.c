@@ -82,6 +82,8 @@ TEST(options, of_dropout_are_read)
     cr_assert(o.dropout == 0.0 && o.dropout_given && !o.dropout_seed_given && o.dropout_seed == 0,
               "dropout %g", o.dropout);
     cr_assert(o.seed == 9 && o.seed_given, "seed %llu", (unsigned long long)o.seed);
+    o = command_line(5, "--softcap 30.5");
+    cr_assert(o.softcap == 30.5f && !o.dropout_given, "softcap %g", (double)o.softcap);
     o = command_line(5, "--dropout 0.9999999999999999");
     cr_assert(o.dropout == 0.9999999999999999, "dropout %.17g", o.dropout);
 }
@@ -118,9 +120,9 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
 /* The first two are not for chapter 06, whose kernels have tiles of their own; the last four are not for chapter 05,
  * and of them the last is for chapter 06 alone. */
 static const char *const new_options[] = {
-    "--sram ELEMENTS", "--trace[=csv]",    "--br R",          "--bc C",      "--block-mask M",
-    "--dropout P",     "--dropout-seed S", "--kernel NAME",   "--threads T", "--mask-block R,C",
-    "--device WHERE",  "--dtype TYPE",     "--timeline FILE", "--profile",
+    "--sram ELEMENTS",  "--trace[=csv]",  "--br R",           "--bc C",          "--block-mask M",
+    "--dropout P",      "--softcap C",    "--dropout-seed S", "--kernel NAME",   "--threads T",
+    "--mask-block R,C", "--device WHERE", "--dtype TYPE",     "--timeline FILE", "--profile",
 };
 enum { NEW_OPTIONS = sizeof new_options / sizeof new_options[0] };
 
@@ -172,6 +174,16 @@ TEST(options, refuse_bad_values_by_name)
         { "--dropout 0.1 --dropout-seed 18446744073709551616", "--dropout-seed: expected a whole" },
         { "--dropout-seed 3", "--dropout-seed: expected --dropout too" },
         { "--dropout-seed 0", "--dropout-seed: expected --dropout too" },
+        { "--softcap 0", "--softcap: expected a number above 0, found '0'" },
+        { "--softcap -0", "--softcap: expected a number above 0, found '-0'" },
+        { "--softcap -30", "--softcap: expected a number above 0" },
+        { "--softcap nan", "--softcap: expected a finite number" },
+        { "--softcap inf", "--softcap: expected a finite number" },
+        { "--softcap 1e39", "--softcap: expected a finite number" },
+        { "--softcap 1e-46", "--softcap: expected a finite number" },
+        { "--softcap ''", "--softcap: expected a finite number" },
+        { "--softcap 30x", "--softcap: expected a finite number" },
+        { "--softcap 30 --softcap 30", "--softcap: expected each option once" },
         { "--block-mask ''",
           "--block-mask: expected a file's name, band:W or random:DENSITY:SEED" },
         { "--block-mask --quiet", "--block-mask: expected a file's name" },
@@ -219,9 +231,9 @@ TEST(options, refuse_bad_values_by_name)
 TEST(options, of_tiles_are_refused_in_the_chapters_before)
 {
     const char *const lines[] = {
-        "--dropout 0.1", "--dropout-seed 1", "--block-mask band:3", "--mask-block 64,64",
-        "--br 4",        "--bc 4",           "--sram 1000",         "--kernel list",
-        "--threads 2",   "--trace=csv",
+        "--dropout 0.1",      "--softcap 30", "--dropout-seed 1", "--block-mask band:3",
+        "--mask-block 64,64", "--br 4",       "--bc 4",           "--sram 1000",
+        "--kernel list",      "--threads 2",  "--trace=csv",
     };
     for (int chapter = 1; chapter <= 4; chapter++)
         for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)

@@ -23,6 +23,8 @@ static const char *unsupported(size_t n, const struct attention *p, const struct
         return "--dtype";
     if (p->dropout_threshold > 0)
         return "--dropout";
+    if (score_option(p))
+        return score_option(p);
     if (p->block_mask && n == STANDARD)
         return "--block-mask";
     if (n == NO_TILING)

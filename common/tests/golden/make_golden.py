@@ -23,7 +23,7 @@ import torch
 NONE, CAUSAL, TOP_LEFT, CAUSAL_TOP_LEFT = "none", "causal", "top left", "causal, top left"
 
 # name, (B, H, Hkv, Nq, Nk, d), scale, alignment, window (left, right), key mask,
-# the block mask's (R, C), dropout (probability, seed)
+# the block mask's (R, C), dropout (probability, seed), and the softcap if there is one
 CASES = [
     ("plain", (2, 3, 3, 7, 7, 5), None, NONE, (-1, -1), False, None, None),
     ("negative_scale", (1, 2, 2, 6, 9, 3), -0.7, NONE, (-1, -1), False, None, None),
@@ -42,6 +42,8 @@ CASES = [
     ("block_mask", (1, 2, 2, 11, 13, 3), None, NONE, (-1, -1), False, (3, 5), None),
     ("dropout", (2, 3, 3, 7, 9, 5), None, NONE, (-1, -1), False, None, (0.3, 0x9E3779B97F4A7C15)),
     ("everything", (2, 6, 3, 11, 14, 5), 0.3, CAUSAL, (9, 0), True, (3, 5), (0.2, 7)),
+    ("softcap", (1, 4, 4, 6, 9, 5), None, NONE, (-1, -1), False, None, None, 0.75),
+    ("softcap_everything", (2, 6, 3, 11, 14, 5), -0.9, CAUSAL, (9, 0), True, (3, 5), (0.2, 7), 1.5),
 ]
 
 
@@ -70,7 +72,7 @@ def check_philox():
 
 def seen(case, key_mask, block_mask):
     """(B, Nq, Nk): does the query see the key?"""
-    _, (B, _, _, Nq, Nk, _), _, alignment, (left, right), _, blocks, _ = case
+    _, (B, _, _, Nq, Nk, _), _, alignment, (left, right), _, blocks, *_ = case
     offset = 0 if "top left" in alignment else Nk - Nq
     answer = np.ones((B, Nq, Nk), dtype=bool)
     for b, i, j in np.ndindex(B, Nq, Nk):
@@ -102,7 +104,7 @@ def kept(shape, probability, seed):
 def masks(case, random):
     """The key mask, with its middle batch entry all hidden if there are three, and the block mask,
     with its second row of blocks all hidden; None where the case has none."""
-    _, (B, _, _, Nq, Nk, _), _, _, _, has_key_mask, blocks, _ = case
+    _, (B, _, _, Nq, Nk, _), _, _, _, has_key_mask, blocks, *_ = case
     key_mask = block_mask = None
     if has_key_mask:
         key_mask = random.random_sample((B, Nk)) < 0.75
@@ -116,11 +118,13 @@ def masks(case, random):
 
 def attention(case, q, k, v, visible):
     """o and lse. A query that sees no key has o = 0 and lse = -inf, and no gradient."""
-    _, shape, scale, _, _, _, _, dropout = case
+    _, shape, scale, _, _, _, _, dropout, *softcap = case
     _, H, Hkv, _, _, d = shape
     scale = float(np.float32(1.0 / math.sqrt(d) if scale is None else scale))
     group = torch.arange(H) // (H // Hkv)  # the key/value head of each query head
     s = scale * torch.matmul(q, k[:, group].transpose(-1, -2))
+    if softcap:
+        s = softcap[0] * torch.tanh(s / softcap[0])
     s = s.masked_fill(~torch.from_numpy(visible)[:, None], -math.inf)
     empty = torch.isneginf(s).all(-1, keepdim=True)
     m = torch.where(empty, 0.0, s.amax(-1, keepdim=True)).detach()
@@ -135,7 +139,7 @@ def attention(case, q, k, v, visible):
 
 def vector(case, number):
     """What stands in the case's file."""
-    _, (B, H, Hkv, Nq, Nk, d), _, _, _, _, _, _ = case
+    _, (B, H, Hkv, Nq, Nk, d), *_ = case
     random = np.random.RandomState(1000 + number)
 
     def normal(*shape):

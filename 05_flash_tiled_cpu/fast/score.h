@@ -1,0 +1,55 @@
+/*
+ * Scores that are more than a scaled dot product: `score_of` of attention.h, for a vector of pairs at once.
+ */
+#ifndef FLASH_TILED_SCORE_H
+#define FLASH_TILED_SCORE_H
+
+#include "05_flash_tiled_cpu/fast/exp2.h"
+#include "common/problem/attention.h"
+
+/*
+ * tanh, off by a few units in the last place of the result also near 0, where a score that is far from the cap is. There it is
+ * Cephes's polynomial; from 5/8 on 1 - 2 / (e^{2 |x|} + 1), which is 1 in float32 from 9.02 on. NaN stays NaN.
+ */
+INLINE vec vec_tanh(vec x)
+{
+    const vec size = vec_pick(x < 0.0f, -x, x), z = x * x;
+    vec p = vec_of(-5.70498872745e-3f);
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    const vec near = p * z * x + x;
+    const vec e = vec_exp2(vec_pick(size > 10.0f, vec_of(10.0f), size) * 0x1.715476p1f);
+    const vec far = 1.0f - 2.0f / (e + 1.0f);
+    return vec_pick(size < 0.625f, near, vec_pick(x < 0.0f, -far, far));
+}
+
+/* Scores, and their derivatives by the dot products. */
+struct vec_score {
+    vec x, slope;
+};
+
+/* Pair by pair: right for whatever `score_of` says, and slow. */
+INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
+                                           ivec j, vec dot)
+{
+    struct vec_score s;
+    for (int n = 0; n < LANES; n++) {
+        s.x[n] = (float)score_of(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
+        s.slope[n] = (float)score_slope(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
+    }
+    return s;
+}
+
+/* A variant that is to be fast has its formula here once more. */
+INLINE struct vec_score vec_score(const struct attention *p, size_t b, size_t h, ivec i, ivec j,
+                                  vec dot)
+{
+    if (p->softcap <= 0.0f)
+        return vec_score_by_lanes(p, b, h, i, j, dot);
+    const vec t = vec_tanh(dot * p->scale / p->softcap);
+    return (struct vec_score){ t * p->softcap, (1.0f - t * t) * p->scale };
+}
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * A score of one's own.                                       dropout's accesses, and not one more
+ *
+ *     S = score(scale Q K^T)        for example softcap: C tanh(scale Q K^T / C), so that no score is beyond C or -C
+ *
+ * A score is changed where it lies, in fast memory, between the product and the mask. So it costs operations and no access.
+ * The order matters: a masked score is -inf and must stay so, but C tanh(-inf / C) is -C, a score like any other.
+ * (Gemma 2 was trained with softcap; PyTorch's FlexAttention calls the function score_mod.)
+ */
+#include "05_flash_tiled_cpu/steps/dropout.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
+
+/* The dot products in S become scores. */
+static void softcap_scores(const struct head *a, struct tile t, struct fast_memory *fast)
+{
+    for (size_t n = 0; n < t.rows * t.cols; n++) {
+        const size_t i = t.i0 + n / t.cols, j = t.j0 + n % t.cols;
+        fast->S[n] = (float)score_of(a->p, a->b, a->h, i, j, (double)fast->S[n]);
+    }
+    work_others(4 * t.rows * t.cols);  // scale, /, tanh, *
+}
+
+static void softcap_see(const struct head *a, struct tile t, size_t Bc, struct fast_memory *fast)
+{
+    const size_t d = a->p->d;
+    for (t.j0 = 0; t.j0 < a->p->Nk; t.j0 += Bc) {
+        t.cols = min(Bc, a->p->Nk - t.j0);
+        // BEGIN LATER masks
+        const enum tile_kind kind =
+            tile_kind(a->p, a->b, a->h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols);
+        if (kind == TILE_SKIPPED)
+            continue;
+        tile_load(fast->K, a->K + t.j0 * d, t.cols * d);
+        tile_load(fast->V, a->V + t.j0 * d, t.cols * d);
+        tile_scores(fast, t, d, 1.0f);  // the scale belongs to the score
+        softcap_scores(a, t, fast);
+        dropout_weigh(a, t, kind, fast);
+        // END LATER
+        // STUB: (void)fast, (void)d, (void)softcap_scores;
+    }
+}
+
+void softcap(const struct attention *p, struct tile_size size, const float *Q, const float *K,
+             const float *V, float *O, float *lse)
+{
+    struct fast_memory fast = fast_new(p, size);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        struct tile t = { 0 };
+        for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
+            t.rows = min(size.Br, p->Nq - t.i0);
+            fa2_begin(a, t, &fast);
+            softcap_see(&a, t, size.Bc, &fast);
+            fa2_end(a, t, &fast);
+        }
+    }
+    fast_free(&fast);
+}
