@@ -42,10 +42,10 @@ INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, 
     return s;
 }
 
-/* A variant that is to be fast has its formula here once more. */
 INLINE struct vec_score vec_score(const struct attention *p, size_t b, size_t h, ivec i, ivec j,
                                   vec dot)
 {
+    // Your variant, once it has to be fast: its formula and its derivative for vectors.
     if (p->softcap <= 0.0f)
         return vec_score_by_lanes(p, b, h, i, j, dot);
     const vec t = vec_tanh(dot * p->scale / p->softcap);

@@ -33,7 +33,7 @@ double speed_of(const struct step *step, const struct attention_input *input, st
 static const struct step *runs_against(const struct step *step, const struct attention *p)
 {
     for (size_t k = (size_t)(step - steps); k-- > 0 && !step->is_product;)
-        if (!steps[k].is_product && !step_unsupported(&steps[k], p))
+        if (!steps[k].is_product && step_comes_before(&steps[k], p))
             return &steps[k];
     return NULL;
 }

@@ -31,7 +31,7 @@ const struct step *step_before(const struct step *step, const struct attention *
 {
     while (step > steps) {
         step--;
-        if (step->supports & SUPPORTS_LSE && !step_unsupported(step, p))
+        if (step->supports & SUPPORTS_LSE && step_comes_before(step, p))
             return step;
     }
     return NULL;

@@ -243,6 +243,127 @@ static void show_dropout(void)
     attention_input_free(&input);
 }
 
+// ---- a bias -------------------------------------------------------------------------------------
+
+enum { BIAS_N = 256, BIAS_D = 64, BIAS_H = 8, BIAS_KEY_HEADS = 2, BIAS_COLUMNS = 2 };
+
+/* ALiBi's: of query head h, not of the keys that it shares with others. */
+static float slope_of(size_t h)
+{
+    return exp2f(-8.0f * (float)(h + 1) / (float)BIAS_H);
+}
+
+/*
+ * The bias slope (j - i) as two more columns of Q, K and V: (slope / scale, -i slope / scale) of a query, (j, 1) of a key, 0 of
+ * a value. They come first, so that their sum is exact before the dot product is added to it.
+ */
+static struct attention_input with_bias(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const size_t d = p->d, wide = d + BIAS_COLUMNS;
+    struct attention q = attention_of(p->B, p->H, p->Hkv, p->Nq, p->Nk, wide);
+    q.scale = p->scale;
+    q.causal = p->causal;
+    struct attention_input more = attention_input_random(q, 1);
+    for (size_t n = 0; n < attention_rows(p); n++) {
+        const float slope = slope_of(n / p->Nq % p->H) / p->scale;
+        more.Q[n * wide] = slope;
+        more.Q[n * wide + 1] = -(float)(n % p->Nq) * slope;
+        memcpy(more.Q + n * wide + BIAS_COLUMNS, input->Q + n * d, d * sizeof(float));
+    }
+    for (size_t n = 0; n < p->B * p->Hkv * p->Nk; n++) {
+        more.K[n * wide] = (float)(n % p->Nk);
+        more.K[n * wide + 1] = 1.0f;
+        more.V[n * wide] = more.V[n * wide + 1] = 0.0f;
+        memcpy(more.K + n * wide + BIAS_COLUMNS, input->K + n * d, d * sizeof(float));
+        memcpy(more.V + n * wide + BIAS_COLUMNS, input->V + n * d, d * sizeof(float));
+    }
+    return more;
+}
+
+/* Row (h, i) of O by the formula in double, with the bias where it is defined: in the score. */
+static void biased_row(const struct attention_input *input, size_t h, size_t i, double *O)
+{
+    const struct head a = head_of(&input->p, h, input->Q, input->K, input->V, NULL, NULL);
+    double l = 0.0, weights[BIAS_N];
+    for (size_t j = 0; j <= i; j++) {
+        double x = 0.0;
+        for (size_t k = 0; k < BIAS_D; k++)
+            x += (double)a.Q[i * BIAS_D + k] * (double)a.K[j * BIAS_D + k];
+        weights[j] = exp((double)input->p.scale * x - (double)slope_of(h) * (double)(i - j));
+        l += weights[j];
+    }
+    for (size_t k = 0; k < BIAS_D; k++) {
+        O[k] = 0.0;
+        for (size_t j = 0; j <= i; j++)
+            O[k] += weights[j] / l * (double)a.V[j * BIAS_D + k];
+    }
+}
+
+/* How far the step with the columns is from the formula. */
+static double error_of_columns(const struct attention_input *input,
+                               const struct attention_input *more, struct tile_size size)
+{
+    struct result r = step_run(&steps[COMPLETE], more, size);
+    double largest = 0.0, O[BIAS_D];
+    for (size_t row = 0; row < attention_rows(&input->p); row++) {
+        biased_row(input, row / BIAS_N, row % BIAS_N, O);
+        for (size_t k = 0; k < BIAS_D; k++) {
+            const float got = r.O[row * (BIAS_D + BIAS_COLUMNS) + BIAS_COLUMNS + k];
+            const double off = fabs((double)got - O[k]);
+            largest = off > largest || isnan(off) ? off : largest;
+        }
+    }
+    result_free(&r);
+    return largest;
+}
+
+/* What a kernel reads of a bias that is a matrix (H, Nq, Nk): of each tile that is not skipped all of it. */
+static size_t loads_of_matrix(const struct attention *p, struct tile_size size)
+{
+    size_t loads = 0;
+    for (size_t n = 0; n < p->H; n++)
+        for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
+            for (size_t j0 = 0; j0 < p->Nk; j0 += size.Bc) {
+                const size_t rows = min(size.Br, p->Nq - i0), cols = min(size.Bc, p->Nk - j0);
+                if (tile_kind(p, 0, n, i0, i0 + rows, j0, j0 + cols) != TILE_SKIPPED)
+                    loads += rows * cols;
+            }
+    return loads;
+}
+
+static void print_bias(const char *what, size_t accesses, size_t without)
+{
+    char text[32];
+    report_line("%-22s %12s %8.2f", what, report_number(accesses, text),
+                (double)accesses / (double)without);
+}
+
+static void show_bias(void)
+{
+    const struct tile_size size = { 32, 32 };
+    struct attention_input input =
+        attention_input_random(attention_of(1, BIAS_H, BIAS_KEY_HEADS, BIAS_N, BIAS_N, BIAS_D), 1);
+    input.p.causal = true;
+    struct attention_input more = with_bias(&input);
+    const double largest = error_of_columns(&input, &more, size);
+    const size_t without = counted(COMPLETE, &input, size);
+    report_part("Bias");
+    report_line("ALiBi, slopes 2^-1 to 2^-8, causal; N = %d, d = %d, %d heads, %d of K and V",
+                BIAS_N, BIAS_D, BIAS_H, BIAS_KEY_HEADS);
+    report_line("%-22s %12s %8s", "", "accesses", "of none");
+    print_bias("no bias", without, without);
+    print_bias("two more columns", counted(COMPLETE, &more, size), without);
+    print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, size), without);
+    report_line("with the columns O differs from the formula by %.1e", largest);
+    if (!(largest <= 5e-6))
+        report_wrong("that is more than rounding");
+    attention_input_free(&more);
+    attention_input_free(&input);
+}
+
+// ---- splits -------------------------------------------------------------------------------------
+
 static void show_parts(void)
 {
     enum { N = 4096, D = 64 };
@@ -288,6 +409,7 @@ void print_story(void)
     operations_and_memory();
     show_masks();
     show_dropout();
+    show_bias();
     show_parts();
     all_steps();
 }

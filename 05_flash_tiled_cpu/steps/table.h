@@ -55,14 +55,6 @@ STEP(DROPOUT, dropout,
      .size = fa2_size,
      .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING)
 
-STEP(SOFTCAP, softcap,
-     .idea = "a changed score, before the mask",
-     .formula = "2 d / key + …",
-     .runs = RUNS(softcap, softcap_counted),
-     .predict = predict_masks,
-     .size = fa2_size,
-     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING | SUPPORTS_SCORE)
-
 STEP(SPLIT_KV, split_kv,
      .idea = "keys in splits, combined at the end",
      .formula = "2 d / key + splits …",
@@ -71,6 +63,14 @@ STEP(SPLIT_KV, split_kv,
      .size = fa2_size,
      .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING,
      .stores = STORES_SPLITS)
+
+STEP(SOFTCAP, softcap,
+     .idea = "a changed score, before the mask",
+     .formula = "2 d / key + …",
+     .runs = RUNS(softcap, softcap_counted),
+     .predict = predict_masks,
+     .size = fa2_size,
+     .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING | SUPPORTS_SCORE)
 
 // ---- fast/ --------------------------------------------------------------------------------------
 

@@ -185,6 +185,8 @@ TEST(extra_memory, of_parts_is_m_l_and_o_for_each)
 {
     const size_t right = (size_t)4 * 2 * 3 * 7 * (5 + 2);  // heads, queries, splits
     for (enum step_name name = SPLIT_KV; name < STEPS; name = next_counted(name)) {
+        if (name == SOFTCAP)
+            continue;
         const struct count c = count_plain(name, 2, 3, 900, 5, (struct tile_size){ 2, 50 });
         cr_assert(c.slow_bytes == right, "%s stores %zu bytes whole, expected %zu",
                   steps[name].name, c.slow_bytes, right);

@@ -111,11 +111,11 @@ void bench_steps(const struct step *only, const struct layer *layer, const struc
     struct bench times[STEPS + 1];  // the last is the peak, which takes its turn
     size_t count = 0;
     const struct step *first = only ? only : steps;
-    while (only && first-- > steps && step_unsupported(first, p))
+    while (only && first-- > steps && !step_comes_before(first, p))
         ;
     first = first < steps ? steps : first;
     for (const struct step *step = first; step < (only ? only + 1 : steps + STEPS); step++)
-        if (!step_unsupported(step, p))
+        if (only && step != only ? step_comes_before(step, p) : !step_unsupported(step, p))
             jobs[count++] =
                 line_up(step, layer, (step->supports & SUPPORTS_THREADS) ? threads : 1, &check, o);
     for (size_t k = 0; k < count; k++)

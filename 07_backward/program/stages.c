@@ -71,7 +71,7 @@ const struct step *step_before(const struct step *step, const struct attention *
 {
     while (step > steps) {
         step--;
-        if (!step_unsupported(step, p))
+        if (step_comes_before(step, p))
             return step;
     }
     return NULL;

@@ -235,8 +235,7 @@ static void costs(void)
                 "bytes stored whole");
     report_line("%-19s %28s %10s %10s %10s", "", "/ N^2, for N = 512", "N = 128", "256", "512");
     for (enum step_name name = STANDARD; name <= SPLIT; name++)
-        if (name != SOFTCAP)  // which costs what fa2 costs
-            print_cost(name);
+        print_cost(name);
 }
 
 // ---- all steps ----------------------------------------------------------------------------------

@@ -38,14 +38,6 @@ STEP(FA2, fa2,
      .size = fa1_size,
      .supports = SUPPORTS_MASKS)
 
-STEP(SOFTCAP, softcap,
-     .idea = "a changed score: its slope times dS",
-     .runs = RUNS(backward_softcap, backward_softcap_counted),
-     .formula = "4 Tc Nq d + …",
-     .predict = predict_fa2,
-     .size = fa1_size,
-     .supports = SUPPORTS_MASKS | SUPPORTS_SCORE)
-
 STEP(SPLIT, split,
      .idea = "dK, dV and dQ in two passes, nothing shared",
      .runs = RUNS(backward_split, backward_split_counted),
@@ -53,6 +45,14 @@ STEP(SPLIT, split,
      .predict = predict_split,
      .size = fa1_size,
      .supports = SUPPORTS_MASKS)
+
+STEP(SOFTCAP, softcap,
+     .idea = "a changed score: its slope times dS",
+     .runs = RUNS(backward_softcap, backward_softcap_counted),
+     .formula = "4 Tc Nq d + …",
+     .predict = predict_fa2,
+     .size = fa1_size,
+     .supports = SUPPORTS_MASKS | SUPPORTS_SCORE)
 
 STEP(COMPLETE, complete,
      .idea = "every option, vectors, threads in a fixed order",

@@ -105,10 +105,18 @@ GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off 
 $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
+# With REFERENCE=mine.py, a function in Python, it is a variant of attention that is checked: common/python/variant.py.
 .PHONY: check-against
 check-against: setup-run
+ifdef REFERENCE
+	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
+	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
+	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \
+	    PYTHONDONTWRITEBYTECODE=1 "$$python" common/python/variant.py '$(REFERENCE)' $(or $(OUTPUTS),$(OPTIONS))
+else
 	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
 	@sh $(CLASSROOM_DIR)/grader/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
+endif
 
 # Tests of it, and wrong versions of it that they must reject.
 $(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
@@ -142,5 +150,7 @@ docs docs-check: grader $(GRADER)/against
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
 #! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all
 #! make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
-#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage
+#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;
+#!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the
+#!                   steps of the course that support these options
 #! make test-grading the grader, on what is right, what is wrong, and on cheating

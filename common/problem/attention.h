@@ -44,6 +44,7 @@ struct attention {
     double dropout;              // probability P of dropping a weight, 0 <= P < 1
     uint32_t dropout_threshold;  // ceil(P 2^24), from attention_set_dropout
     uint64_t dropout_seed;
+    // Your variant: its parameters.
 };
 
 /* A tile is Br queries by Bc keys, each at least 1; smaller at the ends, and it may exceed N. */
@@ -74,6 +75,7 @@ HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
  */
 HOST_DEVICE static inline const char *score_option(const struct attention *p)
 {
+    // Your variant: its name, where its parameters ask for it.
     return p->softcap > 0.0f ? "--softcap" : NULL;
 }
 
@@ -86,6 +88,7 @@ HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, s
                                           size_t j, double dot)
 {
     (void)b, (void)h, (void)i, (void)j;  // softcap treats all pairs alike
+    // Your variant: its formula.
     const double s = (double)p->scale * dot, C = (double)p->softcap;
     return p->softcap > 0.0f ? C * tanh(s / C) : s;
 }
@@ -93,6 +96,7 @@ HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, s
 HOST_DEVICE static inline double score_slope(const struct attention *p, size_t b, size_t h,
                                              size_t i, size_t j, double dot)
 {
+    // Your variant: its derivative.
     const double t = p->softcap > 0.0f ? score_of(p, b, h, i, j, dot) / (double)p->softcap : 0.0;
     return (double)p->scale * (1.0 - t * t);  // of tanh: 1 - tanh^2
 }

@@ -137,6 +137,11 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
     return d ? d : unsupported_option(step, p);
 }
 
+bool step_comes_before(const struct step *step, const struct attention *p)
+{
+    return !step_unsupported(step, p) && (score_option(p) || !(step->supports & SUPPORTS_SCORE));
+}
+
 void step_require(const struct step *step, const struct attention *p, const struct options *options)
 {
     const char *const unsupported = step_unsupported(step, p);

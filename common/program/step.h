@@ -122,6 +122,9 @@ void step_list(const struct step_table *table, bool only_names, enum dtype type)
 /* Does the step take numbers of this type? */
 bool step_takes_type(const struct step *step, enum dtype type);
 
+/* May a later step be compared with it? It supports the problem, and it changes scores only if they are to be changed. */
+bool step_comes_before(const struct step *step, const struct attention *p);
+
 /*
  * The first thing in the problem that the step does not support, as it is written on the command line, in a text that
  * is good until the next call; NULL: it supports the problem.

@@ -35,7 +35,9 @@ class Attention(ctypes.Structure):  # struct attention of common/problem/attenti
         ("key_mask", pointer), ("block_mask", pointer),
         ("mask_rows", size_t), ("mask_cols", size_t),
         ("dropout", ctypes.c_double), ("dropout_threshold", ctypes.c_uint32),
-        ("dropout_seed", ctypes.c_uint64)]
+        ("dropout_seed", ctypes.c_uint64),
+        # Your variant: its parameters, as in struct attention.
+    ]
 
 
 class Call(ctypes.Structure):  # struct binding_call of common/python/binding.h
@@ -81,6 +83,7 @@ class Options:
     block_mask: np.ndarray | None = None  # a number for each block of mask_block, 0 hides
     mask_block: tuple[int, int] = (64, 64)
     softcap: float | None = None  # C > 0: a score s becomes C tanh(s / C) before the masks
+    # Your variant: its options.
     dropout: float = 0.0
     dropout_seed: int = 0
     dtype: str = "f32"  # what chapter 06's kernels round Q, K and V to
@@ -216,6 +219,7 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
     if o.block_mask is not None:
         blocks = (-(-Nq // rows), -(-Nk // cols))
         masks.append(_mask("block_mask", o.block_mask, blocks, f"(ceil(Nq / {rows}), ceil(Nk / {cols}))"))
+    # Your variant: its options become its parameters.
     return Attention(
         B=B, H=H, Hkv=Hkv, Nq=Nq, Nk=Nk, d=d, dtype=DTYPES.index(o.dtype), scale=scale,
         causal=bool(o.causal), top_left=o.causal == "top-left", softcap=softcap,

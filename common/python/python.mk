@@ -23,7 +23,7 @@ $(BUILD)/libflash.so: $(BINDINGS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
-.PHONY: library python python-check minilm test-python
+.PHONY: library python python-check onnx-check minilm test-python
 library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
@@ -32,8 +32,9 @@ library:
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # The scripts have the library made when it is certain that there is somebody to call it.
-python-check minilm: setup-run
-	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/$(@:python-%=%).sh $(STEP)
+python-check onnx-check minilm: setup-run
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
+	    sh common/python/$(if $(filter minilm,$@),minilm.sh $(STEP),check.sh $(if $(filter onnx-%,$@),onnx))
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
@@ -55,5 +56,6 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 #!
 #! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/
 #!                   test-python: its tests and wrong versions
+#! make onnx-check   the cases that the package onnx publishes for attention, by a step; fetches onnx into build/
 #! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
 #!                   STEP=05/split_kv: by another step

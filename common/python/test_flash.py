@@ -16,8 +16,9 @@ from test_refusals import Refusals
 from test_threads import Threads
 from test_torch import Torch
 from test_values import Values
+from test_variant import Variant
 
-CASES = Values, Programs, Threads, Memory, Torch, Refusals, Peers
+CASES = Values, Variant, Programs, Threads, Memory, Torch, Refusals, Peers
 
 
 def main() -> int:

@@ -1,0 +1,163 @@
+"""Holds a variant of attention against a function of your own: outputs that you saved, or the steps of the course.
+
+    python3 common/python/variant.py REFERENCE.py FOLDER       # o.npy, dq.npy, dk.npy, dv.npy, as check-against takes them
+    python3 common/python/variant.py REFERENCE.py softcap=2    # every step that supports these options of flash.py
+
+REFERENCE.py defines attention(q, k, v) on arrays of shape (B, H, N, d), as many heads of K and V as of Q, and returns O. It is
+called with float64, which gives what is right, and with float32, whose error is what is allowed (common/check/tolerance.h).
+Gradients are central differences of it, which share nothing with a derivative that somebody has worked out.
+"""
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+
+STEP, SOME = 2.0**-12, 48  # of a difference; elements of each input whose gradient is looked at, evenly spread
+CLOSE = 1e-5  # of the largest gradient: a difference in float64 is nearer than that, and float32 has no more
+
+
+def stop(what: str, message: str):
+    print(f"variant: {what}: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+class Reference:
+    """What is right for q, k and v, by the function."""
+
+    def __init__(self, path: str, q, k, v):
+        try:
+            self.attention = runpy.run_path(path).get("attention")
+        except Exception as error:  # whatever somebody has written there
+            stop(path, f"{type(error).__name__}: {error}".splitlines()[0])
+        if not callable(self.attention):
+            stop(path, "expected a function attention(q, k, v)")
+        self.inputs = q, k, v
+        self.O, self.plain = self.of(np.float64), self.of(np.float32)
+
+    def of(self, dtype, inputs=None) -> np.ndarray:
+        q, k, v = (np.asarray(x, dtype) for x in inputs or self.inputs)
+        group = q.shape[1] // k.shape[1]
+        O = np.asarray(self.attention(q, *(np.repeat(x, group, 1) for x in (k, v))))
+        if O.shape != q.shape:
+            stop("attention", f"expected the shape of q, {q.shape}, it returned {O.shape}")
+        return O.astype(np.float64)
+
+    def differences(self, which: int, dO) -> tuple[np.ndarray, np.ndarray]:
+        """Places in q, k or v, and there the gradient of the sum of dO O."""
+        wide = [np.asarray(x, np.float64) for x in self.inputs]
+        x = wide[which].reshape(-1)
+        places, found = np.unique(np.linspace(0, x.size - 1, SOME).astype(int)), []
+        for n in places:
+            at, sums = x[n], []
+            for x[n] in (at + STEP, at - STEP):
+                sums.append((dO * self.of(np.float64, wide)).sum())
+            x[n] = at
+            found.append((sums[0] - sums[1]) / (2 * STEP))
+        return places, np.array(found)
+
+
+def compare(reference: Reference, outputs: dict, dO) -> bool:
+    """Prints a line for each output; are all of them right?"""
+    right = True
+    for name, got in outputs.items():
+        if name == "o":
+            error = np.abs(got - reference.O)
+            allowed = 4 * np.abs(reference.plain - reference.O).max() + 8 * np.spacing(np.float32(np.abs(reference.O).max()))
+            places = np.arange(error.size)
+        else:
+            places, found = reference.differences(("dq", "dk", "dv").index(name), dO)
+            error, allowed = np.abs(got.reshape(-1)[places] - found), CLOSE * max(1.0, np.abs(found).max())
+        ok = not (~(error <= allowed)).any()  # NaN is not right
+        worst = np.unravel_index(places[np.argmax(np.where(np.isnan(error), np.inf, error).reshape(-1))], got.shape)
+        print(f"  {name:4}{np.where(np.isnan(error), np.inf, error).max():10.2e} allowed {allowed:8.2e}  at {', '.join(map(str, worst)):16}{'ok' if ok else 'WRONG'}")
+        right &= ok
+    return right
+
+
+def check_folder(path: str, folder: Path) -> bool:
+    def load(name):
+        try:
+            return np.load(folder / f"{name}.npy")
+        except (OSError, ValueError) as error:
+            stop(str(folder / f"{name}.npy"), str(error).splitlines()[0])
+
+    def four(x):
+        return x.reshape((1,) * (4 - x.ndim) + x.shape)
+
+    names = [name for name in ("o", "dq", "dk", "dv") if (folder / f"{name}.npy").exists()]
+    if not names:
+        stop(str(folder), "expected an output: o.npy, dq.npy, dk.npy or dv.npy")
+    q, k, v = (four(load(name)) for name in "qkv")
+    dO = four(load("do")).astype(np.float64) if names != ["o"] else None
+    outputs = {name: four(load(name)).astype(np.float64) for name in names}
+    for name, x in outputs.items():
+        if x.shape != {"o": q, "dq": q, "dk": k, "dv": v}[name].shape:
+            stop(str(folder / f"{name}.npy"), f"expected the shape of its input, found {x.shape}")
+    print(f"{folder} against {path}")
+    return compare(Reference(path, q, k, v), outputs, dO)
+
+
+def value_of(text: str):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def check_steps(path: str, options: dict) -> bool:
+    import flash
+    try:
+        import torch
+        import flash_torch
+    except ImportError:
+        torch = None
+    numbers = np.random.default_rng(1)
+    arrays = [numbers.standard_normal((1, H, N, 24)).astype(np.float32) for H, N in ((4, 37), (2, 37), (2, 37), (4, 37))]
+    pairs = [(s.name, "07/complete") for s in flash.steps().values() if s.lse]
+    pairs += [("05/complete", s.name) for s in flash.steps().values() if s.backward and s.name != "07/complete"]
+    right, ran = True, 0
+    for forward, backward in pairs:
+        *inputs, dO = arrays
+        if backward != "07/complete":  # the other steps have no grouped heads
+            inputs[1:] = (np.repeat(x, 2, 1) for x in inputs[1:])
+        try:
+            O, lse = flash.forward(*inputs, step=forward, **options)
+            gradients = flash.backward(*inputs, O, lse, dO, step=backward, **options)
+        except (TypeError, ValueError) as error:
+            if "this step supports" not in str(error):
+                stop("options", str(error))
+            continue
+        ran += 1
+        print(f"{forward}, {backward}")
+        right &= compare(Reference(path, *inputs), dict(zip(("o", "dq", "dk", "dv"), (O, *gradients))), dO.astype(np.float64))
+        if torch:
+            q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in inputs)
+            flash_torch.attention(q, k, v, step=forward, backward=backward, **options).backward(torch.from_numpy(dO))
+            same = all(np.array_equal(x.grad.numpy(), g) for x, g in zip((q, k, v), gradients))
+            print(f"  autograd in PyTorch: {'the same bits' if same else 'other gradients, WRONG'}")
+            right &= same
+    print(f"{ran} pairs of steps support {options}" if ran else f"no step supports {options}")
+    return right and ran > 0
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        stop("arguments", "expected REFERENCE.py, and a folder of outputs or options as name=value")
+    path, *rest = sys.argv[1:]
+    if not Path(path).is_file():
+        stop(path, "expected a file that defines attention(q, k, v)")
+    if len(rest) == 1 and Path(rest[0]).is_dir():
+        return 0 if check_folder(path, Path(rest[0])) else 1
+    bad = [text for text in rest if "=" not in text]
+    if bad:
+        stop(bad[0], "expected a folder of outputs, or options as name=value")
+    return 0 if check_steps(path, {name: value_of(x) for name, _, x in (text.partition("=") for text in rest)}) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
