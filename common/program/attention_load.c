@@ -117,8 +117,8 @@ struct attention_input attention_input_load(const struct options *options)
         snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
                  options->k, options->v);
     } else {
-        input = is_shaped(options) ? attention_input_random(shape_of(options), options->seed)
-                                    : usual();
+        input =
+            is_shaped(options) ? attention_input_random(shape_of(options), options->seed) : usual();
     }
     if (options->key_mask) {
         free(input.key_mask);
