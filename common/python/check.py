@@ -33,11 +33,24 @@ CASES = {
     "all": {"causal": "bottom-right", "window": (60, -1), "key_mask": True, "block_mask": True,
             "mask_block": (16, 64), "Hkv": 1, "scale": 0.2, "dropout": 0.1, "dropout_seed": 3},
 }
-B, H, NQ, NK, D = 2, 4, 100, 129, 64
+B, H, NQ, NK, D = SHAPE = 2, 4, 100, 129, 64
+# (B, H, Nq, Nk, d), Hkv and options, each with some of the lengths and widths that these tests go through
+SHAPES = {
+    "PyTorch's tests of SDPA": [
+        ((1, 4, 4, 4, 8), 4, {}), ((8, 4, 4, 2048, 16), 4, {}), ((1, 4, 8, 64, 72), 4, {"causal": "top-left"}),
+        ((8, 4, 64, 8, 32), 4, {"scale": 1 / 32}), ((1, 4, 128, 128, 96), 4, {"causal": "top-left"}),
+        ((1, 4, 256, 512, 64), 4, {}), ((1, 4, 512, 256, 128), 4, {"causal": "top-left"}), ((1, 4, 2048, 4, 8), 4, {}),
+    ],
+    "ggml's test-backend-ops": [
+        ((1, 4, 1, 113, 40), 4, {}), ((1, 4, 3, 512, 64), 4, {"softcap": 10.0}), ((1, 16, 32, 113, 72), 4, {"key_mask": True}),
+        ((1, 4, 75, 512, 80), 4, {"softcap": 10.0, "key_mask": True}), ((3, 16, 3, 113, 96), 4, {}),
+        ((1, 16, 32, 1024, 128), 4, {"softcap": 10.0}), ((1, 4, 1, 1024, 192), 4, {}), ((1, 16, 75, 113, 256), 4, {"key_mask": True}),
+    ],
+}
 
 
-def problem(case: dict) -> tuple[list[np.ndarray], dict]:
-    numbers, options = np.random.default_rng(5), dict(case)
+def problem(case: dict, shape=SHAPE) -> tuple[list[np.ndarray], dict]:
+    numbers, options, (B, H, NQ, NK, D) = np.random.default_rng(5), dict(case), shape
     Hkv = options.pop("Hkv", H)
     shapes = (B, H, NQ, D), (B, Hkv, NK, D), (B, Hkv, NK, D), (B, H, NQ, D)
     arrays = [numbers.standard_normal(shape).astype(np.float32) for shape in shapes]
@@ -47,6 +60,12 @@ def problem(case: dict) -> tuple[list[np.ndarray], dict]:
         rows, cols = options["mask_block"]
         options["block_mask"] = numbers.random((-(-NQ // rows), -(-NK // cols))) < 0.7
     return arrays, options
+
+
+def with_softcap(q, k, v, seen, scale: float | None, C: float):
+    """PyTorch has it in FlexAttention alone, which has no gradients on a CPU: so the formula, by its operations."""
+    s = q @ k.transpose(-1, -2) * (scale if scale is not None else q.shape[-1]**-0.5)
+    return torch.softmax((C * torch.tanh(s / C)).masked_fill(~seen, -torch.inf), -1) @ v
 
 
 def ratio(got, right, plain) -> float:
@@ -62,11 +81,14 @@ def pytorch(arrays, options) -> list[np.ndarray] | None:
     q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in arrays[:3])
     masks = {name: options[name] for name in ("causal", "window", "key_mask", "block_mask", "mask_block")
              if name in options}
-    seen = torch.from_numpy(reference.visible(B, NQ, NK, **masks))
-    group = H // k.shape[1]
-    O = torch.nn.functional.scaled_dot_product_attention(
-        q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1),
-        attn_mask=seen if masks else None, scale=options.get("scale"))
+    seen = torch.from_numpy(reference.visible(q.shape[0], q.shape[2], k.shape[2], **masks))
+    group = q.shape[1] // k.shape[1]
+    wide = q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    if "softcap" in options:
+        O = with_softcap(*wide, seen, options.get("scale"), options["softcap"])
+    else:
+        O = torch.nn.functional.scaled_dot_product_attention(
+            *wide, attn_mask=seen if masks else None, scale=options.get("scale"))
     O.backward(torch.from_numpy(arrays[3]))
     return [x.detach().numpy() for x in (O, q.grad, k.grad, v.grad)]
 
@@ -99,9 +121,12 @@ def main() -> int:
     pairs += [("05/complete", s.name) for s in steps if s.backward and s.name != "07/complete"]
     print(f"B {B}, H {H}, Nq {NQ}, Nk {NK}, d {D}: largest error as a multiple of the textbook's in float32")
     print(f"against {'PyTorch ' + torch.__version__ if torch else 'NumPy (PyTorch is not there)'}\n")
-    print(f"{'options':15}{'O':>8}{'dQ':>8}{'dK':>8}{'dV':>8}   {'largest difference from PyTorch':33}steps")
-    for name, case in CASES.items():
-        arrays, options = problem(case)
+    print(f"{'options':25}{'O':>8}{'dQ':>8}{'dK':>8}{'dV':>8}   {'largest difference from PyTorch':33}steps")
+    rows = [(name, SHAPE, case, pairs) for name, case in CASES.items()]
+    rows += [(f"{name}: {n + 1}", shape, {"Hkv": Hkv, **options}, pairs[:1] + [("05/softcap", "07/complete")])
+             for name, shapes in SHAPES.items() for n, (shape, Hkv, options) in enumerate(shapes)]
+    for name, shape, case, pairs in rows:
+        arrays, options = problem(case, shape)
         right, plain = (reference.Attention(*arrays[:3], dtype, **options) for dtype in (np.float64, np.float32))
         right, plain = ([a.O, *a.gradients(arrays[3])] for a in (right, plain))
         torchs, worst, away, ran = pytorch(arrays, options), np.zeros(4), 0.0, 0
@@ -124,7 +149,7 @@ def main() -> int:
                     bad += 1
                 away = max(away, float(np.abs(got[k] - torchs[k]).max()))
         peer = f"{away:.2e}" if torchs else "it has none that is the same" if torch else "-"
-        print(f"{name:15}{''.join(f'{x:8.2f}' for x in worst)}   {peer:33}{ran}")
+        print(f"{name:25}{''.join(f'{x:8.2f}' for x in worst)}   {peer:33}{ran}")
     print(f"\n{'all agree' if bad == 0 else f'{bad} disagree'}")
     return 1 if bad else 0
 

@@ -94,6 +94,12 @@ if is_wanted check_against; then
     "$build/07_backward" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --do "$work/in/do.npy" --causal --quiet \
         --dq "$work/in/dq.npy" --dk "$work/in/dk.npy" --dv "$work/in/dv.npy" >/dev/null
     against 0 '^dv .* ok' 07
+    echo '--causal --softcap 2' >"$work/in/options.txt"
+    against 1 '^dq .*WRONG' 07
+    "$build/05_flash_tiled_cpu" --q "$work/in/q.npy" --k "$work/in/k.npy" --v "$work/in/v.npy" --causal --softcap 2 --quiet \
+        --output "$work/in/o.npy" --lse "$work/in/lse.npy" >/dev/null
+    against 0 '^lse .* ok' 05
+    echo '--causal' >"$work/in/options.txt"
     cp "$work/in/dq.npy" "$work/in/dk.npy"
     against 1 '^dk .*WRONG' 07
     head -c 1000 "$work/in/dv.npy" >"$work/dv.npy" && cp "$work/dv.npy" "$work/in/dv.npy"
