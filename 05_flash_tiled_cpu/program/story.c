@@ -339,22 +339,36 @@ static void print_bias(const char *what, size_t accesses, size_t without)
                 (double)accesses / (double)without);
 }
 
+static const struct tile_size bias_tile = { 32, 32 };
+
+static struct attention_input bias_input(void)
+{
+    struct attention p = attention_of(1, BIAS_H, BIAS_KEY_HEADS, BIAS_N, BIAS_N, BIAS_D);
+    p.causal = true;
+    return attention_input_random(p, 1);
+}
+
+double story_error_of_bias(void)
+{
+    struct attention_input input = bias_input(), more = with_bias(&input);
+    const double error = error_of_columns(&input, &more, bias_tile);
+    attention_input_free(&more);
+    attention_input_free(&input);
+    return error;
+}
+
 static void show_bias(void)
 {
-    const struct tile_size size = { 32, 32 };
-    struct attention_input input =
-        attention_input_random(attention_of(1, BIAS_H, BIAS_KEY_HEADS, BIAS_N, BIAS_N, BIAS_D), 1);
-    input.p.causal = true;
-    struct attention_input more = with_bias(&input);
-    const double largest = error_of_columns(&input, &more, size);
-    const size_t without = counted(COMPLETE, &input, size);
+    struct attention_input input = bias_input(), more = with_bias(&input);
+    const double largest = story_error_of_bias();
+    const size_t without = counted(COMPLETE, &input, bias_tile);
     report_part("Bias");
     report_line("ALiBi, slopes 2^-1 to 2^-8, causal; N = %d, d = %d, %d heads, %d of K and V",
                 BIAS_N, BIAS_D, BIAS_H, BIAS_KEY_HEADS);
     report_line("%-22s %12s %8s", "", "accesses", "of none");
     print_bias("no bias", without, without);
-    print_bias("two more columns", counted(COMPLETE, &more, size), without);
-    print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, size), without);
+    print_bias("two more columns", counted(COMPLETE, &more, bias_tile), without);
+    print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, bias_tile), without);
     report_line("with the columns O differs from the formula by %.1e", largest);
     if (!(largest <= 5e-6))
         report_wrong("that is more than rounding");

@@ -7,4 +7,7 @@
 /* By hand, the two theorems, masks, dropout, splits, and all steps on the first text. */
 void print_story(void);
 
+/* How far ALiBi as two more columns of Q and K is from its formula: the largest error of O. */
+double story_error_of_bias(void);
+
 #endif

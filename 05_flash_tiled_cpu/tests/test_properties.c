@@ -1,6 +1,7 @@
 /*
  * What is true of attention whatever the numbers are: for every step that computes it.
  */
+#include "05_flash_tiled_cpu/program/story.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"
@@ -139,4 +140,11 @@ TEST(every_step, does_not_overflow_where_scores_are_large)
             assert_forward(in_tiles(name), &t);
             problem_free(&t);
         }
+}
+
+/* The heads of the story share keys, and each has a slope of its own. */
+TEST(bias, as_two_more_columns_is_the_formula)
+{
+    const double error = story_error_of_bias();
+    cr_assert(error <= 5e-6, "O is off by %.2e", error);
 }

@@ -1,0 +1,55 @@
+/*
+ * An attention sink.                                                dropout's accesses, and H more
+ *
+ *     P_ij = e^{S_ij} / (e^{sink} + sum over the keys of e^{S_ij})
+ *
+ * A sink is a score that takes part in the softmax and has no value, so that a query may attend to nothing: gpt-oss learns
+ * one for each query head. In m, l and O it is another state to begin with, and all that follows stays as it is.
+ */
+#include "05_flash_tiled_cpu/steps/sink.h"
+
+#include "05_flash_tiled_cpu/steps/dropout.h"
+#include "05_flash_tiled_cpu/steps/fa2.h"
+
+#include <math.h>
+
+/* m and l of the queries of t, which have seen the sink and no key yet; O is 0. */
+static void sink_begin(float sink, struct tile t, struct fast_memory *fast)
+{
+    // BEGIN SOLUTION
+    for (size_t r = 0; r < t.rows; r++) {
+        fast->m[r] = sink;
+        fast->l[r] = 1.0f;  // e^(sink - m)
+    }
+    // END SOLUTION
+    // STUB: (void)sink, (void)t, (void)fast;
+}
+
+float sink_gradient(float sink, const float *lse, const float *D, size_t n)
+{
+    float sum = 0.0f;
+    // BEGIN SOLUTION
+    for (size_t i = 0; i < n; i++)
+        sum -= expf(sink - lse[i]) * D[i];  // dS = P (dP - D), and dP = 0: the sink has no value
+    // END SOLUTION
+    // STUB: (void)sink, (void)lse, (void)D, (void)n;
+    return sum;
+}
+
+void sink_attention(const struct attention *p, struct tile_size size, const float *sinks,
+                    const float *Q, const float *K, const float *V, float *O, float *lse)
+{
+    struct fast_memory fast = fast_new(p, size);
+    for (size_t n = 0; n < p->B * p->H; n++) {
+        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        struct tile t = { 0 };
+        for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
+            t.rows = min(size.Br, p->Nq - t.i0);
+            fa2_begin(a, t, &fast);
+            sink_begin(sinks[a.h], t, &fast);
+            dropout_see(a, t, 0, p->Nk, size.Bc, &fast);
+            fa2_end(a, t, &fast);
+        }
+    }
+    fast_free(&fast);
+}
