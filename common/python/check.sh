@@ -10,13 +10,9 @@ if [ -z "$PYTHON" ]; then
     sh common/python/fetch.sh "$package" || echo "skipped: $package"
 fi
 . common/python/find.sh
-[ -n "$python" ] || { echo "skipped: the check with $package (no python3 with NumPy here)"; exit 0; }
-case $package in
-onnx)
-    "$python" -c 'import onnx' 2>/dev/null || { echo 'skipped: onnx-check (this python3 has no onnx)'; exit 0; }
-    check=onnx_check.py
-    ;;
-*) check=check.py ;;  # without PyTorch NumPy alone is what the steps are held against
-esac
+case $package in onnx) name=onnx-check check=onnx_check.py ;; *) name=python-check check=check.py ;; esac
+[ -n "$python" ] || { echo "skipped: $name (no python3 with NumPy here)"; exit 0; }
+# Without PyTorch, NumPy alone judges the steps. Without onnx there are no cases.
+[ $name = python-check ] || "$python" -c 'import onnx' 2>/dev/null || { echo "skipped: $name (this python3 has no onnx)"; exit 0; }
 ${MAKE_LIBRARY:-:} || exit
 "$python" common/python/$check
