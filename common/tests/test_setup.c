@@ -47,16 +47,6 @@ TEST(setup, says_whom_to_ask_and_what_to_do_without)
     cr_assert(!command_made("build"), "something was written");
 }
 
-TEST(setup, names_what_several_machines_need)
-{
-    const char *const parts[] = { "Open MPI, which sends messages between machines",
-                                  "administrator to run: apt-get install",
-                                  "openmpi-bin libopenmpi-dev\n", NULL };
-    const struct command c = set_up("", "machines");
-    cr_assert(c.status == 2 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
-              c.err);
-}
-
 TEST(setup, refuses_a_word_that_it_does_not_know)
 {
     static const char *const words[] = { "", "nosuch" };
@@ -197,11 +187,13 @@ TEST(makefile, has_scripts_write_numbers_with_a_point_in_any_language)
 TEST(setup, builds_nothing_for_a_python_that_is_not_there)
 {
     command_script("python3", "#!/bin/sh\nexit 1\n");
-    const char *const parts[] = { "no python3 with its module venv here", "skipped: python-check",
-                                  "no python3 with its module venv here", "skipped: minilm", NULL };
+    const char *const parts[] = {
+        "no python3 with its module venv here", "skipped: python-check", "skipped: onnx-check",
+        "no python3 with its module venv here", "skipped: minilm",       NULL
+    };
     script_prints(
         "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PYTHON PATH=@:$PATH make python-check "
-        "minilm BUILD=@/b",
+        "onnx-check minilm BUILD=@/b",
         0, parts);
     cr_assert(!command_made("b/library"), "the library was built");
 }
