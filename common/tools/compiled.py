@@ -272,19 +272,21 @@ def wrong_orders():
 
 
 def accepted(patch):
-    """Compiles a wrong version of a kernel, bfloat16 and d = 64 alone; "" if that is rejected, else why not."""
+    """Compiles a wrong version of the kernel that the patch's name begins with, bfloat16 and d = 64 alone; "" if that is
+    rejected, else why not."""
     folder = nvidia.BUILD / "wrong" / patch.stem
     shutil.rmtree(folder, ignore_errors=True)
-    changed = re.search(r"^\+\+\+ b/(\S+)", patch.read_text(), re.MULTILINE).group(1)
-    source = folder / changed
-    source.parent.mkdir(parents=True)
-    shutil.copy(changed, source)
+    kernel = nvidia.home_of("06") / "kernels/3_hopper" / f"{patch.stem.split('_')[0]}.cu"
+    source = folder / kernel
+    for copied in kernel, kernel.parent.parent / "parts/persistent.cuh":
+        (folder / copied).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(copied, folder / copied)
     nvidia.output_of("patch", "-s", "-p1", "-F", "0", "-d", folder, "-i", patch.resolve())
     source.write_text(source.read_text().replace("TENSOR_LAUNCH(launch, p, a, stream);",
                                                  "launch<__nv_bfloat16, 64>(p, a, stream);"))
     nvidia.output_of(nvidia.NVCC, "-std=c++17", "-O3", "-lineinfo", f"-I{folder}", "-I.",
                      "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-o", folder / "cubin", source)
-    file = nvidia.File(source.stem, "3_hopper", source.read_text(), folder)
+    file = nvidia.File(source.stem, "3_hopper", nvidia.source_of(source), folder)
     functions = nvidia.functions(folder / "cubin")
     if len(functions) != 1:
         return f"{patch}: {len(functions)} kernels, expected 1"

@@ -17,8 +17,8 @@ import sass
 BUILD = Path(os.environ.get("BUILD", "build"))
 NVCC = os.environ.get("NVCC") or "nvcc"
 
-# A file of kernels: its folder is 1_float32, 2_tensor_cores, 3_hopper or parts; source is its text; made is
-# the path of its object, without an end.
+# A file of kernels: its folder is 1_float32, 2_tensor_cores, 3_hopper or parts; source is its text, and that of
+# parts/persistent.cuh if it includes it; made is the path of its object, without an end.
 File = namedtuple("File", "name folder source made")
 
 FETCHING = threading.Lock()
@@ -80,12 +80,18 @@ def home_of(chapter):
     return found[0]
 
 
+def source_of(path):
+    """The text of a file of kernels, and that of the header with the loop over tiles which some of them share."""
+    text, shared = path.read_text(), path.parent.parent / "parts/persistent.cuh"
+    return text + shared.read_text() if f"parts/{shared.name}" in text else text
+
+
 def files(chapter, *folders):
     """The chapter's files of kernels, by folder and in the order of its table of kernels."""
     home = home_of(chapter) / "kernels"
     order = re.findall(r"^STEP\(\w+, (\w+),", (home / "table.h").read_text(), re.MULTILINE)
     made = BUILD / "cuda/obj/gpu"
-    found = [File(path.stem, path.parent.name, path.read_text(), made / path.with_suffix(""))
+    found = [File(path.stem, path.parent.name, source_of(path), made / path.with_suffix(""))
              for folder in folders for path in sorted((home / folder).glob("*.cu"))]
     places = {name: place for place, name in enumerate(order)}
     return sorted(found, key=lambda file: (file.folder, places.get(file.name, len(order))))

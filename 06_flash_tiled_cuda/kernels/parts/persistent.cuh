@@ -1,0 +1,221 @@
+/*
+ * Blocks that stay: a producer and its consumers, the pipelines between them, and the tiles of queries that they take.
+ *
+ * The numbers at the right are lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ */
+#ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
+#define FLASH_TILED_CUDA_PERSISTENT_CUH
+
+#include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/queue.h"
+
+// The numbers of the paper's lines stand in a column.
+// clang-format off
+
+enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
+static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
+
+/* Tiles on their way from one producer to all consumers, with room for STAGES. Tile n is in stage n % STAGES, and n goes on
+   counting as long as the block stays. */
+template <int STAGES> struct pipeline {
+    uint64_t full[STAGES], empty[STAGES];
+
+    static __device__ int stage(int n) { return n % STAGES; }
+    static __device__ int parity(int n) { return n / STAGES % 2; }
+    __device__ void init(unsigned consumers)
+    {
+        for (int s = 0; s < STAGES; s++) {
+            mbarrier_init(&full[s], 1);
+            mbarrier_init(&empty[s], consumers);
+        }
+    }
+    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // the first time round it is
+    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // the mbarrier that the copy is to tell
+    {
+        mbarrier_arrive_expect(&full[stage(n)], bytes);
+        return &full[stage(n)];
+    }
+    __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
+    __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
+};
+
+/* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. If there
+   are no more, the head is NO_MORE. */
+struct tile_of_queries {
+    int head, kv, i0, Nk, tiles;
+};
+
+template <class TRAITS>
+__device__ static inline struct tile_of_queries tile_number(const struct attention &p, unsigned number)
+{
+    if (number >= queue_length(&p, TRAITS::BR))
+        return { NO_MORE, 0, 0, 0, 0 };
+    const struct queued q = queue_at(&p, TRAITS::BR, number);
+    const int i0 = (int)q.i0, Nk = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
+    return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
+}
+
+/* What the threads of a block share: its pipelines, and the tile of queries whose Q is there. */
+struct persistent_block {
+    pipeline<1> Q;
+    pipeline<STAGES> K, V;
+    struct tile_of_queries given;
+};
+
+template <class TRAITS> __device__ static inline void begin_block(struct persistent_block *block)
+{
+    if (threadIdx.x == 0) {
+        block->Q.init(TRAITS::THREADS);
+        block->K.init(TRAITS::THREADS);
+        block->V.init(TRAITS::THREADS);
+        fence_async();
+    }
+    __syncthreads();  // the mbarriers are there
+}
+
+/* One thread: takes tiles of queries until there are no more, and asks for Q and its keys as soon as there is room. */
+template <class TRAITS>
+__device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,
+                                      unsigned char *smem, struct persistent_block *block)
+{
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    int done = 0;  // tiles of keys that belong to tiles of queries before this one
+    const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
+        keys->producer_acquire(done + n);
+        uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
+        tma_load_rows<Bc, D>(smem + Q_BYTES + keys->stage(done + n) * 2 * K_BYTES + at, map, full, n * Bc, kv);
+    };
+    for (int turn = 0;; turn++) {                                            // 3
+        const unsigned number = atomicAdd(next, 1);
+        const struct tile_of_queries tile = tile_number<TRAITS>(p, number);
+        block->Q.producer_acquire(turn);
+        block->given = tile;
+        uint64_t *const full = block->Q.producer_expect(turn, tile.head == NO_MORE ? 0 : Q_BYTES);
+        if (tile.head == NO_MORE)
+            return;
+        tma_load_rows<Br, D>(smem, &maps.Q, full, tile.i0, tile.head);       // 4
+        for (int n = 0; n <= tile.tiles; n++) {                              // 6, in the order in which they are used
+            if (n < tile.tiles)
+                load_keys(&block->K, &maps.K, 0, n, tile.kv);                // 7
+            if (n > 0)
+                load_keys(&block->V, &maps.V, K_BYTES, n - 1, tile.kv);
+        }
+        done += tile.tiles;
+    }
+}
+
+/* A consumer: takes what the producer has given until there are no more. epilogue(&acc, head, i0) writes O. */
+template <class T, class TRAITS, class EPILOGUE>
+__device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
+                                      EPILOGUE epilogue)
+{
+    enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
+    enum { CONSUMERS = Br / GROUP_ROWS };
+    int done = 0;  // tiles of keys that belong to tiles of queries before this one
+    const struct folded_scale f = fold(p.scale);
+    const unsigned char *const Q = rows_of_group(smem);
+    const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
+    const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
+    const unsigned who = warpgroup_number();
+    const auto my_turn = [&] { barrier_sync(TURN + who, 256); };
+    const auto your_turn = [&] { barrier_arrive(TURN + (who + 1) % CONSUMERS, 256); };
+    fragments<TRAITS> acc;
+    if (who == CONSUMERS - 1)
+        your_turn();            // the first consumer begins, and after the last one's last turn again
+    for (int turn = 0;; turn++) {                                            // 3
+        block->Q.consumer_wait(turn);
+        const struct tile_of_queries &given = block->given;
+        const int head = uniform(given.head), i0 = uniform(given.i0), Nk = uniform(given.Nk), tiles = uniform(given.tiles);
+        if (head == NO_MORE)
+            return;
+        const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+        const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, (int)p.Nq) - 1);
+        begin(&acc);                                                         // 5
+        if (p.scale <= 0.0f) {
+            turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
+            fence_async();      // threads have written what the tensor cores will read
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
+        }
+        const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
+        float later[TRAITS::M_TILES][2] = {};
+        unsigned P[Bc / 16][4];
+        if (mine > 0) {
+            block->K.consumer_wait(done);
+            my_turn();
+            issue_scores<T>(&acc, Q, K_of(0));                               // 8
+            your_turn();
+            wgmma_wait<0>(flat<Bc / 2>(acc.S));
+            block->K.consumer_release(done);
+            if (mine == 1)
+                block->Q.consumer_release(turn);  // the next tile's may come
+            if (Bc > least)
+                hide_keys(&acc, p, i0, 0);
+            lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
+            pack_weights<T>(&acc, P);
+            if (mine > 1)
+                block->K.consumer_wait(done + 1);
+        }
+        for (int n = 1; n < mine; n++) {                                     // 6
+            block->V.consumer_wait(done + n - 1);
+            my_turn();                          // and then it waits for nothing else
+            issue_scores<T>(&acc, Q, K_of(n));                               // 8
+            issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
+            your_turn();
+            wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
+            block->K.consumer_release(done + n);
+            if (n + 1 == mine)
+                block->Q.consumer_release(turn);
+            if ((n + 1) * Bc > least)
+                hide_keys(&acc, p, i0, n * Bc);
+            const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
+            if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+                block->K.consumer_wait(done + n + 1);
+                wgmma_wait<0>(flat<D / 2>(acc.O));
+            } else
+                wgmma_wait<0>(flat<D / 2>(acc.O));
+            block->V.consumer_release(done + n - 1);
+            if (moves)
+                move_output(&acc, later);                                    // 10
+            pack_weights<T>(&acc, P);
+        }
+        if (mine == 0)
+            block->Q.consumer_release(turn);  // its queries see no key
+        for (int n = mine; n < tiles; n++) {  // another has more tiles, and waits for a turn before each
+            my_turn();  // by now the others have let go the K that was in this stage before
+            your_turn();
+            block->K.consumer_release(done + n);
+        }
+        if (tiles * Bc > Nk && Nk < (int)p.Nk) {
+            block->V.consumer_wait(done + tiles - 1);
+            blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+            fence_async();
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
+        }
+        if (mine > 0) {
+            block->V.consumer_wait(done + mine - 1);
+            issue_product<T>(&acc, P, V_of(mine - 1));                       // 10, of the last tile
+            wgmma_wait<0>(flat<D / 2>(acc.O));
+            block->V.consumer_release(done + mine - 1);
+        }
+        scale_maximum(&acc, f.scale);
+        epilogue(&acc, head, i0);                                            // 12 to 15
+        for (int n = mine; n < tiles; n++) {
+            block->V.consumer_wait(done + n);  // or it would let go the V that was there before
+            block->V.consumer_release(done + n);
+        }
+        done += tiles;
+    }
+}
+
+// clang-format on
+
+/* As many blocks as there are multiprocessors, each of which holds one; and no more than there are tiles. */
+static inline unsigned blocks_that_stay(const struct attention *p, unsigned Br)
+{
+    int processors = 0, device = current_device();
+    CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    const unsigned tiles = (unsigned)queue_length(p, Br);
+    return tiles < (unsigned)processors ? tiles : (unsigned)processors;
+}
+
+#endif
