@@ -157,8 +157,8 @@ class ByHand(Commands):
         block = ("```sh\ncc ok\n```\n<!-- by hand: out/a -->\n```sh\nmkdir out\nc++ -c -o out/b {}\n"
                  "cc -o out/a {}\n```\n")
         self.accepts("by-hand", block.format("ok", "ok"))
-        self.assertRegex(self.log.read_text(), r"(?m)^clang\+\+ -Wall -Wextra -Werror -Wno-unk.* -o out/b ok$")
-        self.rejects("by-hand", block.format("warned", "ok"), "clang: this does not end well:\n    mkdir out")
+        self.assertRegex(self.log.read_text(), r"(?m)^g\+\+ -Wall -Wextra -Werror -Wno-unk.* -o out/b ok$")
+        self.rejects("by-hand", block.format("warned", "ok"), "gcc: this does not end well:\n    mkdir out")
         self.rejects("by-hand", block.format("ok", "wrong"), "    out/a --quiet\n    > off by 3\n")
 
     def test_what_is_built_already_is_not_there(self):
