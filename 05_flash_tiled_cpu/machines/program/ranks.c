@@ -42,23 +42,24 @@ static void end_the_others(void)
 }
 
 /* All that has to be the same on all ranks, but the numbers. */
-static void describe(const struct ranks *ranks, char text[320])
+static void describe(const struct ranks *ranks, char text[400])
 {
     const struct attention *p = &ranks->source.p;
-    snprintf(
-        text, 320,
-        "B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.9g, causal %d%s, window "
-        "%td,%td, %s mask, tiles of %zu by %zu, seed %llu",
-        p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale, p->causal,
-        p->top_left ? " top-left" : "", p->window_left, p->window_right,
-        ranks->ring.masked ? "a" : "no", ranks->ring.size.Br, ranks->ring.size.Bc,
-        (unsigned long long)ranks->source.seed);
+    const struct options *const o = &ranks->options;
+    snprintf(text, 400,
+             "%s, B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.9g, causal %d%s, "
+             "window "
+             "%td,%td, %s mask, tiles of %zu by %zu, seed %llu, latency %zu, bandwidth %zu",
+             memory_program_name(), p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale,
+             p->causal, p->top_left ? " top-left" : "", p->window_left, p->window_right,
+             ranks->ring.masked ? "a" : "no", ranks->ring.size.Br, ranks->ring.size.Bc,
+             (unsigned long long)ranks->source.seed, o->latency, o->bandwidth);
 }
 
 /* Ends the program unless all have the problem of rank 0; the first of the others says so. */
 static void check_problems(const struct ranks *ranks)
 {
-    char mine[320] = "", first[320], name[32];
+    char mine[400] = "", first[400], name[32];
     const int rank = (int)ranks->ring.rank;
     int other = INT_MAX;
     describe(ranks, mine);

@@ -124,7 +124,9 @@ other() {  # program, arguments of rank 0, arguments of rank 1
 }
 other_shape() {
     other 05_ring "--n-q 50 --output $folder/out.npy" "--n-q 51 --output $folder/out.npy"
-    ended_with $? 2 'rank 1: expected the problem of rank 0, .* Nq 50.* found .* Nq 51'
+    ended_with $? 2 'rank 1: expected the problem of rank 0, .* Nq 50.* found .* Nq 51' || return
+    other 05_ring "--n-q 50 --output $folder/out.npy" "--n-q 50 --latency 1000 --output $folder/out.npy"
+    ended_with $? 2 'rank 1: expected the problem of rank 0, .* latency 0.* found .* latency 1000'
 }
 other_numbers() {
     for name in 05_ring:output 07_ring:dk; do

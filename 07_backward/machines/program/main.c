@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     if (r->rank == 0) {
         whole.input = attention_input_load(o);
         whole.dO = attention_input_dO(&whole.input, o);
-        report_start("07", "Ring attention", "backward: dK and dV travel with their keys",
+        report_start("07", "Ring attention", "backward: dK and dV travel after their keys",
                      o->quiet);
         attention_describe(&whole.input);
     }
