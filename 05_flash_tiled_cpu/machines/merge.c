@@ -64,8 +64,8 @@ int main(int argc, char **argv)
     reference_forward_row(&p, q, K, V, 0, 0, 0, right, NULL);
     for (int k = 0; k < D; k++)
         worst = fmax(worst, fabs((double)(state.o[k] / state.l) - right[k]));
-    printf("rank %d of %d: had %zu of %d keys, now has all; off by %.1e\n", rank, ranks,
-           (part + 1) * N / parts - part * N / parts, N, worst);
+    printf("rank %d of %d: had %zu of %d keys, now has the state of all; off by %.1e\n", rank,
+           ranks, (part + 1) * N / parts - part * N / parts, N, worst);
     MPI_Op_free(&merging);
     MPI_Type_free(&state_type);
     MPI_Finalize();

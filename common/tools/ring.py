@@ -59,7 +59,7 @@ def main(arguments):
         print("published, for each GPU and direction:")
         for link, (alpha, beta) in LINKS.items():
             print(f"    {link:18} {beta / 1e9:5.0f} GB/s, and {alpha * 1e6:.1f} us for each message")
-        print("computed, tokens on all GPUs together from which messages are hidden:")
+        print("computed, total tokens needed to hide the messages:")
         print(f"    {'GPUs':>4}  {'link':10}" + "".join(f"{case:>18}" for case in CASES))
         for ranks, link in RINGS:
             print(f"    {ranks:4}  {link:10}" + "".join(
