@@ -143,7 +143,7 @@ STEP(STORE, store,
      .compute_capability = 90)
 
 STEP(COMPLETE, complete,
-     .idea = "every option",
+     .idea = "every option but --softcap",
      .formula = "2 d / key + …",
      .formula_16 = "d / key + …",
      .predict = predict_complete,

@@ -71,7 +71,7 @@ STEP(CUDA_ORDERED, ordered,
      .compute_capability = 90)
 
 STEP(CUDA_COMPLETE, complete,
-     .idea = "every option",
+     .idea = "every option but --softcap",
      .formula = "5 Tc Nq d + 5 Tr Nk d + …",
      .predict = predict_cuda_complete,
      .f32 = { .most = 128 },

@@ -80,9 +80,8 @@ HOST_DEVICE static inline const char *score_option(const struct attention *p)
 }
 
 /*
- * The score of query i and key j of batch entry b, head h, from the dot product of their rows, before any mask. FlexAttention
- * calls this score_mod, and `visible` mask_mod. The function
- * after it is its derivative by the dot product.
+ * The score of query i and key j of batch entry b, head h, from the dot product of their rows, before any mask; and its
+ * derivative with respect to the dot product. FlexAttention calls the first score_mod, and `visible` mask_mod.
  */
 HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, size_t h, size_t i,
                                           size_t j, double dot)

@@ -106,7 +106,7 @@ def steps() -> dict[str, Step]:
     for chapter in ("04", "05", "06", "07"):
         binding = Binding.in_dll(lib, "binding_" + chapter)
         if (binding.attention_bytes, binding.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
-            raise ImportError(f"{library()}: expected the structures of flash.py; make python builds it anew")
+            raise ImportError(f"{library()}: expected the structures of flash.py: run make python, or flash.py lacks a field of struct attention")
         for n in range(binding.steps):
             s = binding.step(n)
             name = f"{chapter}/{s.name.decode()}"
