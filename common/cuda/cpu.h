@@ -85,6 +85,9 @@ struct cuda_line {
 /* How many lines there are, and the lines, by file and number; kept until the next call. */
 size_t cuda_cpu_profile(const struct cuda_line **lines);
 
+/* False if no process could be started that finds the lines of the last profile: they are unknown then, and the rest is right. */
+bool cuda_cpu_profile_has_lines(void);
+
 /*
  * A piece of work that a warp has asked of a unit, in the first block of a launch: when it would begin and end, in
  * cycles, if each unit worked at its published rate and nothing but waiting took time (timeline_clock.h).

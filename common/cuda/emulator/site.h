@@ -33,10 +33,10 @@ static inline bool same_site(site a, site b)
 site site_of(const void *instruction);
 
 /*
- * Looks up instructions that site_of will be asked for: hundreds together take as long as one. Ends the program if no
- * process can be started for that, where site_of only finds nothing.
+ * Looks up instructions that site_of will be asked for: hundreds together take as long as one. False if no process can be
+ * started for that: then site_of finds nothing.
  */
-void sites_look_up(const std::vector<const void *> &instructions);
+bool sites_look_up(const std::vector<const void *> &instructions);
 
 /* For functions that access memory for a kernel: inlined, so that the place is where they are called. */
 #define CUDA_IN_LINE inline __attribute__((always_inline))

@@ -134,6 +134,13 @@ static bool before(const cuda_line &a, const cuda_line &b)
                                   : !a.store && b.store;
 }
 
+static bool lines_known = true;
+
+bool cuda_cpu_profile_has_lines()
+{
+    return lines_known;
+}
+
 size_t cuda_cpu_profile(const struct cuda_line **lines)
 {
     static std::vector<cuda_line> found;
@@ -143,7 +150,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
     instructions.reserve(totals.size());
     for (const auto &line : totals)
         instructions.push_back(std::get<0>(line.first));
-    sites_look_up(instructions);
+    lines_known = sites_look_up(instructions);
     for (const auto &[key, t] : totals) {
         const site at = site_of(std::get<0>(key));
         const cuda_line line = { at.file,    at.line,    std::get<1>(key), std::get<2>(key),

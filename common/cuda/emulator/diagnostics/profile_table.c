@@ -14,13 +14,13 @@
 
 enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least cost
 
-/* Line `number` of the file without what stands around it, "" if the file is not there. */
+/* Line `number` of the file without what stands around it, "" if the file is not there or may not be read. */
 static void quote(const char *file, int number, char *code, size_t size)
 {
     char text[500] = "";
     FILE *source = fopen(file, "r");
     *code = '\0';
-    if (!source && errno != ENOENT)
+    if (!source && (errno == ENOMEM || errno == EMFILE || errno == ENFILE))
         options_fail(file, "expected a file that can be read, found: %s", strerror(errno));
     if (!source)
         return;
@@ -54,6 +54,9 @@ void cuda_cpu_print_profile(void)
 {
     const struct cuda_line *lines;
     const size_t n = cuda_cpu_profile(&lines);
+    if (!cuda_cpu_profile_has_lines())
+        options_fail("--profile",
+                     "expected a process that finds lines of source, and none can be started");
     for (size_t k = 0; k < n; k++) {
         const struct cuda_line *before = k > 0 ? &lines[k - 1] : NULL;
         if (!before || strcmp(before->file, lines[k].file) != 0)

@@ -132,7 +132,7 @@ static bool ask(const Dl_info &file, const void *const *instructions, size_t cou
 
 static std::mutex asking;
 
-static bool look_up(const std::vector<const void *> &instructions)
+bool sites_look_up(const std::vector<const void *> &instructions)
 {
     bool asked = true;
     const std::lock_guard<std::mutex> lock(asking);
@@ -147,15 +147,9 @@ static bool look_up(const std::vector<const void *> &instructions)
     return asked;
 }
 
-void sites_look_up(const std::vector<const void *> &instructions)
-{
-    if (!look_up(instructions))
-        machine_lacks("a process that finds lines of source");
-}
-
 site site_of(const void *instruction)
 {
-    look_up({ instruction });
+    sites_look_up({ instruction });
     const std::lock_guard<std::mutex> lock(asking);
     return known().at(instruction);
 }
