@@ -106,7 +106,7 @@ void report_close(void);
 /*
  * Ends the report and returns the program's exit status: verified, or not. With --quiet this prints
  * the one line there is. Then it closes the report: when a file appears, all has been verified and said. If the command
- * line asks for a file that nobody has kept, the program ends with 2.
+ * line asks for a file that was not written, the program ends with 2.
  */
 int report_finish(void);
 

@@ -12,7 +12,7 @@
 
 enum { MOST = 16, STAMP_TAG = 1000 };
 
-/* A message that has begun and that nobody has waited for. */
+/* A message that was started and not waited for yet. */
 struct message {
     MPI_Request request, stamp_request;
     bool is_sent;         // by this rank

@@ -2,7 +2,7 @@
  * O goes to global memory by the TMA: from registers to boxes in shared memory, and from there in one copy each.
  *
  * A box is 64 queries by 64 elements, and lies as a tensor map has it, swizzled: so the eight rows of a matrix, which stmatrix
- * stores at the same time, are in different banks. Rows behind the last query are in the box, and the copy leaves them out.
+ * stores at the same time, are in different banks. Rows past the last query are in the box, and the copy leaves them out.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH

@@ -15,7 +15,7 @@ for of in /usr /bin /lib /lib32 /lib64 /etc/alternatives $its_own; do
 done
 
 # Leaves in $other an included file that is no header of the system or of the course, no file of the student's, and not like $2:
-# then what is said may be of its text, and nobody is to see it. Lines of source are never kept, for #line can name any file.
+# then what is said may be of its text, and must not be shown. Lines of source are never kept, for #line can name any file.
 in_room() {  # file for what is said, pattern, words of a compiler...
     file_said=$1 pattern=$2
     shift 2
