@@ -1,16 +1,15 @@
 /*
  * Ring attention, backward.      bytes sent by a rank: 8 B Hkv d (2 Nk - its successor's keys)
  *
- * As forward, the queries stay and K and V travel. Of what belongs to the queries (Q, O, lse, dO) nothing has to be sent: lse is
- * that of all keys, so a rank computes P = e^{S - lse} of its own queries for whatever keys it has, and its dQ is a sum over the
- * parts that come past.
+ * As in the forward ring, the queries stay and K and V travel. Nothing that belongs to the queries (Q, O, lse, dO) is sent: lse
+ * covers all keys, so a rank computes P = e^{S - lse} of its own queries for the keys at hand, and adds up its dQ step by step.
  *
  * dK and dV of a part are sums over the queries of all ranks. They travel one step after their keys: a rank receives the sum of
- * the ranks before, adds its own, and sends it on. After R steps the sum is one rank short of home, so it is sent R times, one
- * time more than K and V.
+ * the ranks before, adds its own, and sends it on. After R steps one more message returns it to the rank of its keys: it is sent R
+ * times, once more than K and V.
  *
- * To each sum the ranks are added in the order of the ring, however late a message comes. So the result is the same bit for bit in
- * every run with as many ranks.
+ * Each sum is added up in the order of the ring, however late a message arrives. So every run with the same number of ranks gives
+ * the same bits.
  */
 #include "07_backward/machines/ring.h"
 

@@ -250,8 +250,8 @@ build_one() {  # program, file; of $part
     [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }
     case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
     $make macros '-DTRAFFIC_SERVED -O2 -E -dD' || return
-    # Nothing that brings in bytes which are not C, or that a build is told by; lines are put together as the compiler does,
-    # and what macros of the system that it names are made of is part of it.
+    # Refused: what includes bytes that are not C, and what tells one build from another. Continued lines are joined, as the
+    # compiler does, and the bodies of the system's macros that the file uses are searched too.
     # Strings of some attributes and of #ident are given to the assembler as they are; weakref is another name for a symbol.
     LC_ALL=C sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source" |
         with_macros "$room/made/$program-macros.o" >"$work/meant"

@@ -101,7 +101,7 @@ done
 # ---- without root --------------------------------------------------------------------------------
 
 # The same by somebody who is not root: an honest solution, one that looks for other processes, and a starter that leaves, where its output
-# should be, a link to what the chapter before has written; and a process that nobody waits for is ended with the program that
+# should be, a link to what the chapter before has written; and a process that is left running ends with the program that
 # started it.
 if is_wanted not_root; then
     if [ -n "$root" ] && command -v setpriv >/dev/null; then
