@@ -189,6 +189,7 @@ void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
 {
     if (!watching())
         return;
+    self->access = instruction;
     memory_access a = {
         static_cast<const char *>(p), bytes, writes, atomic, instruction, nullptr, 0
     };
@@ -248,7 +249,7 @@ void watch_warp(unsigned mask)
 void watch_atomic(const void *p, size_t bytes, const void *instruction)
 {
     if (self)
-        self->atomic = instruction;
+        self->access = instruction;
     see(p, bytes, true, true, true, instruction);
 }
 

@@ -5,6 +5,7 @@
 #include "common/cuda/emulator/settings.h"
 
 #include <csignal>
+#include <dlfcn.h>
 #include <sys/time.h>
 
 namespace cpu
@@ -16,6 +17,15 @@ enum { LOOKS = 4 };  // in a second of the processor's time
 static __thread const block *running;
 static __thread size_t turns;
 static __thread unsigned looks;
+
+/* A kernel is in the same file as the emulator; what it calls in a library may have lines too, and no kernel's. */
+static bool is_ours(const void *instruction)
+{
+    Dl_info at, emulator;
+    return dladdr(instruction, &at) &&
+           dladdr(reinterpret_cast<const void *>(&watchdog_begin), &emulator) &&
+           at.dli_fbase == emulator.dli_fbase;
+}
 
 static void look(int, siginfo_t *, void *context)
 {
@@ -29,10 +39,10 @@ static void look(int, siginfo_t *, void *context)
         return;
     const char *const instruction = static_cast<const char *>(instruction_of(context));
     site at = { nullptr, 0 };
-    if (instruction)
+    if (instruction && is_ours(instruction))
         at = site_of(instruction + 1);
-    if (at.line == 0 && self->atomic)
-        at = site_of(self->atomic);
+    if (at.line == 0 && self->access)  // it was found where the loop calls the emulator or libc
+        at = site_of(self->access);
     refuse_at(at,
               "a thread has run for %u s and not come to a barrier; does it wait in a loop for\n"
               "    what another thread does? That is not supported",
