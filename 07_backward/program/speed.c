@@ -1,6 +1,5 @@
 #include "07_backward/program/speed.h"
 
-#include "07_backward/program/costs.h"
 #include "07_backward/program/ladder.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
@@ -200,13 +199,11 @@ void bench_ladder(size_t N, double seconds, const struct options *o)
     for (size_t n = 0; n < CASES; n++) {
         struct attention p = attention_of(1, 1, 1, N, N, n < 2 ? 64 : 128);
         p.causal = n % 2;
-        bench_progress(n, CASES + 1);
+        bench_progress(n, CASES);
         peak = time_ladder(p, seconds, o, marks[n], csv);
     }
-    print_ladder(marks, N);
-    bench_progress(CASES, CASES + 1);
-    bench_pieces(N, 0.4 * seconds);
     bench_progress(0, 1);
+    print_ladder(marks, N);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());
     if (o->csv)
