@@ -202,42 +202,6 @@ static void accesses(void)
     layer_free(&layer);
 }
 
-/* A row of the table of costs, for N = 128, 256 and 512; the operations are those of the last. */
-static void print_cost(enum step_name name)
-{
-    enum { D = 32, M = 4096 };
-    char text[3][32];
-    struct count c = { .total = 0 };
-    for (size_t n = 0; n < 3; n++) {
-        const size_t N = 128U << n;
-        struct layer layer = layer_random(attention_of(1, 1, 1, N, N, D), 1);
-        c = counted(name, &layer, steps[name].size(M, D));
-        report_number(c.slow_bytes, text[n]);
-        layer_free(&layer);
-    }
-    const double pairs = 512.0 * 512.0;
-    report_line("%-19s %9.2f %9.2f %8.2f %10s %10s %10s", steps[name].name, (double)c.total / pairs,
-                (double)c.work.products / pairs, (double)c.work.others / pairs, text[0], text[1],
-                text[2]);
-    if (name != STANDARD)
-        return;
-    // without its first product and its softmax, and what these read and write
-    const double Tr = ceil(512.0 / (double)standard_size(M, D).Br);
-    const double less = 5.0 * pairs + 512.0 * D + Tr * 512.0 * D;
-    report_line("%-19s %9.2f %9.2f %8.2f", "  P kept by forward", ((double)c.total - less) / pairs,
-                (double)c.work.products / pairs - 2.0 * D, (double)c.work.others / pairs - 7.0);
-}
-
-static void costs(void)
-{
-    report_part("Cost");
-    report_line("d = 32, M = 4096%13s %9s %8s%24s", "accesses", "products", "others",
-                "bytes stored whole");
-    report_line("%-19s %28s %10s %10s %10s", "", "/ N^2, for N = 512", "N = 128", "256", "512");
-    for (enum step_name name = STANDARD; name <= SPLIT; name++)
-        print_cost(name);
-}
-
 // ---- all steps ----------------------------------------------------------------------------------
 
 static void all_steps(void)
@@ -258,6 +222,5 @@ void print_story(void)
     where_the_scale_goes();
     finite_differences();
     accesses();
-    costs();
     all_steps();
 }

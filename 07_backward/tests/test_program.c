@@ -38,8 +38,6 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "loss in double",
                                   "Accesses",
                                   "standard, tiled   recompute",
-                                  "Cost",
-                                  "P kept by forward",
                                   "Steps",
                                   " 1 standard",
                                   " 5 split",
