@@ -73,7 +73,8 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
     __syncthreads();  // the mbarriers are there
 }
 
-/* One thread: takes tiles of queries until there are no more, and asks for Q and its keys as soon as there is room. */
+/* One thread: takes tiles of queries until there are no more, and asks for Q and its keys as soon as there is room. taken
+   is how many it took before this one. */
 template <class TRAITS>
 __device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,
                                       unsigned char *smem, struct persistent_block *block)
@@ -85,12 +86,12 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
         tma_load_rows<Bc, D>(smem + Q_BYTES + keys->stage(done + n) * 2 * K_BYTES + at, map, full, n * Bc, kv);
     };
-    for (int turn = 0;; turn++) {                                            // 3
+    for (int taken = 0;; taken++) {                                          // 3
         const unsigned number = atomicAdd(next, 1);
         const struct tile_of_queries tile = tile_number<TRAITS>(p, number);
-        block->Q.producer_acquire(turn);
+        block->Q.producer_acquire(taken);
         block->given = tile;
-        uint64_t *const full = block->Q.producer_expect(turn, tile.head == NO_MORE ? 0 : Q_BYTES);
+        uint64_t *const full = block->Q.producer_expect(taken, tile.head == NO_MORE ? 0 : Q_BYTES);
         if (tile.head == NO_MORE)
             return;
         tma_load_rows<Br, D>(smem, &maps.Q, full, tile.i0, tile.head);       // 4
@@ -122,8 +123,8 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     fragments<TRAITS> acc;
     if (who == CONSUMERS - 1)
         your_turn();            // the first consumer begins, and after the last one's last turn again
-    for (int turn = 0;; turn++) {                                            // 3
-        block->Q.consumer_wait(turn);
+    for (int taken = 0;; taken++) {                                          // 3
+        block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
         const int head = uniform(given.head), i0 = uniform(given.i0), Nk = uniform(given.Nk), tiles = uniform(given.tiles);
         if (head == NO_MORE)
@@ -147,7 +148,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
             block->K.consumer_release(done);
             if (mine == 1)
-                block->Q.consumer_release(turn);  // the next tile's may come
+                block->Q.consumer_release(taken);  // the next tile's may come
             if (Bc > least)
                 hide_keys(&acc, p, i0, 0);
             lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
@@ -164,7 +165,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
             block->K.consumer_release(done + n);
             if (n + 1 == mine)
-                block->Q.consumer_release(turn);
+                block->Q.consumer_release(taken);
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
@@ -179,7 +180,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             pack_weights<T>(&acc, P);
         }
         if (mine == 0)
-            block->Q.consumer_release(turn);  // its queries see no key
+            block->Q.consumer_release(taken);  // its queries see no key
         for (int n = mine; n < tiles; n++) {  // another has more tiles, and waits for a turn before each
             my_turn();  // by now the others have let go the K that was in this stage before
             your_turn();
