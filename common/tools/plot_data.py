@@ -58,15 +58,12 @@ def running_statistics(programs):
     return [" ".join(words[:4]) for words in map(str.split, trace.splitlines()) if words[4:6] == ["l", "="]]
 
 
-def accesses_against_n(programs):
-    """step N accesses, bytes stored whole, bytes of fast memory, for a fast memory of 192 kB. With tiles of one query
-    `standard` goes through Q, K, S, P, V and O as chapter 04 does."""
+def extra_memory(programs):
+    """step N accesses, bytes stored whole, bytes of fast memory, for a fast memory of 192 kB."""
     lines = []
     for N in (64, 128, 256, 512):
         for row in programs.rows("05_flash_tiled_cpu", "--kernel", "all", "--n-q", N, "--d", 64, "--sram", 49152):
             lines.append(f"{row[1]} {N} {row[4]} {row[6]} {row[7]}")
-        for row in programs.rows("05_flash_tiled_cpu", "--kernel", "standard", "--br", 1, "--n-q", N, "--d", 64, "--traffic"):
-            lines.append(f"row_by_row {N} {row[2]}")
         for row in programs.rows("04_flash_no_tiling", "--n-q", N, "--d", 64, "--traffic"):
             lines.append(f"one_pass {N} {row[2]} - {row[3]}")
     return lines

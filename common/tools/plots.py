@@ -35,10 +35,9 @@ def pictures():
     five, six, seven = "05_flash_tiled_cpu", "06_flash_tiled_cuda", "07_backward"
     d = plot_data
     yield "03_online_softmax/pictures/running_statistics.svg", "03_running_statistics.gp", d.running_statistics
-    yield from of(five, accesses_against_n=d.accesses_against_n, extra_memory=d.accesses_against_n,
-                  accesses_against_m=d.accesses_against_m, tile_order=d.tile_order, block_sparse=d.block_sparse,
-                  attention_map=d.attention_map, percent_of_peak=d.percent_of_peak, roofline=d.roofline,
-                  time_against_n=d.time_against_n)
+    yield from of(five, extra_memory=d.extra_memory, accesses_against_m=d.accesses_against_m,
+                  tile_order=d.tile_order, block_sparse=d.block_sparse, attention_map=d.attention_map,
+                  percent_of_peak=d.percent_of_peak, roofline=d.roofline, time_against_n=d.time_against_n)
     yield from of(six, accesses=d.cuda_accesses, grid=d.grid, lanes=d.lanes, memories=d.memories, fragments=d.fragments,
                   swizzle=d.swizzle)
     if plot_data.measured.CURVE.exists():  # the front page shows it then
