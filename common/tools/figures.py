@@ -7,7 +7,6 @@
     course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
     course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
-    course.py figures loop OBJECT LINES                  the loop that is densest in multiply-adds
 
 TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS
 are d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
@@ -147,8 +146,6 @@ def page_of(command, rest):
         return measured.curve_picture(*rest)
     if command == "chapters" and len(rest) in (1, 2):
         return measured.chapters(*rest)
-    if command == "loop" and len(rest) == 2 and rest[1].isdigit():
-        return measured.inner_loop(rest[0], int(rest[1]))
     return None
 
 

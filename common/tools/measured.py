@@ -244,28 +244,3 @@ def chapters(build, folder="common/results"):
 
 def spaced(number):
     return f"{number:,}".replace(",", " ")
-
-
-def inner_loop(path, lines):
-    """The first instructions of the loop that is densest in multiply-adds, of an object for a CPU."""
-    best, dense, places, listing = ([], 0), 0, {}, []
-    for line in nvidia.output_of("objdump", "-d", "--no-show-raw-insn", path).splitlines():
-        if re.match(r"[0-9a-f]+ <.*>:$", line):
-            places, listing = {}, []
-        found = re.match(r" *([0-9a-f]+):\t(\S+)\s*(.*)", line)
-        if not found:
-            continue
-        address, opcode, operands = found.groups()
-        places[address] = len(listing)
-        listing.append((opcode, re.sub(r" +#.*$", "", re.sub(r" *<.*>$", "", operands))))
-        target = operands.split(" ")[0]
-        if opcode.startswith("j") and target in places:  # a jump back: from there to here is a loop
-            loop = listing[places[target]:]
-            count = sum(bool(re.match(r"v?fn?m(add|sub|la)", name)) for name, _ in loop)
-            if count >= 8 and count / len(loop) > dense:
-                best, dense = (loop, count), count / len(loop)
-    loop, count = best
-    if not loop:
-        raise nvidia.Failed(f"{path}: expected a loop with 8 multiply-adds, found none")
-    return [f"{opcode:<14} {operands}" for opcode, operands in loop[:lines]] + [
-        f"and so on: {len(loop)} instructions, {count} of them multiply-adds"]

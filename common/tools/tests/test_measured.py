@@ -10,7 +10,6 @@ from folder import InAFolder  # the tools are found then too
 
 import figures
 import measured
-import nvidia
 import plots
 
 NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
@@ -159,7 +158,7 @@ class Results(InAFolder):
 
     def test_a_wrong_call_names_what_was_expected(self):
         for arguments in (("best", "row", "one.csv"), ("best", "page"), ("speed", "06"), ("chapters",),
-                          ("speed", "06", "bf16", "64,128"), ("loop", "x.o"), ("loop", "x.o", "few")):
+                          ("speed", "06", "bf16", "64,128")):
             status, out, err = run(*arguments)
             self.assertEqual((status, out), (2, ""))
             self.assertIn("figures: expected make, check, order, table, ", err)
@@ -192,23 +191,6 @@ class Results(InAFolder):
         self.assertEqual((status, out), (2, ""))
         self.assertIn("build/04_flash_no_tiling --quiet --csv", err)
         self.assertIn("ended with status 1\nno memory", err)
-
-
-class Loop(unittest.TestCase):
-    def test_the_loop_is_the_one_with_most_multiply_adds_for_its_length(self):
-        fma = "".join(f"      {20 + k:x}:\tvfmadd231ps (%rax),%zmm1,%zmm{k}\n" for k in range(8))
-        listing = ("0000000000000000 <f>:\n      10:\tmov    %rax,%rbx\n" + fma
-                   + "      40:\tadd    $0x40,%rax        # next\n      44:\tjne    14 <f+0x14>\n"
-                   + "      46:\tjmp    10 <f>\n      48:\tret\n")
-        with mock.patch.object(nvidia, "output_of", return_value=listing):
-            lines = measured.inner_loop("f.o", 2)
-            self.assertEqual(lines, ["vfmadd231ps    (%rax),%zmm1,%zmm0", "vfmadd231ps    (%rax),%zmm1,%zmm1",
-                                     "and so on: 10 instructions, 8 of them multiply-adds"])
-        with mock.patch.object(nvidia, "output_of", return_value=listing.replace("jne", "nop")):
-            self.assertEqual(measured.inner_loop("f.o", 0),
-                             ["and so on: 12 instructions, 8 of them multiply-adds"])
-        with mock.patch.object(nvidia, "output_of", return_value="0 <f>:\n  10:\tret\n"):
-            self.assertRaises(nvidia.Failed, measured.inner_loop, "f.o", 2)
 
 
 if __name__ == "__main__":
