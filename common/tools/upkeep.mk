@@ -29,8 +29,10 @@ format:
 format-check:
 	$(call HAVE,$(CLANG_FORMAT))
 	$(AT)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
-# A file at a time on every core; what is said of one stays together.
-TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) 2>&1) || \
+# A file at a time on every core; what is said of one stays together. Of a function's paths the analyzer follows as many
+# as it does in 30,000 states, not 225,000: a quarter of the time.
+TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) -Xclang -analyzer-config \
+    -Xclang max-nodes=30000 2>&1) || \
     { printf "%s\n" "$$said"; exit 1; }'
 # Where MPI is not installed, its header is missing.
 WITHOUT_MPI = $(foreach f,$1,$(if $(findstring /machines/,$f),,$f))
