@@ -2,13 +2,14 @@
 """course.py COMMAND ... - what the people who keep the course need: pages, pictures and tables made and checked.
 
 Each COMMAND is a module beside this file, which has a `main(arguments)` that returns the exit status: 0, 1 where
-something is not as it should be, 2 for a wrong call. It runs in the course's folder, and takes nothing but Python.
+something is not as it should be, 2 for a wrong call. It runs in the course's folder, and takes nothing but Python;
+`book` fetches Sphinx.
 """
 import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "terse")
+COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "terse")
 
 
 def main(arguments):

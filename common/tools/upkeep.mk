@@ -18,6 +18,13 @@ check-docs: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@python3 common/tools/course.py commands shown $(PAGES)
 
+# The pages as a book.
+.PHONY: book book-check
+book book-check:
+	$(call HAVE,python3)
+	@python3 common/tools/course.py book make $(BUILD) $(PAGES)
+	$(if $(filter %-check,$@),@BROWSER='$(BROWSER)' python3 common/tools/course.py book check $(BUILD) $(PAGES))
+
 C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
 CLANG_FORMAT ?= $(firstword $(wildcard /usr/bin/clang-format-14) clang-format)
@@ -92,6 +99,8 @@ fresh:
 #! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
 #!                   PAGES="README.md": only of these
 #! make check-docs   run every command that a page shows
+#! make book         the pages as a book of HTML in build/book, to read without a network; fetches Sphinx into build/
+#!                   book-check: try it in a browser
 #! make plots        draw the pictures again; plots-check: are they as drawn?
 #! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up

@@ -1,0 +1,72 @@
+"""The book: the order of its pages, what its links lead to, and which of them lead nowhere."""
+import contextlib
+import io
+import os
+from pathlib import Path
+
+from folder import InAFolder  # the tools are found then too
+
+import book
+import browser
+
+PAGES = {
+    "README.md": "# A course\n",
+    "03_online_softmax/README.md": "[b](pages/b.md#x), [a web page](https://a.org), and [its code](../code/a.c)\n",
+    "03_online_softmax/exercise/README.md": "# E\n",
+    "03_online_softmax/pages/a.md": "[e](../exercise/README.md)\n",
+    "03_online_softmax/pages/b.md": "[a](a.md)\n```c\n[not](a.link)\n```\n",
+    "common/README.md": "[its folder](../code)\n",
+}
+
+
+class Book(InAFolder):
+    def setUp(self):
+        super().setUp()
+        for path, text in {**PAGES, "code/a.c": "", "code/more/b.npy": "", "code/.hidden": ""}.items():
+            self.write(path, text)
+
+    def test_the_main_path_comes_first_and_then_the_other_pages_as_links_lead_to_them(self):
+        chapter = "03_online_softmax"
+        self.assertEqual(book.contents(list(PAGES)), [
+            ("The course", ["README.md", f"{chapter}/README.md"]),
+            ("More on chapter 03", [f"{chapter}/pages/b.md", f"{chapter}/pages/a.md", f"{chapter}/exercise/README.md"]),
+            ("For all chapters", ["common/README.md"])])
+
+    def test_the_files_are_those_that_pages_link_to_and_what_is_in_their_folders(self):
+        self.assertEqual({str(path) for path in book.files_of(list(PAGES))},
+                         {"code", "code/a.c", "code/more", "code/more/b.npy"})
+
+    def test_a_folder_is_a_list_of_links_to_its_files_and_pages(self):
+        self.write("code/README.md", "# C\n")
+        self.write("code/page.html", '<a href="../README.md"><a href="https://a.org/b.md">')
+        pages = [*PAGES, "code/README.md"]
+        for path, inside in book.files_of(pages).items():
+            if path.suffix != ".c":  # which takes Pygments
+                book.show(path, inside, pages, Path("book"))
+        text = Path("book/code/index.html").read_text(encoding="utf-8")
+        for link in ("a.c.html", "more/index.html", "page.html", "README.html", "../_static/book.css"):
+            self.assertIn(f'href="{link}"', text)
+        self.assertTrue(Path("book/code/more/b.npy").exists())
+        self.assertEqual(Path("book/code/page.html").read_text(encoding="utf-8"),
+                         '<a href="../README.html"><a href="https://a.org/b.md">')
+
+    def test_links_that_lead_nowhere_are_named(self):
+        page, other = Path("code/a.c").absolute(), Path("README.md").absolute()
+        ids = {page: {"here"}, other: set()}
+        links = ["https://a.org", *(path.as_uri() + end for path, end in (
+            (page, "#here"), (other, ""), (page, "#gone"), (other, "#here"), (page.with_name("b"), "")))]
+        self.assertEqual(list(browser.dead(page, links, ids, Path.cwd())), [
+            "no heading gone in code/a.c", "no heading here in README.md", "there is no b"])
+        self.assertEqual(list(browser.dead(page, [other.as_uri()], ids, page.parent)), ["there is no ../README.md"])
+
+    def test_a_wrong_call_is_refused_and_a_missing_browser_is_a_failure_only_where_it_is_required(self):
+        with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(book.main(["bind", "build", "README.md"]), 2)
+            os.environ["CHROMIUM"] = "no_such_browser"
+            self.addCleanup(os.environ.pop, "CHROMIUM")
+            self.addCleanup(os.environ.pop, "BROWSER", None)
+            for required, status in (("", 0), ("required", 1)):
+                os.environ["BROWSER"] = required
+                self.assertEqual(book.main(["check", "build", "README.md"]), status)
+        self.assertEqual(err.getvalue(), "book: expected make or check, a folder, and pages; found 'bind build README.md'\n")
+        self.assertEqual(out.getvalue().count("skipped: no chromium here"), 2)
