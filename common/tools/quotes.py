@@ -1,7 +1,8 @@
 """quotes.py - what pages quote from the sources and from the wrong versions.
 
     course.py quotes diff [-b] OLD NEW [START_OLD START_NEW]   what is new in a lesson's code
-    course.py quotes mistakes CHAPTER                          the wrong versions of a chapter, as a table
+    course.py quotes seen CHAPTER...                           the wrong versions seen in public, a table for each theme
+    course.py quotes mistakes CHAPTER                          the other wrong versions of a chapter, as a table
     course.py quotes barriers CHAPTER                          which tests reject a version without a barrier
 
 Of a lesson's code diff takes the functions alone, or what begins with START up to the next line that begins
@@ -75,10 +76,10 @@ def fields(patch):
     """What its head has: name -> text. Of several lines with one name it is the first."""
     found = {}
     for line in patch.read_text(encoding="utf-8").splitlines():
-        field = re.match("(Symptom|Seen in|Fix|Caught by): *(.*)", line)
+        field = re.match("(Symptom|Seen in|Theme|Fix|Caught by): *(.*)", line)
         if field:
             found.setdefault(field[1], field[2])
-    for name in ("Symptom", "Fix", "Caught by"):
+    for name in ("Symptom", "Fix", "Caught by", *(["Theme"] if found.get("Seen in") else [])):
         if not found.get(name):
             raise Failed(f"{patch}: expected a line '{name}: …'")
     return found
@@ -91,15 +92,30 @@ def cell(text):
     return "".join(parts)
 
 
+def row(patch, found, *names):
+    """A wrong version as a row of a table: these fields, and the first test that rejects it."""
+    cells = [f"[`{patch.stem}`](../../{patch})", *(cell(found[name]) for name in names), f"`{found['Caught by'].split(',')[0]}`"]
+    return f"| {' | '.join(cells)} |"
+
+
+def seen(*chapters):
+    themes = {}
+    for patch in (patch for chapter in chapters for patch in patches(chapter)):
+        found = fields(patch)
+        if found.get("Seen in"):
+            themes.setdefault(found["Theme"], []).append(row(patch, found, "Symptom", "Seen in", "Fix"))
+    for theme, rows in themes.items():
+        yield from ("", f"### {theme}", "", "| wrong version | what one sees | seen in | what puts it right | caught by |",
+                    "|---|---|---|---|---|", *rows)
+
+
 def mistakes(chapter):
     yield "| wrong version | what one sees | what puts it right | caught by |"
     yield "|---|---|---|---|"
     for patch in patches(chapter):
         found = fields(patch)
-        symptom, fix, caught = cell(found["Symptom"]), cell(found["Fix"]), found["Caught by"].split(",")[0]
-        if found.get("Seen in"):
-            symptom += f" **Seen in:** {cell(found['Seen in'])}"
-        yield f"| [`{patch.stem}`](../../{patch}) | {symptom} | {fix} | `{caught}` |"
+        if not found.get("Seen in"):
+            yield row(patch, found, "Symptom", "Fix")
 
 
 def barriers(chapter):
@@ -117,12 +133,12 @@ def barriers(chapter):
 
 def main(arguments):
     command, rest = (arguments or [""])[0], arguments[1:]
-    tables = {"mistakes": mistakes, "barriers": barriers}
+    tables = {"seen": seen, "mistakes": mistakes, "barriers": barriers}
     try:
-        if command != "diff" and (command not in tables or len(rest) != 1):
-            raise Failed("expected diff and files, or mistakes or barriers and a chapter; found "
+        if command != "diff" and (command not in tables or not rest or command != "seen" and len(rest) != 1):
+            raise Failed("expected diff and files, seen and chapters, or mistakes or barriers and a chapter; found "
                          f"'{' '.join(arguments)}'")
-        lines = list(diff(rest) if command == "diff" else tables[command](rest[0].rstrip("/")))
+        lines = list(diff(rest) if command == "diff" else tables[command](*(chapter.rstrip("/") for chapter in rest)))
     except (Failed, OSError) as failed:
         print(f"quotes: {failed}", file=sys.stderr)
         return 2

@@ -10,6 +10,7 @@ import quotes
 
 PATCH = """Symptom: a < b_c | d, off by **one**
 Seen in: (https://a.org/b_c*d) by x_y
+Theme: Ends
 Fix: start at 0
 Caught by: flash::first, flash::second
 Caught by: witness::third
@@ -104,13 +105,18 @@ class Tables(Quotes):
         self.assertEqual({row.count(" |") for row in rows}, {headings.count(" |")})
         return rows
 
-    def test_a_mistake_is_a_row(self):
-        self.assertEqual(
-            self.table("mistakes", {"b": PATCH, "a": PATCH.replace("Seen in", "Elsewhere")}),
-            [r"| [`a`](../../03_x/tests/mutants/a.patch) | a \< b\_c \| d, off by \*\*one\*\* | start at 0 "
-             "| `flash::first` |",
-             r"| [`b`](../../03_x/tests/mutants/b.patch) | a \< b\_c \| d, off by \*\*one\*\* **Seen in:** "
-             r"(https://a.org/b_c*d) by x\_y | start at 0 | `flash::first` |"])
+    def test_a_mistake_is_a_row_and_one_seen_in_public_is_a_row_of_its_theme(self):
+        a = r"a \< b\_c \| d, off by \*\*one\*\*"
+        self.assertEqual(self.table("mistakes", {"b": PATCH, "a": PATCH.replace("Seen in", "Elsewhere")}),
+                         [rf"| [`a`](../../03_x/tests/mutants/a.patch) | {a} | start at 0 | `flash::first` |"])
+        for name, theme in (("a", "Begins"), ("c", "Ends")):
+            Path(f"03_x/tests/mutants/{name}.patch").write_text(PATCH.replace("Theme: Ends", f"Theme: {theme}"))
+        status, out, err = self.said("seen", "03_x", "03_x")
+        self.assertEqual((status, err), (0, ""))
+        titles = [line for line in out.splitlines() if line.startswith("#") or line.startswith("| [")]
+        rows = [rf"| [`{name}`](../../03_x/tests/mutants/{name}.patch) | {a} | (https://a.org/b_c*d) by x\_y | start at 0 "
+                "| `flash::first` |" for name in "abc"]
+        self.assertEqual(titles, ["### Begins", rows[0], rows[0], "### Ends", *rows[1:], *rows[1:]])
 
     def test_a_barrier_is_a_row_with_the_tests_that_reject_it(self):
         barrier = BARRIER.format("    __syncthreads();  // before S is read", "")
@@ -119,7 +125,7 @@ class Tables(Quotes):
                          ["| before S is read | `f.cu` | yes | – | yes |"])
 
     def test_what_a_patch_lacks_is_named(self):
-        for name in ("Symptom", "Fix", "Caught by"):
+        for name in ("Symptom", "Fix", "Caught by", "Theme"):
             Path("03_x/tests/mutants/a.patch").write_text(PATCH.replace(name + ":", "Other:"))
             self.refused(f"a.patch: expected a line '{name}: …'", "mistakes", "03_x")
 
