@@ -120,5 +120,6 @@ help-all:
 #?
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
+#? make book         the pages as a website in build/book, which needs no network; fetches Sphinx into build/, once
 #? make clean        remove build/
 #? make help-all     these and the commands for people who work on the course itself

@@ -44,12 +44,14 @@ REACHED = """(e => e.matches('.sidebar-search') ? 'the search' : e.matches('.nex
     e.matches('.prev-page') ? 'the way back' : '')(document.activeElement)"""
 FAULTS = (  # what is in a page, and what has to be said of it
     ('<a href="nothing.html">x</a>', "there is no nothing.html"), ('<a href="#nothing">x</a>', "no heading nothing"),
-    ('<img src="nothing.svg">', "no picture"), ('<img src="https://example.org/x.svg">', "asks for https://example.org"),
+    ('<img src="nothing.svg">', "no picture"), ('<img src="https://a.org/x.svg">', "asks for https://a.org"),
     ("<script>console.error('x')</script>", "console"), ("<script>nothing()</script>", "console"),
     ('<span class="math">x</span>', "1 formulas"), ('<p style="width: 400px">x</p>', "wider than its window"),
     ("<style>body { background: #fff !important }</style>x", "expected dark colours"))
-PAGE = """<!DOCTYPE html><meta name="viewport" content="width=device-width"><style>body { background: #fff; color: #000 }
-@media (prefers-color-scheme: dark) { body { background: #111; color: #eee } }</style><p id="here"><a href="#here">x</a></p>"""
+PAGE = """<!DOCTYPE html><meta name="viewport" content="width=device-width"><style>
+body { background: #fff; color: #000 }
+@media (prefers-color-scheme: dark) { body { background: #111; color: #eee } }</style>
+<p id="here"><a href="#here">x</a></p>"""
 
 
 class Browser:
@@ -94,7 +96,8 @@ class Browser:
         return answer["result"]
 
     def value(self, script):
-        return self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)["result"].get("value")
+        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        return answer["result"].get("value")
 
     def show(self, window, colours):
         self.ask("Emulation.setDeviceMetricsOverride", width=window[0], height=window[1], deviceScaleFactor=1,
@@ -138,7 +141,7 @@ def look(browser, page, book):
         if seen["wide"] > window[0]:
             wrong.append(f"{seen['wide']} pixels wide, and wider than its window of {window[0]}")
         if (seen["light"] > 100, seen["text"] < 150) != (colours == "light",) * 2:
-            wrong.append(f"expected {colours} colours, found brightness {seen['light']:.0f} and text of {seen['text']:.0f}")
+            wrong.append(f"expected {colours} colours, found {seen['light']:.0f} of 255, text {seen['text']:.0f}")
     if seen["unset"] or seen["wrong"]:
         wrong.append(f"{seen['unset']} formulas are not set; {' '.join(seen['wrong'])}")
     wrong += [f"no picture {picture}" for picture in seen["pictures"]]

@@ -85,17 +85,25 @@ def fields(patch):
     return found
 
 
+def link(address):
+    """A short link: of an issue its number, of a paper arXiv's."""
+    number, paper = re.search(r"/(?:pull|issues)/(\d+)$", address), re.search(r"arxiv\.org/abs/(.*)", address)
+    name = f"#{number[1]}" if number else f"arXiv {paper[1]}" if paper else address.split("/")[2]
+    return f"[{name}]({address})"
+
+
 def cell(text):
-    """The text as part of a table's cell; addresses in it stay as they are."""
+    """The text as part of a table's cell, with its addresses as links."""
     parts = re.split(r"(https:[^ )]*)", text)
     parts[::2] = (re.sub(r"([|<>*_])", r"\\\1", part) for part in parts[::2])
+    parts[1::2] = map(link, parts[1::2])
     return "".join(parts)
 
 
 def row(patch, found, *names):
     """A wrong version as a row of a table: these fields, and the first test that rejects it."""
-    cells = [f"[`{patch.stem}`](../../{patch})", *(cell(found[name]) for name in names), f"`{found['Caught by'].split(',')[0]}`"]
-    return f"| {' | '.join(cells)} |"
+    texts = " | ".join(cell(found[name]) for name in names)
+    return f"| [`{patch.stem}`](../../{patch}) | {texts} | `{found['Caught by'].split(',')[0]}` |"
 
 
 def seen(*chapters):
@@ -105,8 +113,9 @@ def seen(*chapters):
         if found.get("Seen in"):
             themes.setdefault(found["Theme"], []).append(row(patch, found, "Symptom", "Seen in", "Fix"))
     for theme, rows in themes.items():
-        yield from ("", f"### {theme}", "", "| wrong version | what one sees | seen in | what puts it right | caught by |",
-                    "|---|---|---|---|---|", *rows)
+        yield from ("", f"### {theme}", "")
+        yield "| wrong version | what one sees | seen in | what puts it right | caught by |"
+        yield from ("|---|---|---|---|---|", *rows)
 
 
 def mistakes(chapter):

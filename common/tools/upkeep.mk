@@ -99,8 +99,7 @@ fresh:
 #! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
 #!                   PAGES="README.md": only of these
 #! make check-docs   run every command that a page shows
-#! make book         the pages as a book of HTML in build/book, to read without a network; fetches Sphinx into build/
-#!                   book-check: try it in a browser
+#! make book-check   the pages as a website, tried in a browser
 #! make plots        draw the pictures again; plots-check: are they as drawn?
 #! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up

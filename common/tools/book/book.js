@@ -1,5 +1,5 @@
-// Formulas, and places where a long name in a table may be broken. Where the book is a folder on a disk, browsers do not
-// let the search fetch pages to quote from.
+// Formulas, and places where a long name in a table may be broken. Where the book is a folder on a disk, browsers
+// do not let the search fetch pages to quote from.
 for (const math of document.querySelectorAll('.math'))
     katex.render(math.textContent, math, { displayMode: math.tagName === 'DIV', throwOnError: false });
 for (const name of document.querySelectorAll('td code .pre'))

@@ -2,6 +2,7 @@
 import contextlib
 import io
 import os
+import unittest
 from pathlib import Path
 
 from folder import InAFolder  # the tools are found then too
@@ -68,5 +69,10 @@ class Book(InAFolder):
             for required, status in (("", 0), ("required", 1)):
                 os.environ["BROWSER"] = required
                 self.assertEqual(book.main(["check", "build", "README.md"]), status)
-        self.assertEqual(err.getvalue(), "book: expected make or check, a folder, and pages; found 'bind build README.md'\n")
+        self.assertEqual(err.getvalue(),
+                         "book: expected make or check, a folder, and pages; found 'bind build README.md'\n")
         self.assertEqual(out.getvalue().count("skipped: no chromium here"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

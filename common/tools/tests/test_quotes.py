@@ -114,8 +114,10 @@ class Tables(Quotes):
         status, out, err = self.said("seen", "03_x", "03_x")
         self.assertEqual((status, err), (0, ""))
         titles = [line for line in out.splitlines() if line.startswith("#") or line.startswith("| [")]
-        rows = [rf"| [`{name}`](../../03_x/tests/mutants/{name}.patch) | {a} | (https://a.org/b_c*d) by x\_y | start at 0 "
-                "| `flash::first` |" for name in "abc"]
+        rows = [rf"| [`{name}`](../../03_x/tests/mutants/{name}.patch) | {a} | ([a.org](https://a.org/b_c*d)) by x\_y "
+                "| start at 0 | `flash::first` |" for name in "abc"]
+        self.assertEqual([quotes.link(f"https://{a}") for a in ("github.com/a/b/pull/3", "arxiv.org/abs/12.3")],
+                         ["[#3](https://github.com/a/b/pull/3)", "[arXiv 12.3](https://arxiv.org/abs/12.3)"])
         self.assertEqual(titles, ["### Begins", rows[0], rows[0], "### Ends", *rows[1:], *rows[1:]])
 
     def test_a_barrier_is_a_row_with_the_tests_that_reject_it(self):
