@@ -120,7 +120,9 @@ def lead_to_files(app, document):
     folder = Path(app.env.docname).parent
     for link in [*document.findall(addnodes.download_reference), *document.findall(addnodes.pending_xref)]:
         path = Path(os.path.normpath(folder / link["reftarget"]))
-        if link.get("refdomain") == "doc" or not path.exists():
+        if link.get("refdomain") == "doc":  # a page, of the book or not
+            path = Path(link["reftarget"] + ".md")
+        if link["reftarget"] in app.env.found_docs or not path.exists():
             continue
         there = Path(os.path.relpath(address(path), folder)).as_posix()
         link.replace_self(nodes.reference("", "", *link.children, refuri=there))

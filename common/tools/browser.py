@@ -227,6 +227,6 @@ def check(book, pages):
             browser.close()
     wrong += [f"{page.relative_to(book)}: {line}" for page in book.rglob("*.html") if page not in pages
               for line in dead(page, [(page.parent / link).as_uri() for link in
-                                      re.findall('<a href="([^"]*)"', page.read_text(encoding="utf-8"))], {}, book)]
+                                      re.findall('<a href="([^":#]+)', page.read_text(encoding="utf-8"))], {}, book)]
     print("\n".join(wrong) if wrong else f"{len(pages)} pages of the book are as they should be")
     return 1 if wrong else 0
