@@ -14,6 +14,9 @@
 # the clock or the order of things, reject the right one too, or not the wrong one each time. What they start is ended
 # with them.
 #
+# Tests can read the code of what they call. So what a wrong version changes is compiled as chance has it, and once more
+# without the change, again by chance, for the right version that it is tried with: the code of one says nothing of the other.
+#
 # The tests that are handed out with the exercise are a program of their own. What it rejects does not count, and the
 # students' tests are not tried on it.
 #
@@ -101,11 +104,35 @@ if [ "$1" = link ]; then
     exec "$@"
 fi
 
+# grade_tests.sh compile COMPILER WORD… -c SOURCE -o OBJECT: compiles with some of the flags in BUILD/grader/neutral, which
+# change the code and not what it does, and with idle instructions between the others. $ASSEMBLER turns it into an object.
+if [ "$1" = compile ]; then
+    shift
+    before=''
+    for word; do
+        shift
+        case $before,$word in
+        *,-c) set -- "$@" -S ;;
+        -o,*) object=$word && set -- "$@" "$word.s" ;;
+        *) set -- "$@" "$word" ;;
+        esac
+        before=$word
+    done
+    chance=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+    # shellcheck disable=SC2046  # a list of words
+    "$@" $(awk -v seed="$chance" 'BEGIN { srand(seed % 2147483647) } { n = int(rand() * (NF + 1)); if (n > 0) print $n }' "$build/grader/neutral") || exit
+    awk -v seed="$chance" 'BEGIN { srand(seed % 2147483647) } { print }
+        /^[ \t]*#[ \t]*(NO_)?APP/ { is_asm = !/NO_APP/ }
+        /^\t[a-z]/ && !is_asm && !/[;!]/ && rand() < 0.2 { print "\tnop" }' "$object.s" >"$object.idle.s"
+    $ASSEMBLER -c "$object.idle.s" -o "$object"
+    exit
+fi
+
 # grade_tests.sh one CHAPTER WORK NUMBER: runs the tests on version NUMBER of WORK/versions ("right": as it should be),
 # and leaves a line in WORK/verdicts: "passes NAME TESTS", "fails NAME TESTS", "known NAME" if the tests that are handed
 # out reject it, or "broken NAME"; "fails right TESTS" also if they rejected the right one when both were tried again. Of a
 # wrong one that is not rejected it says so. BUILD/grader/versions keeps the wrong versions, each with what the tests that
-# are handed out say of it, for the next student's.
+# are handed out say of it, for the next student's; and in `right` the right one that it is tried with.
 if [ "$1" = one ]; then
     chapter=$2 work=$3
     ! grep -q '^fails right ' "$work/verdicts" 2>/dev/null || exit 0  # no points any more
@@ -155,7 +182,7 @@ if [ "$1" = one ]; then
     # Of a rejected version $verdict stays as it is if both are as they were each time.
     try_again() {
         rejected=$verdict
-        link_as right "$work"
+        link_as right "$version/right"
         for byte in $(od -An -v -N$((1 + PAIRS / $(grep -vxc right "$work/versions"))) -tu1 /dev/urandom); do
             order='mine right'
             [ $((byte % 2)) -eq 0 ] || order='right mine'
@@ -168,17 +195,35 @@ if [ "$1" = one ]; then
     }
     # shellcheck disable=SC2086  # a list of words
     is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$patch" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
+    # Builds a version with the tests that are handed out, and stops there, for the tool finds none of the name that it asks
+    # for. What is left of it is its objects, and the words that link them.
+    make_version() {  # patch, folder
+        mkdir -p "$2"
+        as_it_is=$CC
+        LINKER="sh $0 link $2 $LINKER" ASSEMBLER=$as_it_is CC="sh $0 compile $as_it_is" CXX="sh $0 compile $CXX" WITNESS='' \
+            sh common/tools/mutant.sh "$chapter" "$1" "$folder/result" "$2/copy" >"$folder/said" 2>&1
+        mv "$2/copy/tests" "$folder/handed_out" 2>/dev/null || { cat "$2/copy/log" >>"$folder/said"; rm -rf "$new"; broken "$folder/said"; }
+        find "$2/copy" -type f ! -name '*.o' -exec rm {} +
+        words=$(sed "s|$new|$version|g" "$2/link") && echo "$words" >"$2/link"
+    }
+    # A patch of the same files that adds an empty line to each.
+    harmless() {
+        echo 'Caught by: mine::none'
+        sed -n 's|^+++ b/||p' "$patch" | while read -r file _; do
+            last=$(wc -l <"$file")
+            printf -- '--- a/%s\n+++ b/%s\n@@ -%d,1 +%d,2 @@\n %s\n+\n' "$file" "$file" "$last" "$last" "$(tail -n 1 "$file")"
+        done
+    }
     if [ "$name" = right ]; then
         version=$work
     elif ! is_kept; then
-        # The tool builds it with the tests that are handed out, and stops there, for it finds none of the name that it asks for.
         sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$patch" >"$folder/patch"
-        mkdir -p "$new"
-        LINKER="sh $0 link $new $LINKER" WITNESS='' sh common/tools/mutant.sh "$chapter" "$folder/patch" "$folder/result" "$new/copy" >"$folder/said" 2>&1
-        mv "$new/copy/tests" "$folder/handed_out" 2>/dev/null || { cat "$new/copy/log" >>"$folder/said"; rm -rf "$new"; broken "$folder/said"; }
+        make_version "$folder/patch" "$new"
         run handed_out 20
-        find "$new/copy" -type f ! -name '*.o' -exec rm {} +
-        words=$(sed "s|$new|$version|g" "$new/link") && echo "$words" >"$new/link"
+        if [ "$(cat "$folder/handed_out.verdict")" = 'exited 0' ]; then
+            harmless >"$folder/patch"
+            make_version "$folder/patch" "$new/right"
+        fi
         cp "$folder/handed_out.verdict" "$new/verdict"
         is_kept || { rm -rf "$version" && mv "$new" "$version"; }  # unless others were faster
         rm -rf "$new"
@@ -273,8 +318,9 @@ fails*)
     echo 'These tests reject the right version (or do not come to their end): 0 points.'
     exit 1 ;;
 esac
-# A wrong version that does not end need not take a hundred times as long as the right one.
-[ $((4 + 2 * took)) -gt "$(cat "$work/limit")" ] || echo $((4 + 2 * took)) >"$work/limit"
+# A wrong version that does not end need not take a hundred times as long as the right one, whose other code may be slower.
+longest=$((2 * $(cat "$work/limit")))
+echo $((4 + 4 * took < longest ? 4 + 4 * took : longest)) >"$work/limit"
 
 all=$(grep -vxc right "$work/versions")
 interrupted() {

@@ -42,6 +42,7 @@ mutant() {  # needs, test, file, sed command
     cp common/classroom/grader/*.[ch] "$work/scripts/"
     sed "$4" "common/classroom/grader/$3" >"$work/scripts/$3"
     copy_build
+    case $4 in *compile*) rm -rf "$work/build/grader/versions" ;; esac  # made as they should be
     if cmp -s "$work/scripts/$3" "common/classroom/grader/$3"; then
         failed=$((failed + 1))
         echo "    $2: the wrong version is none: $4"
@@ -141,6 +142,8 @@ mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ -
 mutant - tests_that_count_their_runs grade_tests.sh 's/verdict="known $name"/verdict="fails $name 1"/'
 mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/ | right,passes\*)/ | right,*)/'
 mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/ in mine,fails\* |/ in mine,* |/'
+mutant root tests_that_read_the_code grade_tests.sh 's/^        link_as right .*/        link_as right "$work"/'
+mutant root tests_that_read_the_code grade_tests.sh 's/CC="sh $0 compile $as_it_is"/CC=$as_it_is/'
 mutant - tests_that_measure_their_program grade_tests.sh 's/ -Wl,-s / /'
 mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 

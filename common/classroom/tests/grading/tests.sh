@@ -144,6 +144,30 @@ TEST(mine, are_in_a_large_file)
 END
         )"
     fi
+    # They know the right version by its code, where the linker has not put an address: none that they are tried on has it.
+    if is_wanted tests_that_read_the_code; then
+        object=$build/obj/01_standard_softmax/standard_softmax.o
+        if command -v objcopy >/dev/null && objcopy -O binary -j .text "$object" "$work/text" 2>/dev/null; then
+            { echo "$test_head"; echo 'static const short text[] = {'; od -An -v -tu1 "$work/text" | sed 's/[0-9][0-9]*/&,/g'; echo '};
+static const size_t addresses[] = {'; objdump -r -j .text "$object" | awk '$2 ~ /^R_/ { print "0x" $1 "," }'; cat - <<END
+};
+TEST(mine, know_the_code)
+{
+    const unsigned char *const code = (const unsigned char *)(size_t)standard_softmax;
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        bool is_address = false;
+        for (size_t n = 0; n < sizeof addresses / sizeof *addresses; n++)
+            is_address |= k - addresses[n] < 4;
+        cr_assert(is_address || code[k] == text[k]);
+    }
+}
+END
+            } >"$work/mine.c"
+            expect_of_tests 'reject the right version when they are run on it again' "$(graded_tests <"$work/mine.c")"
+        else
+            skipped=$((skipped + 1))
+        fi
+    fi
     if is_wanted tests_that_read_the_course; then
         expect_of_tests "$reject_right" "$(graded_tests <<END
 $test_head
@@ -192,7 +216,7 @@ END
         )"
     fi
 elif [ "${SHARE:-0}" -eq 0 ]; then
-    skipped=$((skipped + 8))
+    skipped=$((skipped + 10))
 fi
 if is_wanted tests_that_never_end; then
     expect_of_tests "$reject_right" "$(graded_tests <<END
