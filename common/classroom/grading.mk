@@ -59,12 +59,18 @@ MAIN_merge    = states
 MAIN_share    = states -DSHARE
 MAIN_product  = forward -DLESSON=$(word 2,$1)
 MAIN_forward  = forward $(if $(filter-out 04,$(firstword $1)),-DLESSON=$(word 2,$1))
+MAIN_sink     = forward -DSINK
+MAIN_dsink    = sinks
 MAIN_backward = backward -DLESSON=backward_$(word 2,$1)
 # The chapter's other files that a program is linked with, of every one and of one.
 OTHERS_04       := flash_no_tiling.c
 OTHERS_05       := steps/tile.c steps/observe.c
 OTHERS_05-masks := steps/fa1.c steps/fa2.c
+OTHERS_05-sink_attention := $(OTHERS_05-masks) steps/masks.c steps/dropout.c
+OTHERS_05-sink_gradient := $(OTHERS_05-sink_attention)
+OTHERS_05-softcap := $(OTHERS_05-sink_attention)
 OTHERS_07       := steps/tile.c
+OTHERS_07-softcap := steps/fa2.c
 of_main = $(call student_program,$2,$(firstword $3),$(wordlist 2,3,$3),$(addprefix $(folder)/,$(OTHERS_$(firstword $1)) $(OTHERS_$2)),$(folder)/$(word 4,$1))
 of_line = $(call of_main,$1,$(firstword $1)-$(word 2,$1),$(call MAIN_$(word 3,$1),$1))
 $(foreach l,$(shell awk '$$1 ~ /^0[1-57]/ { print $$1 "|" $$3 "|" $$4 "|" $$5 }' $(CLASSROOM_DIR)/grader/programs),\

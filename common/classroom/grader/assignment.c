@@ -14,15 +14,15 @@ static FILE *open_file(const char *path)
 
 static enum kind kind_of(const char *path, const char *word)
 {
-    static const char *const names[] = { "rows",    "merge",    "share",  "forward",
-                                         "product", "backward", "kernel", "tensor" };
+    static const char *const names[] = { "rows",     "merge",  "share",  "forward", "product",
+                                         "backward", "kernel", "tensor", "sink",    "dsink" };
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (strcmp(word, names[k]) == 0)
             return (enum kind)k;
-    options_fail(
-        path,
-        "expected rows, merge, share, forward, product, backward, kernel or tensor, found '%s'",
-        word);
+    options_fail(path,
+                 "expected rows, merge, share, forward, product, backward, kernel, tensor, sink or "
+                 "dsink, found '%s'",
+                 word);
 }
 
 static void load_programs(struct assignment *a, const char *course)

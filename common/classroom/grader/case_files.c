@@ -26,11 +26,17 @@ void case_input_write(const struct graded_program *program, const struct test_ca
         put(folder, "states", NPY_F4, 2, (const size_t[]){ c->rows, 4 }, in->x);
         return;
     }
+    if (program->kind == OF_DSINK) {
+        put(folder, "states", NPY_F4, 2, (const size_t[]){ c->rows, 1 + 2 * c->cols }, in->x);
+        return;
+    }
     const struct attention *p = &in->attention.p;
     const size_t queries[4] = { p->B, p->H, p->Nq, p->d }, keys[4] = { p->B, p->Hkv, p->Nk, p->d };
     put(folder, "q", NPY_F4, 4, queries, in->attention.Q);
     put(folder, "k", NPY_F4, 4, keys, in->attention.K);
     put(folder, "v", NPY_F4, 4, keys, in->attention.V);
+    if (program->kind == OF_SINK)
+        put(folder, "x", NPY_F4, 1, &p->H, in->x);
     if (c->key_mask)
         put(folder, "mask", NPY_B1, 2, (const size_t[]){ p->B, p->Nk }, in->attention.key_mask);
     if (program->kind == OF_BACKWARD) {
@@ -46,12 +52,15 @@ char *case_options(const struct graded_program *program, const struct test_case 
                    size_t size)
 {
     const struct attention *p = &c->p;
-    char scale[40] = "", window[60] = "", blocks[80] = "", dropout[60] = "", tiles[60] = "";
+    char scale[40] = "", window[60] = "", blocks[80] = "", dropout[60] = "", tiles[60] = "",
+         softcap[40] = "";
     text[0] = '\0';
-    if (program->kind == OF_ROWS || program->kind == OF_MERGE || program->kind == OF_SHARE)
+    if (is_of_rows(program->kind))
         return text;
     if (p->scale != 0.0f)
         snprintf(scale, sizeof scale, " --scale=%.9g", (double)p->scale);
+    if (p->softcap > 0.0f)
+        snprintf(softcap, sizeof softcap, " --softcap=%.9g", (double)p->softcap);
     if (p->window_left >= 0)
         snprintf(window, sizeof window, " --window=%td,%td", p->window_left, p->window_right);
     if (p->dropout > 0.0)
@@ -64,10 +73,10 @@ char *case_options(const struct graded_program *program, const struct test_case 
         snprintf(tiles, sizeof tiles, " --br=%zu --bc=%zu", c->Br, c->Bc);
     else if (p->dtype != DTYPE_F32)
         snprintf(tiles, sizeof tiles, " --dtype=%s", dtype_name(p->dtype));
-    snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s%s",
+    snprintf(text, size, "--q=in/q.npy --k=in/k.npy --v=in/v.npy%s%s%s%s%s%s%s%s%s",
              program->kind == OF_BACKWARD ? " --do=in/do.npy" : "",
              c->key_mask ? " --key-mask=in/mask.npy" : "",
-             p->causal ? (p->top_left ? " --causal=top-left" : " --causal") : "", scale, window,
-             dropout, blocks, tiles);
+             p->causal ? (p->top_left ? " --causal=top-left" : " --causal") : "", scale, softcap,
+             window, dropout, blocks, tiles);
     return text;
 }

@@ -74,6 +74,24 @@ static float *states_of(const struct test_case *c, enum kind kind, uint64_t seed
     return x;
 }
 
+/* For each head its sink, the log-sum-exps of its queries, which count it, and their D. */
+static float *sinks_of(const struct test_case *c, uint64_t seed)
+{
+    const size_t length = 1 + 2 * c->cols;
+    float *x = allocate(c->rows * length, sizeof *x, "the input");
+    random_normals(x, c->rows * length, seed, STREAM_X);
+    for (size_t h = 0; h < c->rows; h++) {
+        float *const head = x + h * length;
+        head[0] = head[0] * spread_of(c) + c->shift;
+        for (size_t i = 1; i <= c->cols; i++) {  // of the keys alone it would be about this
+            const double sink = (double)head[0],
+                         keys = (double)head[i] + (c->shift == 0.0f ? sink : 0.0);
+            head[i] = (float)(fmax(sink, keys) + log1p(exp(-fabs(sink - keys))));
+        }
+    }
+    return x;
+}
+
 /* Hides about a third of the keys of each text, never the first; with `nan` nobody may read them. */
 static void hide_keys(struct attention_input *in, uint64_t seed, bool nan)
 {
@@ -116,7 +134,7 @@ static void forward_pass(struct case_input *in)
                 continue;
             for (size_t k = 0; k < p->d; k++)
                 x += Q[k] * K[j * p->d + k];
-            m = fmaxf(m, p->scale * x);
+            m = fmaxf(m, (float)score_of(p, b, h, i, j, (double)x));
         }
         in->lse[row] = (float)lse[row];
         in->m[row] = m;
@@ -138,6 +156,10 @@ struct case_input case_input_new(const struct graded_program *program, const str
         in.x = states_of(c, program->kind, seed);
         return in;
     }
+    if (program->kind == OF_DSINK) {
+        in.x = sinks_of(c, seed);
+        return in;
+    }
     struct attention p = attention_of(c->p.B, c->p.H, c->p.Hkv, c->p.Nq, c->p.Nk, c->p.d);
     if (c->p.scale != 0.0f)
         p.scale = c->p.scale;
@@ -147,11 +169,18 @@ struct case_input case_input_new(const struct graded_program *program, const str
     p.window_right = c->p.window_right;
     if (c->p.dropout > 0.0)
         attention_set_dropout(&p, c->p.dropout, DROPOUT_SEED);
+    p.softcap = c->p.softcap;
     p.dtype = c->p.dtype;
     in.attention = attention_input_random(p, seed);
     dtype_round_all(p.dtype, in.attention.Q, attention_query_elements(&p));
     dtype_round_all(p.dtype, in.attention.K, attention_key_elements(&p));
     dtype_round_all(p.dtype, in.attention.V, attention_key_elements(&p));
+    if (program->kind == OF_SINK) {
+        in.x = allocate(p.H, sizeof *in.x, "the sinks");
+        random_normals(in.x, p.H, seed, STREAM_X);
+        for (size_t h = 0; h < p.H; h++)
+            in.x[h] = 1.0f + 2.0f * in.x[h];
+    }
     if (c->key_mask)
         hide_keys(&in.attention, seed, c->hidden_nan);
     if (c->p.mask_rows > 0) {

@@ -70,6 +70,10 @@ static const struct {
     { ON_DK, "07", "README.md, Through S = c Q K^T: dQ is right, so dS is" },
     { ON_DROPOUT, "07",
       "pages/complete.md, Masks, dropout, grouped heads: P before dropout goes into dS" },
+    { ON_SCORE, "05",
+      "pages/options.md, Step 7: a changed score: first the score is changed, then it is masked" },
+    { ON_SCORE, "07", "exercise/README.md: what dS is multiplied by, and where the scale belongs" },
+    { ON_SINK, "05", "exercise/README.md: a sink takes part in the softmax, and has no value" },
     { ON_COUNTS, "01", "README.md, What a memory access costs: what is counted" },
     { ON_COUNTS, "02 03", "README.md, What it costs: how many passes there are" },
     { ON_COUNTS, "04", "README.md, Count it: what is read how often" },
@@ -228,6 +232,39 @@ static const struct test_case dropout_cases[] = {
     ATTENTION("dropout", ON_DROPOUT, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
 };
 
+/* Those of a changed score: with each option it is a score that is masked, dropped and shared as any other. */
+#define CAPPED(title, C, ...) ATTENTION(title, ON_SCORE, __VA_ARGS__, .softcap = C)
+static const struct test_case score_cases[] = {
+    CAPPED("a cap of 2", 2.0f, 1, 2, 2, 37, 53, 16, 8, 12, .causal = false),
+    CAPPED("a cap of 0.3", 0.3f, 1, 1, 1, 24, 24, 8, 8, 8, .causal = false),
+    CAPPED("a cap, and another scale", 3.0f, 1, 1, 1, 40, 40, 16, 16, 8, .scale = 1.5f),
+    CAPPED("a cap, causal", 1.5f, 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
+    CAPPED("a cap, queries that see no key", 1.5f, 1, 1, 1, 50, 31, 8, 8, 8, .causal = true),
+    CAPPED("a cap, hidden keys that hold NaN", 1.0f, 2, 2, 2, 30, 64, 16, 8, 8),
+    CAPPED("a cap, grouped heads", 1.0f, 2, 4, 2, 33, 45, 16, 8, 8, .causal = false),
+    CAPPED("a cap and dropout", 1.0f, 1, 2, 2, 40, 50, 16, 8, 8, .dropout = 0.25),
+};
+// Of them the one with a key mask, and how many chapter 07's step can do.
+enum { HIDDEN_SCORES = 5, BACKWARD_SCORES = 6 };
+
+#define SINK(title, ...) ATTENTION(title, ON_SINK, __VA_ARGS__)
+static const struct test_case sink_cases[] = {
+    SINK("one head, 24 queries and keys", 1, 1, 1, 24, 24, 8, 8, 8, .causal = false),
+    SINK("one query, one key", 2, 3, 3, 1, 1, 5, 4, 4, .causal = false),
+    SINK("grouped heads, two texts", 2, 4, 2, 37, 53, 16, 8, 12, .causal = false),
+    SINK("causal", 1, 2, 2, 65, 65, 16, 16, 8, .causal = true),
+    SINK("causal, queries that see no key", 1, 2, 2, 50, 31, 8, 8, 8, .causal = true),
+    SINK("another scale", 1, 2, 2, 40, 40, 16, 16, 8, .scale = 0.5f),
+};
+static const struct test_case dsink_cases[] = {
+    { .name = "one query", .topic = ON_SINK, .rows = 3, .cols = 1 },
+    { .name = "7 queries", .topic = ON_SINK, .rows = 5, .cols = 7 },
+    { .name = "200 queries", .topic = ON_SINK, .rows = 2, .cols = 200 },
+    { .name = "sinks far above the scores", .topic = ON_SINK, .rows = 4, .cols = 33, .shift = 20 },
+    { .name = "sinks far below the scores", .topic = ON_SINK, .rows = 4, .cols = 33, .shift = -9 },
+    { .name = "large sinks", .topic = ON_SINK, .rows = 4, .cols = 20, .spread = 30.0f },
+};
+
 static const struct test_case pair_cases[] = {
     ATTENTION("one query, one key", ON_GRADIENTS, 1, 2, 2, 1, 1, 9, 1, 1, .causal = false),
 };
@@ -300,8 +337,10 @@ static size_t add(struct test_case *to, size_t n, const struct test_case *from, 
 size_t cases_of(const struct assignment *a, const struct graded_program *program,
                 struct test_case cases[MOST_CASES])
 {
-    const bool has_masks = strcmp(program->name, "flash_row") == 0 ||
-                           strcmp(program->name, "masks") == 0 || program->kind == OF_BACKWARD;
+    const bool has_score = strcmp(program->name, "softcap") == 0;
+    const bool has_masks =
+        !has_score && (strcmp(program->name, "flash_row") == 0 ||
+                       strcmp(program->name, "masks") == 0 || program->kind == OF_BACKWARD);
     size_t n = 0, first;
     switch (program->kind) {
     case OF_ROWS:
@@ -310,6 +349,10 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
     case OF_MERGE:
     case OF_SHARE:
         return ADD(cases, n, state_cases);
+    case OF_SINK:
+        return ADD(cases, n, sink_cases);
+    case OF_DSINK:
+        return ADD(cases, n, dsink_cases);
     case OF_KERNEL:
         n = ADD(cases, n, kernel_cases);
         for (size_t k = 0; k < n; k++)
@@ -334,6 +377,13 @@ size_t cases_of(const struct assignment *a, const struct graded_program *program
             else if (program->kind == OF_PRODUCT)
                 cases[k].topic = ON_PRODUCTS;
         first = n;
+        if (has_score) {
+            n = program->kind == OF_BACKWARD ? add(cases, n, score_cases, BACKWARD_SCORES)
+                                             : ADD(cases, n, score_cases);
+            make_core(cases, first, n);
+            cases[first + HIDDEN_SCORES].key_mask = cases[first + HIDDEN_SCORES].hidden_nan = true;
+            return n;
+        }
         if (has_masks)
             n = ADD(cases, n, mask_cases);
         if (strcmp(program->name, "masks") == 0) {

@@ -15,7 +15,10 @@
 
 // ---- what is graded ------------------------------------------------------------------------------
 
-/* OF_KERNEL and OF_TENSOR are forward passes in CUDA, the latter for numbers of 16 bits. */
+/*
+ * OF_KERNEL and OF_TENSOR are forward passes in CUDA, the latter for numbers of 16 bits; OF_SINK is one with a sink for each
+ * head, and OF_DSINK the gradients of sinks.
+ */
 enum kind {
     OF_ROWS,
     OF_MERGE,
@@ -24,12 +27,20 @@ enum kind {
     OF_PRODUCT,
     OF_BACKWARD,
     OF_KERNEL,
-    OF_TENSOR
+    OF_TENSOR,
+    OF_SINK,
+    OF_DSINK
 };
 
 static inline bool is_forward(enum kind kind)
 {
-    return kind == OF_FORWARD || kind == OF_KERNEL || kind == OF_TENSOR;
+    return kind == OF_FORWARD || kind == OF_KERNEL || kind == OF_TENSOR || kind == OF_SINK;
+}
+
+/* Is its input no attention, but one array of rows? */
+static inline bool is_of_rows(enum kind kind)
+{
+    return kind == OF_ROWS || kind == OF_MERGE || kind == OF_SHARE || kind == OF_DSINK;
 }
 
 /* A line of common/classroom/grader/programs. */
@@ -95,13 +106,15 @@ enum topic {
     ON_DV,
     ON_DK,
     ON_DROPOUT,
+    ON_SCORE,
+    ON_SINK,
     ON_COUNTS
 };
 
 struct test_case {
     const char *name;   // what is tried
     enum topic topic;   // and what it is about, unless what is wrong says more
-    size_t rows, cols;  // OF_ROWS, OF_MERGE, OF_SHARE: rows alone
+    size_t rows, cols;  // OF_ROWS, OF_DSINK: heads and queries, OF_MERGE, OF_SHARE: rows alone
     float spread, shift;
     enum special special;
     bool in_place;
@@ -123,7 +136,7 @@ struct test_case counted_case(const struct graded_program *program, bool causal)
 /* The input of a case in memory. */
 struct case_input {
     struct attention_input attention;
-    float *x, *dO;
+    float *x, *dO;           // x: of OF_SINK the sinks
     float *O, *lse, *m, *l;  // OF_BACKWARD: of the forward pass
 };
 struct case_input case_input_new(const struct graded_program *program, const struct test_case *c,

@@ -131,9 +131,42 @@ static void judge_states(struct finding *f, const struct test_case *c, enum kind
     }
 }
 
+/* The gradient of each head's sink: a sum of terms, each as far off as the exponential in it may be. */
+static void judge_dsink(struct finding *f, const struct test_case *c, const float *x,
+                        const float *y)
+{
+    for (size_t h = 0; h < c->rows; h++) {
+        const float *const head = x + h * (1 + 2 * c->cols), *const D = head + 1 + c->cols;
+        double right = 0.0, off = 0.0;
+        for (size_t i = 0; i < c->cols; i++) {
+            const double to = (double)head[0] - (double)head[1 + i], term = exp(to) * (double)D[i];
+            right -= term;
+            off += fabs(term) * (16.0 + fabs(to) + (double)c->cols) * 0x1p-24;
+        }
+        const struct allowance allowed = { off + 0x1p-126, off + 0x1p-126 };
+        add(f, "dsink", difference_between(y + h, &right, 1), allowed, h, 1, &c->rows, "head");
+    }
+}
+
 // ---- attention -----------------------------------------------------------------------------------
 
 static const char AXES[] = "b, h, i, c";
+
+/* A sink is a key without a value: of each row it takes the share that it has of the sum, and the rest stays as it was. */
+static void count_sinks(struct attention_check *check, const struct attention *p,
+                        const float *sinks)
+{
+    for (size_t row = 0; row < check->count; row++) {
+        const double sink = (double)sinks[check->rows[row] / p->Nq % p->H], lse = check->lse[row],
+                     most = fmax(sink, lse), share = 1.0 / (1.0 + exp(sink - lse));
+        check->lse[row] = most + log(exp(sink - most) + exp(lse - most));
+        check->plain_lse[row] = (float)check->lse[row];
+        for (size_t k = row * p->d; k < (row + 1) * p->d; k++) {
+            check->right[k] *= share;
+            check->plain[k] *= (float)share;
+        }
+    }
+}
 
 static void judge_forward(struct finding *f, const struct case_input *in, const float *O,
                           const float *lse, const float *before)
@@ -141,6 +174,8 @@ static void judge_forward(struct finding *f, const struct case_input *in, const 
     const struct attention *p = &in->attention.p;
     const size_t n = attention_query_elements(p), rows = attention_rows(p);
     struct attention_check check = attention_check_begin(&in->attention, true);
+    if (in->x)
+        count_sinks(&check, p, in->x);
     const struct attention_errors e = attention_check_errors(&check, p, O, lse, before);
     const struct comparison c = attention_check_output(&check, p, O);
     const struct difference of_O = difference_between(O, check.right, n);
@@ -265,16 +300,19 @@ struct finding judge(const struct graded_program *program, const struct test_cas
     struct finding f = { .right = true };
     const size_t shape[2] = { c->rows, program->kind == OF_MERGE ? 2 : c->cols };
     char ignored[240];
-    if (is_forward(program->kind) || program->kind == OF_PRODUCT || program->kind == OF_BACKWARD) {
+    if (!is_of_rows(program->kind)) {
         f.right = judge_attention(&f, program, in, out, before) && f.right;
         return f;
     }
-    float *y = take(out, "y", program->kind == OF_SHARE ? 1 : 2, shape, f.unlike);
+    const bool is_list = program->kind == OF_SHARE || program->kind == OF_DSINK;
+    float *y = take(out, "y", is_list ? 1 : 2, shape, f.unlike);
     float *other = before && program->kind == OF_ROWS ? take(before, "y", 2, shape, ignored) : NULL;
     if (!y)
         f.right = false;
     else if (program->kind == OF_ROWS)
         judge_rows(&f, c, in->x, y, other);
+    else if (program->kind == OF_DSINK)
+        judge_dsink(&f, c, in->x, y);
     else
         judge_states(&f, c, program->kind, in->x, y);
     free(y);

@@ -1,8 +1,10 @@
 /*
  * Chapters 04 and 05: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, with a chapter's options. The function
- * is chapter 04's, or the step LESSON of chapter 05.
+ * is chapter 04's, or the step LESSON of chapter 05; with SINK it takes the sinks of in/x.npy too.
  */
-#ifdef LESSON
+#if defined SINK
+#include "05_flash_tiled_cpu/steps/sink.h"
+#elif defined LESSON
 #include "05_flash_tiled_cpu/steps/steps.h"
 #else
 #include "04_flash_no_tiling/flash_no_tiling.h"
@@ -31,7 +33,11 @@ int main(int argc, char **argv)
     traffic_watch("V", in.V, keys);
     traffic_watch("O", O, n);
     traffic_watch("lse", lse, attention_rows(p));
-#ifdef LESSON
+#if defined SINK
+    struct npy sinks = student_read("x.npy");
+    sink_attention(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, npy_floats(&sinks),
+                   in.Q, in.K, in.V, O, lse);
+#elif defined LESSON
     LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, in.Q, in.K, in.V, O, lse);
 #else
     flash_no_tiling(p, in.Q, in.K, in.V, O, lse);
