@@ -94,7 +94,7 @@ static void right(const float *x, float *y, size_t n)
 }
 '
 
-for about in right cheating archives tests reports outputs; do
+for about in outputs right tests cheating archives reports; do  # what takes longest first
     . common/classroom/tests/grading/$about.sh
 done
 

@@ -56,7 +56,7 @@ if is_wanted a_crash_costs_its_part; then
     cp 03_online_softmax/*.c "$work/in/03_online_softmax/"
     sed 's/return total;/for (;;) ;/; s/^float softmax_share(.*/&/; /^float softmax_share/,/^}/s/{/{ *(volatile int *)0 = 1;/' \
         03_online_softmax/softmax_state.c >"$work/in/03_online_softmax/softmax_state.c"
-    grade "$work/in" 03
+    BUILDS=plain grade "$work/in" 03
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'merge output')" = 3 ] && [ "$(column 'share output')" = 0 ] &&
         report | grep -q 'share, ordinary blocks: crashed it was ended by a segmentation fault'; then pass; else fail 'expected points for all but share'; fi
 fi
@@ -66,7 +66,7 @@ if is_wanted an_endless_loop_costs_its_part; then  # though it will not hear tha
     sed -e '1s/^/int (*signal(int, int (*)(int)))(int); /' \
         -e '/^float softmax_share/,/^}/s/{/{ signal(24, (int (*)(int))1); for (volatile int k = 0; ; k = 1 - k) ;/' \
         03_online_softmax/softmax_state.c >"$work/in/03_online_softmax/softmax_state.c"
-    grade "$work/in" 03
+    BUILDS=plain grade "$work/in" 03
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'merge output')" = 3 ] && [ "$(column 'share output')" = 0 ] &&
         report | grep -q 'ordinary blocks: too slow it had not ended'; then pass; else fail 'expected points for all but share'; fi
 fi
