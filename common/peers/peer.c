@@ -99,10 +99,9 @@ static double take_turn(const struct peer *peer, const struct peer_problem *p, d
     const double start = bench_now();
     double best = timed_call(peer, p);
     if (best < SHORT_CALL)
-        best = INFINITY;
-    do
+        best = timed_call(peer, p);
+    while (bench_now() - start < seconds)
         best = fmin(best, timed_call(peer, p));
-    while (bench_now() - start < seconds);
     return best;
 }
 

@@ -30,8 +30,8 @@ results: setup-run
 	@python3 common/tools/course.py docs fill $$(grep -l 'sh common/peers/\|figures chapters' $(PAGES))
 
 #!
-#! make peers-05     chapter 05 against PyTorch, oneDNN and OpenBLAS, which it fetches into build/; a
-#!                   quarter of an hour, or less with SIZES="512 2048"; peers-07: the backward pass; peers: both.
+#! make peers-05     chapter 05 against PyTorch, ONNX Runtime, OpenVINO, oneDNN and OpenBLAS, which it fetches into build/; five
+#!                   minutes, or less with SIZES="512 2048"; peers-07: the backward pass; peers: both.
 #!                   The rows take the place of those in this machine's file in common/results
 #! make results      this machine: ladders and peers of 05 and 07, and memory, into one file in
-#!                   common/results and the tables of the pages; half an hour; SIZES and PYTHON as above
+#!                   common/results and the tables of the pages; a quarter of an hour; SIZES and PYTHON as above

@@ -6,7 +6,7 @@
 # what cannot be had is skipped by name. In the environment:
 #
 #     SIZES     the N of the problems: "128 256 512 1024 2048 4096"
-#     PYTHON    an interpreter that has torch and numpy already: then nothing is fetched for PyTorch
+#     PYTHON    an interpreter that has numpy and torch, or another library, already: what it has is not fetched
 #     INTO      another file to write to
 set -e
 build=$1 chapter=$2
@@ -46,16 +46,35 @@ if fetch scipy-openblas32 && [ -n "$(library "$openblas")" ]; then
 else
     skip OpenBLAS 'the package scipy-openblas32 could not be installed'
 fi
-if [ -n "$PYTHON" ] || { fetch numpy && fetch torch; }; then
-    python=${PYTHON:-$venv/bin/python}
-    if "$python" -c 'import numpy, torch' 2>"$folder/log"; then
-        set -- "$@" "$python common/peers/pytorch.py"
-    else
-        skip PyTorch "$(tail -n 1 "$folder/log")"
+python_peer() {  # name, its word for peer.py, the packages: adds the command to `python_peers`
+    name=$1 word=$2
+    shift 2
+    packages="numpy $*" modules=$(echo numpy "$@" | tr ' ' ,) python=$PYTHON
+    if [ -z "$python" ] || ! "$python" -c "import $modules" 2>/dev/null; then
+        python=$venv/bin/python
+        for package in $packages; do
+            fetch "$package" || { skip "$name" "the packages $packages could not be installed"; return; }
+        done
     fi
-else
-    skip PyTorch 'the packages numpy and torch could not be installed'
-fi
+    if "$python" -c "import $modules" 2>"$folder/log"; then
+        python_peers="$python_peers$python common/peers/peer.py $word
+"
+    else
+        skip "$name" "$(tail -n 1 "$folder/log")"
+    fi
+}
+python_peers=
+python_peer PyTorch pytorch torch
+case $chapter in 05*)  # the others compute no gradients
+    python_peer 'ONNX Runtime' onnxruntime onnxruntime onnx
+    python_peer OpenVINO openvino openvino
+    ;;
+esac
+while read -r command; do
+    [ -z "$command" ] || set -- "$@" "$command"
+done <<EOT
+$python_peers
+EOT
 
 "$build/$chapter" --bench --csv "$folder/ladder.csv" >"$folder/ladder"
 "$folder/referee" "${chapter%%_*}" "$folder/problem" "$sizes" "$@" >"$folder/peers.csv"

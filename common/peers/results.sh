@@ -36,7 +36,7 @@ esac
 # Least and most of the ratios against a peer, over all problems.
 span='
     function least_most(name) {
-        if (!(name in most)) return "not measured yet"
+        if (!(name in most)) return pass == "backward" && name ~ /^(ONNX|OpenVINO)$/ ? "–" : "not measured yet"
         return sprintf("%.2f to %.2f", least[name], most[name])
     }
     $1 == "peer" && $14 != "" {
@@ -67,8 +67,8 @@ get)
     get "$part" "$1"
     ;;
 machines)
-    echo '| machine | pass | `complete` of the peak | times as fast as PyTorch | oneDNN | OpenBLAS | command |'
-    echo '|---|---|---|---|---|---|---|'
+    echo '| machine | pass | `complete` of the peak | times as fast as PyTorch | ONNX Runtime | OpenVINO | oneDNN | OpenBLAS | command |'
+    echo '|---|---|---|---|---|---|---|---|---|'
     for file; do
         for p in 05 07; do
             get "$p" "$file" | grep -q . || continue
@@ -81,8 +81,8 @@ machines)
                 }
                 END {
                     split(said, word, ", ")
-                    printf "| %s | %s | %.0f to %.0f %% | %s | %s | %s | `%s`, %s, %s |\n", machine, pass, 100 * low, 100 * high,
-                        least_most("PyTorch"), least_most("oneDNN"), least_most("OpenBLAS"), word[1], word[2], word[3]
+                    printf "| %s | %s | %.0f to %.0f %% | %s | %s | %s | %s | %s | `%s`, %s, %s |\n", machine, pass, 100 * low, 100 * high,
+                        least_most("PyTorch"), least_most("ONNX"), least_most("OpenVINO"), least_most("oneDNN"), least_most("OpenBLAS"), word[1], word[2], word[3]
                 }'
         done
     done

@@ -41,24 +41,18 @@ printf '%s\n' "$part" | awk -F, -v table="$1" -v file="$3, part $2" '
                     cell(name, 64, 1), cell(name, 128, 0), cell(name, 128, 1)
             }
         } else {
-            printf "%d heads%21s", heads, ""
-            for (t = 1; t <= kinds; t++)
-                printf "%-36s", (choices[t] == 1 ? "one thread" : choices[t] " threads")
-            printf "\n%4s %-7s%6s", "d", "", "N"
             for (t = 1; t <= kinds; t++) {
-                printf "  %9s", "of peak"
+                printf "%d heads, %-9s", heads, (choices[t] == 1 ? "one thread" : choices[t] " threads")
+                printf "\n%4s %-7s%6s  %9s", "d", "", "N", "of peak"
                 for (k = 2; k <= count; k++) printf "%9s", kernels[k]
-            }
-            print ""
-            for (n = 1; n <= total; n++) {
-                split(problems[n], part, SUBSEP)
-                printf "%4d %-7s%6d", part[1], part[2] ? "causal" : "", part[3]
-                for (t = 1; t <= kinds; t++) {
-                    printf "  %7.1f %%", 100 * peak[problems[n], choices[t]]
+                print ""
+                for (n = 1; n <= total; n++) {
+                    split(problems[n], part, SUBSEP)
+                    printf "%4d %-7s%6d  %7.1f %%", part[1], part[2] ? "causal" : "", part[3], 100 * peak[problems[n], choices[t]]
                     for (k = 2; k <= count; k++)
                         printf "%9.2f", ratio[kernels[k], problems[n], choices[t]]
+                    print ""
                 }
-                print ""
             }
             for (k = 2; k <= count; k++) printf "%s%s", known[kernels[k]], (k < count ? "; " : "\n")
         }

@@ -79,11 +79,10 @@ TEST(results, the_table_of_machines_has_the_least_and_the_most)
 {
     set_up();
     const char *const parts[] = { "| A Machine, 2 cores | forward | 50 to 75 % | 0.50 to 2.00 |",
-                                  " not measured yet |",
-                                  " not measured yet |",
+                                  " not measured yet | not measured yet | not measured yet |",
                                   " `make peers-05`, 2026-01-02, at commit abc |",
                                   "| backward |",
-                                  " not measured yet |",
+                                  " not measured yet | – | – | not measured yet |",
                                   NULL };
     script_prints(RESULTS "machines @/r.csv", 0, parts);
 }
@@ -170,9 +169,10 @@ TEST(results, resident_says_what_a_program_had_and_whether_it_ended_well)
     cr_assert(c.status == 1 && !*c.out, "status %d: %s", c.status, c.out);
 }
 
-#define PEERS_07                                                                                \
+#define PEERS                                                                                   \
     "unset PYTHON; PATH=@:$PATH SIZES=64 TARGET=results INTO=@/r.csv sh common/peers/peers.sh " \
-    "@/build 07_backward"
+    "@/build "
+#define PEERS_07 PEERS "07_backward"
 
 /* Programs that say what the chapter, its ladder and the referee would, and no python3 to fetch libraries with. */
 static void pretend_to_have_peers(const char *referee)
@@ -186,8 +186,9 @@ static void pretend_to_have_peers(const char *referee)
     command_script("referee", referee);
     command_script("python3", "#!/bin/sh\nexit 1\n");
     const struct command c =
-        command_run("mkdir -p @/build/peers && cp @/chapter @/build/07_backward && "
-                    "cp @/referee @/build/peers/ && cp @/chapter @/build/peers/07_backward");
+        command_run("mkdir -p @/build/peers && cp @/referee @/build/peers/ && "
+                    "for n in 05_flash_tiled_cpu 07_backward; do "
+                    "cp @/chapter @/build/$n && cp @/chapter @/build/peers/$n || exit; done");
     cr_assert(c.status == 0, "%s", c.err);
 }
 
@@ -202,7 +203,8 @@ TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
                                   "command: SIZES=\"64\" make results, ",
                                   NULL };
     const struct command c = command_run(PEERS_07);
-    cr_assert(c.status == 0 && !missing_part(c.out, parts) && !strstr(c.out, "measure again"),
+    cr_assert(c.status == 0 && !missing_part(c.out, parts) && !strstr(c.out, "measure again") &&
+                  !strstr(c.out, "ONNX"),
               "status %d: %s%s", c.status, c.out, c.err);
     const char *const kept[] = { "# part: 05\n",
                                  LADDER_05,
@@ -212,6 +214,15 @@ TEST(results, peers_writes_its_part_with_where_and_how_it_was_measured)
                                  ",1e-7,\n07,complete,f32,1,8,64,",
                                  NULL };
     script_prints("cat @/r.csv && cmp @/r.csv \"$(cat @/build/peers/written)\"", 0, kept);
+}
+
+TEST(results, forward_has_peers_that_compute_no_gradients)
+{
+    pretend_to_have_peers(
+        "#!/bin/sh\necho '05,complete,f32,1,8,64,64,0,forward,1,1,1,0.5,1.0,1e-7,it'\n");
+    const char *const parts[] = { "skipped: PyTorch", "skipped: ONNX Runtime", "skipped: OpenVINO",
+                                  "wrote part 05 of ", NULL };
+    script_prints(PEERS "05_flash_tiled_cpu", 0, parts);
 }
 
 TEST(results, peers_says_that_a_speed_above_the_peak_was_disturbed)
