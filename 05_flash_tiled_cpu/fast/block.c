@@ -35,7 +35,7 @@ void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size
 {
     vec rescale[COLUMNS];
     block_softmax(g, S, n, most, rescale);
-    block_outputs(g, rescale, V, d, (const group_row *)S, n);
+    block_outputs(g, rescale, V, d, (const group_row *)S, n, n);
 }
 
 /* A group of queries past n keys of the head, from j0 on. S has room for n + ROWS rows. */

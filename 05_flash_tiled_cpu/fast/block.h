@@ -25,13 +25,17 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
     return c;
 }
 
-/* O^T = O^T rescale + V^T P^T, over n keys whose values begin at V. */
+/*
+ * O^T = O^T rescale + V^T P^T, over n keys whose values begin at V. From key `wide` on only the last column of P
+ * is not 0.
+ */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
-                          const group_row *P, size_t n)
+                          const group_row *P, size_t wide, size_t n)
 {
     size_t k = 0;
     for (; k + ROWS <= d; k += ROWS) {
-        const struct block c = block_product((struct block){ 0 }, V + k, 1, (ptrdiff_t)d, P, n);
+        struct block c = block_product((struct block){ 0 }, V + k, 1, (ptrdiff_t)d, P, wide);
+        c = column_product(COLUMNS - 1, c, V + wide * d + k, 1, (ptrdiff_t)d, P + wide, n - wide);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
                 g->O[k + r][v] = g->O[k + r][v] * rescale[v] + c.at[r][v];

@@ -80,7 +80,7 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
 
 /* Keys j0 … j0 + n - 1 of a tile, for one group of queries. */
 struct key_span {
-    size_t j0, n;
+    size_t j0, n, wide;          // from the key `wide` on only the last column of queries attends
     const visibility_row *seen;  // a row for each key, or NULL: all queries see all of them
     bool holes;                  // some key in between is masked
 };
@@ -105,6 +105,7 @@ static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
     const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
     while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
+    s->wide = s->n;
     return kind;
 }
 
@@ -123,6 +124,9 @@ static void key_span_look(struct key_span *s, struct workspace *w, const struct 
     s->seen = (const visibility_row *)w->seen + first;
     for (size_t r = 0; r < s->n; r++)
         s->holes |= !visible_to_any(s->seen[r]);
+    s->wide = s->n;
+    while (s->wide > 0 && !visible_to_first(s->seen[s->wide - 1]))
+        s->wide--;
 }
 
 /* The stretch's values, with zeros for a key that no query attends to: there may be NaN. */
@@ -159,7 +163,10 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct key_spa
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < s.n; j += ROWS) {
-        struct block c = block_scores(g, K + j * d, d, s.n - j);
+        struct block c = j < s.wide || s.n - j < ROWS
+                             ? block_scores(g, K + j * d, d, s.n - j)
+                             : column_product(COLUMNS - 1, (struct block){ 0 }, K + j * d,
+                                              (ptrdiff_t)d, 1, (const group_row *)g->Q, d);
         for (size_t r = 0; r < min(ROWS, s.n - j); r++)
             for (int v = 0; v < COLUMNS; v++)
                 c.at[r][v] = vec_pick(s.seen[j + r][v], c.at[r][v], vec_of(-INFINITY));
@@ -213,7 +220,7 @@ static void see(struct workspace *w, struct group *g, const struct head *a, stru
         (s.seen ? weigh_seen : weigh)(g, a->K + s.j0 * d, d, s, w->P);
     if (a->p->dropout_threshold > 0)
         drop(w->P, g, a, s.j0, s.n);
-    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.n);
+    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.wide, s.n);
 }
 
 /* One group and the keys j0 … end - 1 of a tile, stretch by stretch. */

@@ -41,4 +41,15 @@ INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row,
     return c;
 }
 
+/* The same for column v alone, where the others do not count. v is a constant, or the block leaves the registers. */
+INLINE struct block column_product(int v, struct block c, const float *a, ptrdiff_t row,
+                                   ptrdiff_t step, const vec (*B)[COLUMNS], size_t n)
+{
+#pragma GCC unroll 4
+    for (size_t k = 0; k < n; k++)
+        for (int r = 0; r < ROWS; r++)
+            c.at[r][v] += a[r * row + (ptrdiff_t)k * step] * B[k][v];
+    return c;
+}
+
 #endif

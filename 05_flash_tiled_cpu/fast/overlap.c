@@ -50,7 +50,7 @@ void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, gro
     }
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];
-    block_outputs(g, one, a->V + j0 * d, d, (const group_row *)P, n);
+    block_outputs(g, one, a->V + j0 * d, d, (const group_row *)P, n, n);
 }
 
 void overlap(const struct attention *p, struct tile_size size, const float *Q, const float *K,

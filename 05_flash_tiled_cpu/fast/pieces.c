@@ -55,7 +55,7 @@ static void outputs(void *arg)
     vec none[COLUMNS];  // O begins anew each time, or it would grow without end
     for (int v = 0; v < COLUMNS; v++)
         none[v] = vec_of(0.0f);
-    block_outputs(&w->g, none, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk);
+    block_outputs(&w->g, none, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk, w->a.p->Nk);
 }
 
 static void end(void *arg)
