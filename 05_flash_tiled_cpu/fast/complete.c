@@ -125,7 +125,7 @@ static void key_span_look(struct key_span *s, struct workspace *w, const struct 
     for (size_t r = 0; r < s->n; r++)
         s->holes |= !visible_to_any(s->seen[r]);
     s->wide = s->n;
-    while (s->wide > 0 && !visible_to_first(s->seen[s->wide - 1]))
+    while (s->wide > 0 && !visible_beyond(COLUMNS - 1, s->seen[s->wide - 1]))
         s->wide--;
 }
 

@@ -25,12 +25,13 @@ INLINE int visible_to_any(const visibility_row row)
     return vec_any(all);
 }
 
-/* Does one in another column than the last? */
-INLINE int visible_to_first(const visibility_row row)
+/* Does one in another column than this? */
+INLINE int visible_beyond(int column, const visibility_row row)
 {
-    ivec all = row[0];
-    for (int v = 1; v < COLUMNS - 1; v++)
-        all |= row[v];
+    ivec all = { 0 };
+    for (int v = 0; v < COLUMNS; v++)
+        if (v != column)
+            all |= row[v];
     return vec_any(all);
 }
 

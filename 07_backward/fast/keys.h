@@ -19,6 +19,7 @@ struct keys {
     group_row *holed;  // the same with zeros for some keys; NULL without holes
     const group_row *seen;  // what the queries at hand see: rows, holed, or NULL for nothing
     size_t first, end;      // … from which key, and to which
+    size_t q_first, q_end;  // … which of the queries: whole blocks of ROWS
     size_t j0, cols;        // the group's first key, and how many there are
 };
 

@@ -98,15 +98,21 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1 of a tile. */
+/* Queries first … end - 1 of a tile. Those before `wide` attend to keys of the first column alone. */
 struct key_span {
-    size_t first, end;
+    size_t first, wide, end;
 };
 
 /* The products of ROWS rows of A with all keys of B. */
 INLINE struct block products(const float *A, const group_row *B, size_t d)
 {
     return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
+}
+
+/* With those of the first column. */
+INLINE struct block first_products(const float *A, const group_row *B, size_t d)
+{
+    return column_product(0, (struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
 /*
@@ -134,8 +140,10 @@ static void weigh_seen(struct workspace *w, const struct keys *k, const struct q
 {
     const vec none = vec_of(0.0f);
     for (size_t i = s.first; i < s.end; i += ROWS) {
-        const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
-        const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
+        const float *const Q = q->Q + i * d, *const dO = q->dO + i * d;
+        const group_row *const K = (const group_row *)k->K, *const V = (const group_row *)k->V;
+        const struct block x = i < s.wide ? first_products(Q, K, d) : products(Q, K, d);
+        const struct block dP = i < s.wide ? first_products(dO, V, d) : products(dO, V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
@@ -179,12 +187,17 @@ __attribute__((noinline)) static void weigh_scored(struct workspace *w, const st
     }
 }
 
-/* C += A^T X: element k of a query, times its row of X, is added to row k of C. */
-static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t rows, size_t d)
+/*
+ * C += A^T X: element k of a query, times its row of X, is added to row k of C. Of the first `narrow` rows only
+ * the first column of X is not 0.
+ */
+static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t narrow,
+                        size_t rows, size_t d)
 {
     size_t k = 0;
     for (; k + ROWS <= d; k += ROWS) {
-        const struct block c = block_product((struct block){ 0 }, A + k, 1, (ptrdiff_t)d, X, rows);
+        struct block c = column_product(0, (struct block){ 0 }, A + k, 1, (ptrdiff_t)d, X, narrow);
+        c = block_product(c, A + narrow * d + k, 1, (ptrdiff_t)d, X + narrow, rows - narrow);
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
                 C[k + (size_t)r][v] += c.at[r][v];
@@ -200,16 +213,20 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
 
 /*
  * From the first query that attends to some key of the group to the last, in whole blocks of ROWS. In causal
- * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them.
+ * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them, and of the others
+ * half see keys of the first column alone.
  */
 static struct key_span queries_that_see(const struct workspace *w, const struct queries *q)
 {
-    struct key_span s = { 0, q->padded };
+    struct key_span s = { 0, 0, q->padded };
     while (s.first < s.end && !visible_to_any(w->seen[s.first]))
         s.first++;
     while (s.end > s.first && !visible_to_any(w->seen[s.end - 1]))
         s.end--;
-    return (struct key_span){ s.first / ROWS * ROWS, rounded_up(s.end) };
+    s.wide = s.first = s.first / ROWS * ROWS;
+    while (s.wide < s.end && !visible_beyond(0, w->seen[s.wide]))
+        s.wide++;
+    return (struct key_span){ s.first, s.wide / ROWS * ROWS, rounded_up(s.end) };
 }
 
 /*
@@ -254,7 +271,7 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
     k->seen = NULL;
     if (kind == TILE_SKIPPED)
         return;
-    struct key_span s = { 0, q->padded };
+    struct key_span s = { 0, 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         weigh(w, k, q, p->d, factor, dS);
@@ -271,14 +288,14 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
             weigh_scored(w, k, a, q, dS, s, dropout);
         else
             weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
-        memset(dS, 0, s.first * sizeof *dS);
-        memset(dS + s.end, 0, (q->padded - s.end) * sizeof *dS);
         see_rows(w, k, q->rows, p->d);
     }
+    k->q_first = s.first;
+    k->q_end = s.end;
     const group_row *const P = (const group_row *)w->P + s.first;
-    const size_t n = s.end - s.first;
-    add_to_keys(k->dV, q->dO + s.first * p->d, P, n, p->d);
-    add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, n, p->d);
+    const size_t narrow = s.wide - s.first, n = s.end - s.first;
+    add_to_keys(k->dV, q->dO + s.first * p->d, P, narrow, n, p->d);
+    add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, narrow, n, p->d);
 }
 
 void workspace_end(struct workspace *w, const struct queries *q, size_t d)
@@ -289,7 +306,7 @@ void workspace_end(struct workspace *w, const struct queries *q, size_t d)
             for (size_t g = 0; g < w->groups; g++) {
                 const struct keys *const k = &w->k[g];
                 const float *const dS = (const float *)(w->dS + g * q->padded + i);
-                if (k->seen)
+                if (k->seen && i >= k->q_first && i < k->q_end)
                     c = block_product(c, dS + k->first, GROUP, 1, k->seen + n * GROUP + k->first,
                                       k->end - k->first);
             }
