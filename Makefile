@@ -121,5 +121,6 @@ help-all:
 #? make cuda         the programs with kernels for this machine's GPU too, in build/cuda; needs nvcc
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
 #? make book         the pages as a website in build/book, which needs no network; fetches Sphinx into build/, once
+#? make write        a model writes text with your attention: PROMPT="Once" TOKENS=64 STEP=05/fa1; fetches 100 MB
 #? make clean        remove build/
 #? make help-all     these and the commands for people who work on the course itself

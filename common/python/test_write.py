@@ -1,0 +1,97 @@
+"""write.py without its weights: a small model of random ones against the formula, and what the command refuses."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import write
+from case import Case
+
+LAYERS, HEADS, KV_HEADS, D, VOCABULARY, INNER = 2, 6, 2, 16, 31, 40
+WIDTH = HEADS * D
+FIELDS = {"llama." + name: value for name, value in {
+    "block_count": LAYERS, "context_length": 64, "attention.head_count": HEADS, "attention.head_count_kv": KV_HEADS,
+    "embedding_length": WIDTH, "attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": 100.0}.items()}
+
+
+def weights():
+    """As the original model has them."""
+    numbers = np.random.default_rng(3)
+    shapes = {"token_embd": (VOCABULARY, WIDTH), "output_norm": (WIDTH,)}
+    for n in range(LAYERS):
+        shapes |= {f"blk.{n}.{name}": shape for name, shape in {
+            "attn_norm": (WIDTH,), "attn_q": (HEADS * D, WIDTH), "attn_k": (KV_HEADS * D, WIDTH),
+            "attn_v": (KV_HEADS * D, WIDTH), "attn_output": (WIDTH, HEADS * D), "ffn_norm": (WIDTH,),
+            "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH), "ffn_down": (WIDTH, INNER)}.items()}
+    return {name: 0.2 * numbers.standard_normal(shape) + (len(shape) == 1) for name, shape in shapes.items()}
+
+
+def in_a_file(w):
+    """The same as a GGUF file has them: the rows of a head that make up a pair are next to each other."""
+    def reordered(name, x):
+        if name.endswith(("attn_q", "attn_k")):
+            x = x.reshape(-1, 2, D // 2, WIDTH).swapaxes(1, 2).reshape(x.shape)
+        return x.astype(np.float32)
+    return {name + ".weight": reordered(name, x) for name, x in w.items()}
+
+
+def formula(w, tokens):
+    """The logits after the last token, in float64, of the whole text at once."""
+    def norm(x, weight):
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * weight
+
+    def turned(x):
+        angles = np.outer(np.arange(len(x)), 100.0 ** (-2 * np.arange(D // 2) / D))
+        pairs = (x[:, :D // 2] + 1j * x[:, D // 2:]) * np.exp(1j * angles)
+        return np.concatenate([pairs.real, pairs.imag], 1)
+
+    x, N = w["token_embd"][tokens], len(tokens)
+    for n in range(LAYERS):
+        def of(name):
+            return w[f"blk.{n}.{name}"]
+        y, heads = norm(x, of("attn_norm")), []
+        for h in range(HEADS):
+            shared = h // (HEADS // KV_HEADS)
+            q = turned(y @ of("attn_q")[h * D:h * D + D].T)
+            k, v = (y @ of(name)[shared * D:shared * D + D].T for name in ("attn_k", "attn_v"))
+            p = np.tril(np.exp(q @ turned(k).T / np.sqrt(D)))
+            heads.append(p / p.sum(1, keepdims=True) @ v)
+        x = x + np.concatenate(heads, 1) @ of("attn_output").T
+        y = norm(x, of("ffn_norm"))
+        gate = y @ of("ffn_gate").T
+        x = x + (gate / (1 + np.exp(-gate)) * (y @ of("ffn_up").T)) @ of("ffn_down").T
+    return norm(x, w["output_norm"])[-1] @ w["token_embd"].T
+
+
+class Write(Case):
+    def test_writing_is_the_formula(self):
+        w, prompt = weights(), [5, 3, 30, 0, 7, 7, 12]
+        for step in ("05/complete", "05/fa1", "05/split_kv", "04/flash_no_tiling", "06/fa2"):
+            tokens = list(prompt)
+            for token, logits in write.Writer(FIELDS, in_a_file(w), write.by_step(step)).write(prompt, 6):
+                right = formula(w, tokens)
+                self.assertLess(np.abs(logits - right).max(), 1e-5 * np.abs(right).max(), f"{step}: after {tokens}")
+                self.assertEqual(token, right.argmax())
+                tokens.append(token)
+
+    def test_what_cannot_be_written_is_refused(self):
+        for message, arguments in (
+                ("TOKENS=0: expected a whole number from 1 to 4096", ["--tokens", "0"]),
+                ("TOKENS=many: expected a whole number", ["--tokens", "many"]),
+                ("PROMPT: expected a text", ["--prompt", " "]),
+                ("STEP=05/fa9: step: expected one of 04/", ["--step", "05/fa9"]),
+                ("STEP=mine: expected to be in a starter's folder", ["--step", "mine"]),
+                ("unrecognized arguments", ["--temperature", "1"])):
+            done = subprocess.run([sys.executable, "-B", str(Path(write.__file__)), *arguments],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (2, 1, ""), done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_a_missing_package_is_named(self):
+        code = "import sys; sys.modules['gguf'] = None; import write; write.model_file = lambda: None; write.read()"
+        done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, cwd=Path(write.__file__).parent)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "write: expected the package gguf, which make write fetches\n"))

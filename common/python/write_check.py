@@ -1,0 +1,99 @@
+"""What write.py writes: held against transformers, with mistakes in it, and how fast.
+
+    python common/python/write_check.py check [STEP...]    # against write_reference.json
+    python common/python/write_check.py babble             # the text of each wrong version in mutants
+    python common/python/write_check.py speed              # tokens per second of each step of chapter 05
+"""
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+
+import flash
+import write
+
+HERE = Path(__file__).parent
+ALLOWED = 1e-3  # of the largest logit
+# How many tokens of each step: kernels on the emulator are slow.
+CHECKED = {"05/complete": 64, "04/flash_no_tiling": 4, "05/fa1": 4, "05/split_kv": 4, "06/fa2": 2}
+
+
+def check(fields, weights, steps: dict[str, int]) -> bool:
+    """The tokens one after another, each time the reference's, whatever the step would have written."""
+    reference = json.loads((HERE / "write_reference.json").read_text())
+    logits, all_right = np.array(reference["logits"]), True
+    print(f"against {reference['by']} in float64: logits as parts of the largest one, allowed {ALLOWED}")
+    if write.tokenizer_of(fields).encode(write.PROMPT).ids != reference["prompt"]:
+        print("the prompt becomes other tokens: WRONG")
+        all_right = False
+    for step, count in steps.items():
+        model, worst, same = write.Writer(fields, weights, write.attention_by(step)), 0.0, 0
+        for n, (token, found) in enumerate(model.write(reference["prompt"], count)):
+            same += token == reference["tokens"][n]
+            worst = max(worst, np.nan_to_num(np.abs(found[reference["ids"]] - logits[n]), nan=np.inf).max() / reference["largest"])
+            if token != reference["tokens"][n]:
+                break
+        right = worst <= ALLOWED and same == count
+        all_right &= bool(right)
+        print(f"{step:24}{same:3} of {count} tokens, logits {worst:8.1e}   {'ok' if right else 'WRONG'}", flush=True)
+    return all_right
+
+
+def babble(fields, weights, tokens=20):
+    """Each wrong version of write.py, applied to a copy, with the weights that are there."""
+    tokenizer = write.tokenizer_of(fields)
+    prompt = tokenizer.encode(write.PROMPT).ids
+    patches = [None, *sorted((HERE / "mutants").glob("write_*.patch"))]
+    print(f"{write.PROMPT} ...")
+    for patch in patches:
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(HERE / "write.py", folder)
+            if patch:
+                subprocess.run(["patch", "-s", "-p3", "-d", folder, "-i", str(patch)], check=True)
+            wrong = runpy.run_path(f"{folder}/write.py", run_name="wrong")
+        model = wrong["Writer"](fields, weights, wrong["by_step"]("05/complete"))
+        text = tokenizer.decode([token for token, _ in model.write(prompt, tokens)])
+        print(f"\n{patch.stem.removeprefix('write_') if patch else 'right'}:")
+        print(textwrap.indent(textwrap.fill(" ".join(text.split()), 92), "    "), flush=True)
+
+
+def speed(fields, weights, text=HERE.parent / "docs/TOUR.md", read=256, wrote=16):
+    prompt = write.tokenizer_of(fields).encode(text.read_text(encoding="utf-8")).ids[:read]
+    print(f"{'':20}{'reads a prompt':>20}{'then writes':>20}")
+    print(f"{'':20}{f'of {read} tokens':>20}{f'{wrote} tokens':>20}")
+    for step in (s for s in flash.steps().values() if s.name.startswith("05/") and s.name != "05/block_matmul"):
+        times = [time.perf_counter()]
+        for _ in write.Writer(fields, weights, write.by_step(step.name)).write(prompt, wrote + 1):
+            times.append(time.perf_counter())
+        per_second = read / (times[1] - times[0]), wrote / (times[-1] - times[1])
+        print(f"{step.name:20}" + "".join(f"{x:18.1f}/s" for x in per_second), flush=True)
+
+
+def main() -> int:
+    task, *steps = sys.argv[1:]
+    known = flash.steps()
+    for step in steps:
+        if step != "mine" and step not in known:
+            write.stop(f"STEP={step}: expected some of {', '.join(name for name, s in known.items() if not s.backward)}")
+    fields, weights = write.read()
+    if task == "check":
+        asked = {step: CHECKED.get(step, 4) for step in steps or CHECKED if step in known or step == "mine"}
+        return 0 if check(fields, weights, asked) else 1
+    {"babble": babble, "speed": speed}[task](fields, weights)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
