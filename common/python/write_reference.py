@@ -3,7 +3,7 @@
     python common/python/write_reference.py       # make write-reference, which fetches transformers and PyTorch
 
 Nothing in it is the course's own: transformers reads the GGUF file, puts the rows of Q and K in their original
-order, and computes attention.
+order, and computes attention. Its norms, rotary embedding and softmax round to float32 even then.
 """
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ def main():
     print(f"transformers {transformers.__version__}, torch {torch.__version__}")
     print(f"with and without its cache: {float((logits - once).abs().max()) / largest:.1e} of the largest logit apart")
     print(f"each token is ahead of the second one by {float((two[:, 0] - two[:, 1]).min()) / largest:.1e} of it, or more")
-    print(tokenizer.decode(text))
     ids = torch.linspace(0, logits.shape[1] - 1, SOME).long()
-    lines = {"by": f"transformers {transformers.__version__}", "prompt": text[:begin], "tokens": text[begin:],
+    lines = {"by": f"transformers {transformers.__version__}", "prompt": text[:begin], "tokens": text[begin:], "text": tokenizer.decode(text),
              "largest": largest, "ids": ids.tolist(), "logits": [[round(x, 5) for x in row] for row in once[:, ids].tolist()]}
     rows = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in lines.items())
     Path(__file__).with_suffix(".json").write_text("{\n" + rows.replace("], [", "],\n  [") + "\n}\n")

@@ -123,6 +123,33 @@ def ring(programs):
     return 800, 280, drawn
 
 
+def decode(programs):
+    """Prefill and decode, as pairs of queries and keys; and a cache in pages, of two texts."""
+    cell, top = 22, 58
+    drawn = [text(134, 26, "prefill", 15, weight="bold"), text(134, 46, "the prompt at once", 12, colour=GREY),
+             text(328, 26, "decode", 15, weight="bold"), text(328, 46, "one query, all keys", 12, colour=GREY),
+             text(600, 26, "a cache in pages", 15, weight="bold"), text(600, 46, "rows of K and V of two texts", 12, colour=GREY)]
+    drawn += [grid(68, top, 6, 6, cell, BLUE, [(q, k) for q in range(6) for k in range(q + 1)]),
+              text(134, top + 6 * cell + 20, "keys", 12, colour=GREY), text(60, top + 3 * cell + 5, "queries", 12, "end", GREY)]
+    for row in range(3):
+        drawn.append(grid(240, top + 40 + row * cell, 1, 8, cell, BLUE, [(0, k) for k in range(8)]))
+    drawn += [text(328, top + 30, "3 heads that share them", 12, colour=BLUE), text(328, top + 40 + 3 * cell + 20, "keys", 12, colour=GREY),
+              box(240 + 7 * cell, top + 40, cell, 3 * cell, ORANGE, "none"), text(328, top + 40 + 3 * cell + 42, "the newest key is its own", 12, colour=ORANGE)]
+    texts = (("text A", ORANGE, 10, (1, 4, 2)), ("text B", GREEN, 6, (5, 0)))  # rows, and the pages that hold them
+    for n, (label, colour, rows, pages) in enumerate(texts):
+        y = top + 10 + 92 * n
+        drawn += [text(470, y + 18, label, 13, "start", colour, "bold"), text(470, y + 36, f"{rows} rows", 12, "start", GREY),
+                  text(470, y + 54, "pages " + ", ".join(map(str, pages)), 12, "start", colour)]
+    owner = {page: (colour, min(4, rows - 4 * k)) for _, colour, rows, pages in texts for k, page in enumerate(pages)}
+    for page in range(7):
+        y = top + page * 28
+        colour, used = owner.get(page, (GREY, 0))
+        drawn += [text(602, y + 17, page, 12, "end", GREY), grid(610, y, 1, 4, cell, colour, [(0, k) for k in range(used)])]
+        if page not in owner:
+            drawn.append(text(706, y + 17, "free", 12, "start", GREY))
+    return 760, 270, drawn
+
+
 # ---- chapters 01 to 04 --------------------------------------------------------------------------
 
 def bars(x, base, values, scale, colour, form):
@@ -273,6 +300,7 @@ def atomics(programs):
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
             "05_flash_tiled_cpu/pages/pictures/ring.svg": ring,
+            "05_flash_tiled_cpu/pages/pictures/decode.svg": decode,
             "01_standard_softmax/pages/pictures/softmax.svg": softmax,
             "01_standard_softmax/pages/pictures/memory.svg": memory,
             "02_safe_softmax/pages/pictures/shift.svg": shift,
