@@ -104,6 +104,8 @@ def steps() -> dict[str, Step]:
         raise ImportError(f"{library()}: expected the library, which make python builds")
     lib, found = ctypes.CDLL(str(library())), {}
     for chapter in ("04", "05", "06", "07"):
+        if not hasattr(lib, "binding_" + chapter):
+            continue  # a student's library has one chapter
         binding = Binding.in_dll(lib, "binding_" + chapter)
         if (binding.attention_bytes, binding.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
             raise ImportError(f"{library()}: expected the structures of flash.py: run make python, or flash.py lacks a field of struct attention")

@@ -59,6 +59,11 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
+    case $number in 05)  # the model in which the student's step can write
+        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py write.py write_check.py write_reference.json; do
+            echo "common/python/$file"
+        done ;;
+    esac
     list common/tests/alone -type f
     each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
