@@ -187,13 +187,16 @@ TEST(makefile, has_scripts_write_numbers_with_a_point_in_any_language)
 TEST(setup, builds_nothing_for_a_python_that_is_not_there)
 {
     command_script("python3", "#!/bin/sh\nexit 1\n");
-    const char *const parts[] = {
-        "no python3 with its module venv here", "skipped: python-check", "skipped: onnx-check",
-        "no python3 with its module venv here", "skipped: minilm",       NULL
-    };
+    const char *const parts[] = { "no python3 with its module venv here",
+                                  "skipped: python-check",
+                                  "skipped: onnx-check",
+                                  "no python3 with its module venv here",
+                                  "skipped: minilm",
+                                  "skipped: write_check",
+                                  NULL };
     script_prints(
         "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PYTHON PATH=@:$PATH make python-check "
-        "onnx-check minilm BUILD=@/b",
+        "onnx-check minilm write-check BUILD=@/b",
         0, parts);
     cr_assert(!command_made("b/library"), "the library was built");
 }
