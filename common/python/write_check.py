@@ -36,10 +36,11 @@ def check(fields, weights, steps: list[str]) -> bool:
         all_right = False
     for step in steps:
         count = len(reference["tokens"]) if step in (ALL, "mine") or len(steps) == 1 else SOME
-        model, worst, same = write.Writer(fields, weights, write.attention_by(step)), 0.0, 0
+        model, worst, same = write.Writer(fields, weights, write.attention_of(step)), 0.0, 0
         for n, (token, found) in enumerate(model.write(reference["prompt"], count)):
             same += token == reference["tokens"][n]
-            worst = max(worst, np.nan_to_num(np.abs(found[reference["ids"]] - logits[n]), nan=np.inf).max() / reference["largest"])
+            error = np.abs(found[reference["ids"]] - logits[n]).max() / reference["largest"]
+            worst = max(worst, np.nan_to_num(error, nan=np.inf))
             if token != reference["tokens"][n]:
                 break
         right = worst <= ALLOWED and same == count
@@ -84,7 +85,7 @@ def main() -> int:
     for step in steps:
         if step != "mine" and step not in known:
             write.stop(f"STEP={step}: expected some of {', '.join(name for name, s in known.items() if not s.backward)}")
-    fields, weights = write.read()
+    fields, weights = write.read_model()
     if task == "check":
         asked = steps or [name for name, s in known.items() if not s.backward and name != "05/block_matmul"]
         return 0 if check(fields, weights, asked) else 1
@@ -93,7 +94,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    write.command(main)

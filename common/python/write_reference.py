@@ -37,7 +37,8 @@ def main():
     print(f"each token is ahead of the second one by {float((two[:, 0] - two[:, 1]).min()) / largest:.1e} of it, or more")
     ids = torch.linspace(0, logits.shape[1] - 1, SOME).long()
     lines = {"by": f"transformers {transformers.__version__}", "prompt": text[:begin], "tokens": text[begin:], "text": tokenizer.decode(text),
-             "largest": largest, "ids": ids.tolist(), "logits": [[round(x, 5) for x in row] for row in once[:, ids].tolist()]}
+             "largest": largest, "ids": ids.tolist(),
+             "logits": [[round(x, 5) for x in row] for row in once[:, ids].tolist()]}
     rows = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in lines.items())
     Path(__file__).with_suffix(".json").write_text("{\n" + rows.replace("], [", "],\n  [") + "\n}\n")
 
