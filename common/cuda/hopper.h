@@ -16,7 +16,8 @@
  *                                     asks. What is outside the array is 0. x elements are a multiple of 16 bytes.
  *                                     With (x, y, z), (x, y, z, w) in 3 and 4 dimensions
  *     tma_store(&map, from, x, y, z)  a box in shared memory, which lies there as tma_load leaves it, goes to the array, but for
- *                                     what of it is outside. It is a copy in bulk:
+ *                                     what of it is outside. It is a copy in bulk, as the next two:
+ *     tma_add(&map, from, x, y, z)    a box of floats is added to the array, each float atomically
  *     bulk_add(to, from, bytes)       adds floats in shared memory to global memory, atomically
  *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after the last the shared
  *                                     memory may be used again

@@ -80,14 +80,26 @@ static void bulk_read(bulk_copy *c)
     c->read = true;
 }
 
-/* Each row from where the swizzle has it to the array, as far as that goes. */
+static void add_float(float *to, const char *from)
+{
+    float more;
+    memcpy(&more, from, sizeof more);
+    atomic(to, more, ATOMIC_ADD);
+}
+
+/* Each row from where the swizzle has it to the array, as far as that goes: there it is stored, or its floats are added. */
 static void store_box(const bulk_copy *c)
 {
-    const unsigned element = c->map.element;
+    const size_t element = c->map.element;
     for (size_t n = 0; n < c->bytes / BOX_ROW; n++) {
         const box_row r = box_row_of(&c->map, c->box, n);
-        for (int64_t x = r.begin * element; x < r.end * element; x++)
-            r.place[x] = c->data[n * BOX_ROW + (size_t(x) ^ n % 8 * 16)];
+        for (size_t x = size_t(r.begin) * element; x < size_t(r.end) * element; x += element) {
+            const char *const from = &c->data[n * BOX_ROW + (x ^ n % 8 * 16)];
+            if (c->adds)
+                add_float(reinterpret_cast<float *>(r.place + x), from);
+            else
+                memcpy(r.place + x, from, element);
+        }
     }
 }
 
@@ -97,11 +109,8 @@ static void bulk_done(bulk_copy *c)
     bulk_read(c);
     if (!c->to)
         store_box(c);
-    for (size_t k = 0; c->to && k < c->bytes / sizeof(float); k++) {
-        float more;
-        memcpy(&more, &c->data[k * sizeof more], sizeof more);
-        atomic(&c->to[k], more, ATOMIC_ADD);
-    }
+    for (size_t k = 0; c->to && k < c->bytes / sizeof(float); k++)
+        add_float(&c->to[k], &c->data[k * sizeof(float)]);
 }
 
 bool bulk_reads(const void *p, size_t bytes)

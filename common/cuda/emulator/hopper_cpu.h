@@ -36,6 +36,7 @@ cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsig
 void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, const int *from,
                  site at);
 void tensor_store(const tensor_map *map, const void *from, const int *to, site at);
+void tensor_reduce(const tensor_map *map, const float *from, const int *to, site at);
 void bulk_reduce(float *to, const float *from, unsigned bytes, site at);
 void bulk_committed(site at);
 void bulk_waits(unsigned pending, bool only_read, site at);
@@ -137,6 +138,12 @@ static inline void tma_store(const tensor_map *map, const void *from, int x, int
 {
     const int to[4] = { x, y, z, 0 };
     cpu::tensor_store(map, from, to, { file, line });
+}
+
+static inline void tma_add(const tensor_map *map, const float *from, int x, int y, int z, CUDA_SITE)
+{
+    const int to[4] = { x, y, z, 0 };
+    cpu::tensor_reduce(map, from, to, { file, line });
 }
 
 static inline void bulk_add(float *to, const float *from, unsigned bytes, CUDA_SITE)

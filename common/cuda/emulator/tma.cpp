@@ -131,10 +131,10 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     own_units()->copies.push_back(c);
 }
 
-void tensor_store(const tensor_map *map, const void *from, const int *to, site at)
+/* A box in shared memory that will go to the array, as far as this is the same for both ways. */
+static bulk_copy box_from(const char *name, const tensor_map *map, const void *from, const int *to,
+                          site at)
 {
-    static const char *const name = "tma_store()";
-    const void *const instruction = __builtin_return_address(0);
     units_called(name, at);
     bulk_copy c = {};
     c.name = name;
@@ -143,9 +143,25 @@ void tensor_store(const tensor_map *map, const void *from, const int *to, site a
     c.from = static_cast<const char *>(from);
     c.bytes = check_box(map, 3, from, to, name, at);
     c.at = at;
-    c.instruction = instruction;
-    watch_rows(map, to, c.bytes, true, instruction);
+    return c;
+}
+
+void tensor_store(const tensor_map *map, const void *from, const int *to, site at)
+{
+    bulk_copy c = box_from("tma_store()", map, from, to, at);
+    c.instruction = __builtin_return_address(0);
+    watch_rows(map, to, c.bytes, true, c.instruction);
     bulk_begin(&c, TIMED_COPIES, map->array);
+}
+
+void tensor_reduce(const tensor_map *map, const float *from, const int *to, site at)
+{
+    bulk_copy c = box_from("tma_add()", map, from, to, at);
+    if (map->element != sizeof(float))
+        refuse_at(at, "tma_add(): the map has elements of %u bytes; expected floats", map->element);
+    c.instruction = __builtin_return_address(0);
+    c.adds = true;
+    bulk_begin(&c, TIMED_SUMS, map->array);
 }
 
 /* Piece by piece to where the swizzle has it; zeros for what is not there. */

@@ -49,12 +49,13 @@ struct box_row {
 };
 box_row box_row_of(const tensor_map *map, const int *from, size_t row);
 
-/* Floats that are to be added to global memory, or a box that goes there: on its way, then read, then there. */
+/* Floats that are to be added to global memory, or a box that goes there or is added: on its way, then read, then there. */
 struct bulk_copy {
     const char *name;  // of the function that asked for it
     float *to;         // NULL: a box
     tensor_map map;
     int box[4];  // where it begins
+    bool adds;   // the box, of floats
     const char *from;
     std::vector<char> data;
     size_t bytes;

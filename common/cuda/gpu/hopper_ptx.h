@@ -102,6 +102,15 @@ __device__ static inline void tma_store(const tensor_map *map, const void *from,
         : "memory");
 }
 
+__device__ static inline void tma_add(const tensor_map *map, const float *from, int x, int y, int z)
+{
+    CUDA_PTX_90("cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group "
+                "[%0, {%1, %2, %3}], [%4];"
+                :
+                : "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(from))
+                : "memory");
+}
+
 __device__ static inline void bulk_add(float *to, const float *from, unsigned bytes)
 {
     CUDA_PTX_90("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;"

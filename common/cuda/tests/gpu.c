@@ -64,7 +64,7 @@ TEST(gpu, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
         assert_boxes(box_gpu, box_gpu);
 }
 
-TEST(gpu, boxes_that_are_stored_leave_alone_what_is_outside_them)
+TEST(gpu, boxes_that_are_stored_or_added_leave_alone_what_is_outside_them)
 {
     if (is_at_least(90))
         assert_stored_boxes(stored_box_gpu);

@@ -32,9 +32,8 @@ struct box_test {
 typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
 box_runner box_cpu, box_instrumented;
 
-/* A box of 16-bit elements in shared memory, of three dimensions: what is then in the array. */
-typedef void stored_box_runner(const struct box_test *t, const unsigned char *shared,
-                               unsigned short *array);
+/* A box in shared memory, of three dimensions: what is then in the array. One of floats is added to it, twice. */
+typedef void stored_box_runner(const struct box_test *t, const unsigned char *shared, void *array);
 stored_box_runner stored_box_cpu, stored_box_instrumented;
 
 /* Matrices of numbered halves, whose rows go where order[lane] says. */

@@ -88,37 +88,58 @@ TEST(tma, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
     assert_boxes(box_cpu, box_instrumented);
 }
 
-/* Where the array has an element of the box it holds its number in the box, and else what it held. */
+/* The array, whose elements were all the same: what held that is as it was, and an element of the box is as expected. */
+static void assert_array(const struct box_test *t, const void *array, const unsigned *expected)
+{
+    const float *const floats = array;
+    const unsigned short *const halves = array;
+    for (unsigned k = 0; k < t->size[0] * t->size[1] * t->size[2]; k++) {
+        const unsigned got = t->floats ? (unsigned)floats[k] : halves[k];
+        cr_assert(got == expected[k], "a box to (%d, %d, %d): element %u is %u, expected %u",
+                  t->from[0], t->from[1], t->from[2], k, got, expected[k]);
+    }
+}
+
+/*
+ * Where the array has an element of the box it holds its number in the box, and else what it held. Of floats it holds
+ * two times the number more.
+ */
 static void assert_stored_box(stored_box_runner *run, const struct box_test *t)
 {
+    enum { BEFORE = 7 };
     static unsigned char shared[MOST_BYTES];
-    static unsigned short array[MOST_ELEMENTS], expected[MOST_ELEMENTS];
-    memset(array, 0, sizeof array);
-    memset(expected, 0, sizeof expected);
+    static unsigned short halves[MOST_ELEMENTS];
+    static unsigned expected[MOST_ELEMENTS];
+    static float floats[MOST_ELEMENTS];
+    for (unsigned k = 0; k < MOST_ELEMENTS; k++)
+        floats[k] = (float)(expected[k] = halves[k] = BEFORE);
+    const unsigned bytes = t->floats ? 4 : 2;
     unsigned short n = 0;
     for (unsigned z = 0; z < t->box[2]; z++)
         for (unsigned y = 0; y < t->box[1]; y++)
             for (unsigned x = 0; x < t->box[0]; x++) {
                 const int64_t at[4] = { (int64_t)t->from[0] + x, (int64_t)t->from[1] + y,
                                         (int64_t)t->from[2] + z, 0 };
-                const unsigned address = 2U * n++, place = number_at(t, at);
-                memcpy(shared + (address ^ (address & 0x380) >> 3), &n, sizeof n);
+                const unsigned address = bytes * n++, place = number_at(t, at);
+                const float number = n;
+                memcpy(shared + (address ^ (address & 0x380) >> 3),
+                       t->floats ? (const void *)&number : &n, bytes);
                 if (place > 0)
-                    expected[place - 1] = n;
+                    expected[place - 1] = t->floats ? BEFORE + 2U * n : n;
             }
-    run(t, shared, array);
-    for (unsigned k = 0; k < t->size[0] * t->size[1] * t->size[2]; k++)
-        cr_assert(array[k] == expected[k], "a box to (%d, %d, %d): element %u is %u, expected %u",
-                  t->from[0], t->from[1], t->from[2], k, array[k], expected[k]);
+    run(t, shared, t->floats ? (void *)floats : halves);
+    assert_array(t, t->floats ? (const void *)floats : halves, expected);
 }
 
 void assert_stored_boxes(stored_box_runner *run)
 {
     static const int starts[] = { 0, 5, -3, 45, -200 }, rows[] = { 0, 8, -8, 56, 496 };
-    for (unsigned k = 0; k < 25; k++) {
+    for (unsigned n = 0; n < 50; n++) {
+        const unsigned k = n / 2;
         const struct box_test t = {
+            .floats = n % 2,
             .rank = 3,
-            .box = { 64, 12, k % 2 + 1, 1 },
+            .box = { n % 2 ? 32 : 64, 12, k % 2 + 1, 1 },
             .size = { 72, 50, 3, 1 },
             .from = { rows[k % 5], starts[k / 5], (int)(k % 4) - 1, 0 },
         };
@@ -126,7 +147,7 @@ void assert_stored_boxes(stored_box_runner *run)
     }
 }
 
-TEST(tma, boxes_that_are_stored_leave_alone_what_is_outside_them)
+TEST(tma, boxes_that_are_stored_or_added_leave_alone_what_is_outside_them)
 {
     assert_stored_boxes(stored_box_cpu);
     cuda_cpu_watch(CUDA_WATCH_RACES);

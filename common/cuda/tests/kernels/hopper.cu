@@ -72,9 +72,9 @@ extern "C" void LAUNCHER(box)(const struct box_test *t, const void *array, unsig
         run_box<__half>(t, array, shared);
 }
 
-/* A box that lies in shared memory as `in` has it goes to the array. */
+/* A box that lies in shared memory as `in` has it goes to the array; if it is of floats it is added, by each block. */
 __global__ void one_stored_box(const __grid_constant__ tensor_map map, struct start to,
-                               unsigned bytes, const unsigned char *in)
+                               unsigned bytes, int floats, const unsigned char *in)
 {
     extern __shared__ __align__(1024) unsigned char fast[];
     for (unsigned k = threadIdx.x; k < bytes; k += blockDim.x)
@@ -82,27 +82,39 @@ __global__ void one_stored_box(const __grid_constant__ tensor_map map, struct st
     fence_async();
     __syncthreads();
     if (threadIdx.x == 0) {
-        tma_store(&map, fast, to.at[0], to.at[1], to.at[2]);
+        if (floats)
+            tma_add(&map, (const float *)fast, to.at[0], to.at[1], to.at[2]);
+        else
+            tma_store(&map, fast, to.at[0], to.at[1], to.at[2]);
         bulk_commit();
         bulk_wait<0>();
     }
 }
 
-extern "C" void LAUNCHER(stored_box)(const struct box_test *t, const unsigned char *shared,
-                                     unsigned short *array)
+template <class T>
+static void run_stored_box(const struct box_test *t, const unsigned char *shared, T *array)
 {
     const size_t n = t->size[0] * t->size[1] * t->size[2];
-    const uint64_t stride[2] = { 2 * t->size[0], 2 * t->size[0] * t->size[1] };
-    const unsigned bytes = 2 * t->box[0] * t->box[1] * t->box[2];
-    unsigned short *A = there(array, n);
+    const uint64_t stride[2] = { sizeof(T) * t->size[0], sizeof(T) * t->size[0] * t->size[1] };
+    const unsigned bytes = (unsigned)sizeof(T) * t->box[0] * t->box[1] * t->box[2];
+    T *A = there(array, n);
     unsigned char *S = there(shared, bytes);
     const struct start to = { { t->from[0], t->from[1], t->from[2], 0 } };
     tensor_map map;
-    CHECK_CUDA(tensor_map_make(&map, (const __half *)A, 3, t->size, stride, t->box));
-    one_stored_box<<<1, 64, bytes>>>(map, to, bytes, S);
+    CHECK_CUDA(tensor_map_make(&map, A, 3, t->size, stride, t->box));
+    one_stored_box<<<t->floats ? 2 : 1, 64, bytes>>>(map, to, bytes, t->floats, S);
     CHECK_LAUNCH("one_stored_box");
     back(array, A, n);
     CHECK_CUDA(cudaFree(S));
+}
+
+extern "C" void LAUNCHER(stored_box)(const struct box_test *t, const unsigned char *shared,
+                                     void *array)
+{
+    if (t->floats)
+        run_stored_box(t, shared, (float *)array);
+    else
+        run_stored_box(t, shared, (__half *)array);
 }
 
 // ---- stmatrix -----------------------------------------------------------------------------------

@@ -267,6 +267,70 @@ static tensor_map map_of_out(float *out)
     return map;
 }
 
+// ---- boxes that are added -----------------------------------------------------------------------
+
+__global__ void add_not_fenced(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_add(&map, x, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void add_overwritten(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_add(&map, x, 0, 0, 0);
+        bulk_commit();
+        x[5] = 2.0f;
+        bulk_wait_read<0>();
+    }
+}
+
+__global__ void add_not_waited_for(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_add(&map, x, 0, 0, 0);
+        bulk_commit();
+    }
+}
+
+__global__ void add_to_halves(const __grid_constant__ tensor_map map)
+{
+    __shared__ __align__(1024) float x[96];
+    x[threadIdx.x] = 1.0f;
+    fence_async();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tma_add(&map, x, 0, 0, 0);
+        bulk_commit();
+        bulk_wait_read<0>();
+    }
+}
+
+static tensor_map map_of_halves(float *out)
+{
+    const uint64_t size[3] = { 64, 2, 1 }, stride[2] = { 128, 256 };
+    const uint32_t box[3] = { 64, 2, 1 };
+    tensor_map map;
+    CHECK_CUDA(tensor_map_make(&map, (const __half *)out, 3, size, stride, box));
+    return map;
+}
+
+// ---- matrices -----------------------------------------------------------------------------------
+
 __global__ void matrices_out_of_step(void)
 {
     __shared__ __align__(16) unsigned rows[1024];
@@ -318,6 +382,11 @@ static constexpr bug bugs[] = {
     { "store_out_of_step", [](arrays a) { store_out_of_step<<<1, THREADS>>>(map_of_out(a.out)); } },
     { "store_to_two_dimensions",
       [](arrays a) { store_to_two_dimensions<<<1, THREADS>>>(map_of(a.in)); } },
+    { "add_not_fenced", [](arrays a) { add_not_fenced<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "add_overwritten", [](arrays a) { add_overwritten<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "add_not_waited_for",
+      [](arrays a) { add_not_waited_for<<<1, THREADS>>>(map_of_out(a.out)); } },
+    { "add_to_halves", [](arrays a) { add_to_halves<<<1, THREADS>>>(map_of_halves(a.out)); } },
     { "matrices_out_of_step", [](arrays) { matrices_out_of_step<<<1, THREADS>>>(); } },
     { "matrices_in_global_memory",
       [](arrays a) { matrices_in_global_memory<<<1, THREADS>>>(a.out); } },
