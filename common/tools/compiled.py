@@ -17,6 +17,7 @@ THREADS = {"naive": 256, "fa1": 256}
 # Of chapter 07's kernels for Hopper: tiles of dQ in shared memory, and atomic additions in the code. Those of
 # ordered are of whole numbers: the block's, and two of the turn, in a round and after the last.
 DQ_TILES = {"bulk": 2, "ordered": 1}
+DQ_STORES, DQ_BOXES = 16, 4  # STS.64 of a thread's part of dQ, and boxes that are added
 ATOMICS = {"wgmma": 32, "ordered": 3}
 ATOMIC = tuple(opcode + end for opcode in ("RED", "REDG", "ATOMG", "ATOM") for end in ". ")
 
@@ -105,13 +106,12 @@ def words(row):
 
 def shared_07(file, name, numbers):
     """Bytes of dynamic shared memory, which follow from the shape: the block's own rows of two matrices, two
-    stages of the others' rows, and lse and D; dS, where a tile makes dQ; for Hopper also dQ, with 8 floats
-    behind each row."""
+    stages of the others' rows, and lse and D; dS, where a tile makes dQ; for Hopper also dQ."""
     d, columns, bands, warps = numbers[:4]
     rows = 16 * bands * warps
     tiles = (2 * rows + 4 * columns) * d
     if file.folder == "3_hopper":
-        return (tiles + rows * columns) * 2 + (4 + DQ_TILES.get(file.name, 0) * (d + 8)) * columns * 4
+        return (tiles + rows * columns) * 2 + (4 + DQ_TILES.get(file.name, 0) * d) * columns * 4
     if name.endswith("_tile"):
         tiles += 2 * rows * columns
     return tiles * 2 + (2 * rows if name.endswith("_queries") else 4 * columns) * 4
@@ -216,9 +216,9 @@ ORDER = "EX2 between the wait for the scores and that for the product, on the wa
 LATE = "EX2 of the loop after the wait for the product"
 
 # And of the instructions between two products of a group: half of them at most have more than this. Two matrices are
-# described by four, a base and a constant each; where a kernel of chapter 07 has no base in a register, by six.
+# described by four, a base and a constant each; where a kernel of chapter 07 has no base in a register, by seven.
 BETWEEN = "instructions between one product of a group and the next, in the middle of all; expected at most"
-DESCRIBED = {"06": 4, "07": 6}
+DESCRIBED = {"06": 4, "07": 7}
 
 
 def weights_of(file, function):
@@ -247,17 +247,27 @@ def expect_described(chapter, function, whose, claims):
         claims.wrong.append(f"{whose}: {middle} {BETWEEN} {DESCRIBED[chapter]}")
 
 
+def expect_dQ_first(file, function, whose, claims):
+    """dQ is stored while dK is made, and one thread has the TMA add it."""
+    shares = "share_dQ" in file.source
+    claims.expect(whose, "STS.64 of dQ between the wait for dQ and that for dK, on the way with the fewest",
+                  order.stored_under_the_product(function) if shares else 0, DQ_STORES if shares else 0)
+    claims.expect(whose, "boxes of dQ that are added (UTMAREDG)", function.count("UTMAREDG"), DQ_BOXES if shares else 0)
+    claims.expect(whose, "additions of rows (UBLKRED)", function.count("UBLKRED"), 0)
+
+
 def order_wrong(file, functions):
     """What is wrong in these functions of a file, a line each."""
-    claims = Claims()
+    claims, backward = Claims(), file.made.parts[-4].startswith("07")
     for function in functions:
-        expect_order(file, function, f"{file.name}, {function.type}, d = {function.numbers[0]}", claims)
+        whose = f"{file.name}, {function.type}, d = {function.numbers[0]}"
+        (expect_dQ_first if backward else expect_order)(file, function, whose, claims)
     return claims.wrong
 
 
-def order_06():
+def orders(chapter):
     """The same of all kernels for Hopper in both types, which the tables have in one."""
-    files = nvidia.files("06", "3_hopper")
+    files = nvidia.files(chapter, "3_hopper")
     codes = in_parallel(lambda file: nvidia.code(file, "90a", ("bfloat16", "float16")), files)
     for file, functions in zip(files, codes):
         shapes = {(function.type, function.numbers[0]) for function in functions}
@@ -268,7 +278,8 @@ def order_06():
 
 def wrong_orders():
     """Patches that make a kernel wrong in a way that only its machine code shows."""
-    return sorted((nvidia.home_of("06") / "tests/mutants/machine_code").glob("*.patch"))
+    return [patch for chapter in ("06", "07")
+            for patch in sorted((nvidia.home_of(chapter) / "tests/mutants/machine_code").glob("*.patch"))]
 
 
 def accepted(patch):
@@ -276,17 +287,17 @@ def accepted(patch):
     rejected, else why not."""
     folder = nvidia.BUILD / "wrong" / patch.stem
     shutil.rmtree(folder, ignore_errors=True)
-    kernel = nvidia.home_of("06") / "kernels/3_hopper" / f"{patch.stem.split('_')[0]}.cu"
-    source = folder / kernel
-    for copied in kernel, kernel.parent.parent / "parts/persistent.cuh":
-        (folder / copied).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(copied, folder / copied)
+    kernel = patch.parents[3] / "kernels/3_hopper" / f"{patch.stem.split('_')[0]}.cu"
+    source, parts = folder / kernel, kernel.parent.parent / "parts"
+    shutil.copytree(parts, folder / parts)
+    source.parent.mkdir(parents=True)
+    shutil.copy(kernel, source)
     nvidia.output_of("patch", "-s", "-p1", "-F", "0", "-d", folder, "-i", patch.resolve())
     source.write_text(source.read_text().replace("TENSOR_LAUNCH(launch, p, a, stream);",
                                                  "launch<__nv_bfloat16, 64>(p, a, stream);"))
     nvidia.output_of(nvidia.NVCC, "-std=c++17", "-O3", "-lineinfo", f"-I{folder}", "-I.",
                      "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-o", folder / "cubin", source)
-    file = nvidia.File(source.stem, "3_hopper", nvidia.source_of(source), folder)
+    file = nvidia.File(source.stem, "3_hopper", nvidia.source_of(source), source.with_suffix(""))
     functions = nvidia.functions(folder / "cubin")
     if len(functions) != 1:
         return f"{patch}: {len(functions)} kernels, expected 1"
@@ -383,14 +394,19 @@ def sass_07(version):
              "by make cuda-table",
              "# kernel d arch HMMA LDSM EX2 RED"]
     files, gpus = nvidia.files("07", "2_tensor_cores"), ("80", "90")
-    rows = [backward_row(*of, claims) for of in complete(all_functions(files, gpus), files, gpus)]
-    return lines + [words(row) for row in rows], claims.wrong
+    lines += [words(backward_row(*of, claims)) for of in complete(all_functions(files, gpus), files, gpus)]
+    lines += ["# for Hopper: instructions in the whole code; the checksum is of the machine code",
+              "# kernel d arch HGMMA UTMALDG SYNCS EX2 RED UTMAREDG checksum"]
+    files, gpus = nvidia.files("07", "3_hopper"), ("90a",)
+    lines += [words(backward_hopper_row(file, function, claims))
+              for file, _, function in complete(all_functions(files, gpus), files, gpus)]
+    return lines, claims.wrong
 
 
 def backward_hopper_row(file, function, claims):
     """One HGMMA is 64 rows by 16 summed elements: d in S and dP, queries in dV and dK, 128 keys in dQ."""
     d, queries = function.numbers[:2]
-    kinds = ("HGMMA",), ("UTMALDG",), ("SYNCS",), ("MUFU.EX2",), ATOMIC, ("UBLKRED",)
+    kinds = ("HGMMA",), ("UTMALDG",), ("SYNCS",), ("MUFU.EX2",), ATOMIC, ("UTMAREDG",)
     counts = [function.count(*opcodes) for opcodes in kinds]
     whose = f"{function.name}, d = {d}, sm_90a"
     claims.expect(whose, "HGMMA", counts[0], 2 * d // 16 + 2 * queries // 16 + 128 // 16)
@@ -398,21 +414,10 @@ def backward_hopper_row(file, function, claims):
     claims.some(whose, "SYNCS", counts[2])
     claims.expect(whose, "MUFU.EX2", counts[3], queries // 2)
     claims.expect(whose, "atomic additions", counts[4], ATOMICS.get(file.name, 0))
-    claims.some(whose, "UBLKRED", counts[5], wanted="bulk_add" in file.source)
+    expect_dQ_first(file, function, whose, claims)
     expect_described("07", function, whose, claims)
     claims.expect(whose, "accesses to local memory", function.count(*sass.LOCAL), 0)
-    return function.name, d, *counts
-
-
-def sass_hopper_07(version):
-    claims = Claims()
-    lines = [f"# nvcc {version}, -O3, bfloat16, sm_90a; instructions in the code of each kernel, "
-             "by make cuda-table",
-             "# kernel d HGMMA UTMALDG SYNCS EX2 RED UBLKRED"]
-    files, gpus = nvidia.files("07", "3_hopper"), ("90a",)
-    lines += [words(backward_hopper_row(file, function, claims))
-              for file, _, function in complete(all_functions(files, gpus), files, gpus)]
-    return lines, claims.wrong
+    return f"cuda_{file.name}", d, "90a", *counts, function.checksum()
 
 
 def spilled_bytes(function):

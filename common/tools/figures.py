@@ -8,7 +8,7 @@
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
     course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
 
-TABLE is 06/resources, 06/sass, 06/budget, 07/resources, 07/sass or 07/sass_hopper, as in NN_…/results. PROBLEMS
+TABLE is 06/resources, 06/sass, 06/budget, 07/resources or 07/sass, as in NN_…/results. PROBLEMS
 are d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
 """
 import difflib
@@ -20,8 +20,7 @@ import measured
 import nvidia
 
 MAKERS = {"07/resources": compiled.resources_07, "07/sass": compiled.sass_07,
-          "07/sass_hopper": compiled.sass_hopper_07, "06/resources": compiled.resources_06,
-          "06/sass": compiled.sass_06, "06/budget": compiled.budget_06}
+          "06/resources": compiled.resources_06, "06/sass": compiled.sass_06, "06/budget": compiled.budget_06}
 
 
 def budget_cells(row):
@@ -40,8 +39,8 @@ def code(row):
 PAGES = {
     "07/resources": ("kernel|d|registers|shared memory", lambda row: (*code(row), *row[3:5])),
     "07/sass": ("kernel|d|`HMMA`|`LDSM`|`MUFU.EX2`|`RED`", lambda row: (*code(row), *row[3:7])),
-    "07/sass_hopper": ("kernel|d|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU.EX2`|`RED`|`UBLKRED`",
-                       lambda row: (*code(row), *row[2:])),
+    "07/sass 90a": ("kernel|d|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU.EX2`|`RED`|`UTMAREDG`",
+                    lambda row: (*code(row), *row[3:9])),
     "06/resources": ("kernel|d|Br, Bc|registers|shared memory|blocks|warps|limited by",
                      lambda row: (*code(row), row[3], *row[5:8], f"{row[8]} of {row[9]}", row[10])),
     "06/sass": ("kernel|d|Br, Bc|`HMMA`|`LDSM`|`LDGSTS`|`MUFU`|float32|others",
@@ -63,11 +62,11 @@ def path_of(table):
 def print_table(table, gpu=None):
     headings, cells = PAGES.get(f"{table} {gpu}", PAGES[table])
     rows = [line.split() for line in path_of(table).read_text().splitlines() if not line.startswith("#")]
-    column = {"07/sass_hopper": None, "06/budget": 0}.get(table, 2)
+    column = {"06/budget": 0}.get(table, 2)
     print("| " + headings.replace("|", " | ") + " |")
     print("|" + "---|" * len(headings.split("|")))
     for row in rows:
-        if column is None or row[column] == gpu:
+        if row[column] == gpu:
             print("| " + " | ".join(map(str, cells(row))) + " |")
     return 0
 
@@ -120,7 +119,7 @@ def order():
         print("skipped: the order in machine code: no nvcc here")
         return 0
     try:
-        wrong = compiled.order_06() + list(filter(None, map(compiled.accepted, compiled.wrong_orders())))
+        wrong = compiled.orders("06") + compiled.orders("07") + list(filter(None, map(compiled.accepted, compiled.wrong_orders())))
     except nvidia.Missing as missing:
         print(f"skipped: the order in machine code: {missing}")
         return 0

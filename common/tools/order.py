@@ -1,6 +1,7 @@
 """order.py - what lies between two instructions of a kernel's machine code, whichever way a thread goes.
 
     order.under_the_product(function)    EX2 between the wait for scores and the wait for the product, and elsewhere
+    order.stored_under_the_product(function)   STS.64 between the last wait for one product and that for all
     order.between_products(function)     the other instructions between one HGMMA of a group and the next
 
 A kernel may wait for a tile's scores alone and make weights of them while a product runs. In its source the wait for
@@ -104,6 +105,22 @@ def under_the_product(function):
     behind = reached(function, set(second), lambda place: scores(place) or not loop[0] <= place <= loop[1])
     late = {place for place, _ in behind if loop[0] <= place <= loop[1] and power(place)}
     return 0 if missed or not second else min(second.values()), len(late)
+
+
+def stored_under_the_product(function):
+    """For the loop with products: the fewest STS.64 on a way from a wait for all but one product to the wait for all."""
+    code, loop = function.instructions, function.inmost("HGMMA")
+
+    def waits(place):
+        return WAIT_FOR_SCORES.match(code[place]) or WAIT_FOR_PRODUCT.match(code[place])
+
+    def store(place):
+        return code[place].startswith("STS.64") and not function.predicates[place]
+
+    first = {state for state in reached(function, {(0, ())})
+             if loop and loop[0] <= state[0] <= loop[1] and WAIT_FOR_SCORES.match(code[state[0]])}
+    ways = reached(function, first, waits, store)
+    return min((cost for state, cost in ways.items() if WAIT_FOR_PRODUCT.match(code[state[0]])), default=0)
 
 
 def between_products(function):

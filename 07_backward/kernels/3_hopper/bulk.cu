@@ -1,8 +1,9 @@
 /*
  * dQ added in bulk: wgmma, and as many accesses.
  *
- * There each thread adds its numbers of dQ one by one. Here dQ of a tile goes to shared memory, and a thread a row asks a
- * unit to add that row to global memory. It has two stages: while one is read, the next tile's dQ is made.
+ * There each thread adds its numbers of dQ one by one. Here dQ of a tile goes to shared memory as four boxes, and one thread
+ * asks the TMA to add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
+ * one is read, the next tile's dQ is made.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
@@ -17,12 +18,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     bulk_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
-    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ = Br * dQ_row<TRAITS>() };
+    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const two_dQ = (float *)(dS + Bc * Br * 2), *const two_lse = two_dQ + STAGES * DQ;  // a tile's lse, then its D
+    unsigned char *const two_dQ = dS + Bc * Br * 2;
+    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // after a tile's lse its D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -80,29 +82,27 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
-        issue_product<T>(&dK, packed, Q);                                    // 16
-        bulk_wait_read<1>();  // this thread's row of dQ, of the tile before the last, has been read
-        __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
+        if (threadIdx.x == 0)
+            bulk_wait_read<1>();  // dQ of the tile before the last has been read
+        __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
             __syncthreads();
         }
-        ask_dQ<T, TRAITS>(dQ, dS, K);                                        // 15
-        wgmma_wait<0>(dQ);
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
-        share_dQ<TRAITS>(two_dQ + r % STAGES * DQ, dQ, p.scale);
+        issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
+        issue_product<T>(&dK, packed, Q);                                    // 16
+        wgmma_wait<1>(dQ);  // dQ is there, and is stored while dK is made
+        share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
         fence_async();    // and what will be added
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
         cp_async_wait<0>();
         __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
-        if ((int)threadIdx.x < min(Br, Nq - i0)) {
-            const size_t row = (size_t)head_of(r) * p.Nq + (size_t)i0 + threadIdx.x;
-            const float *const sums = two_dQ + r % STAGES * DQ + (int)threadIdx.x * dQ_row<TRAITS>();
-            bulk_add(a.dQ + row * HEAD_DIM, sums, HEAD_DIM * sizeof(float));
-        }
-        bulk_commit();    // a group for each tile, also where it is empty
+        if (threadIdx.x == 0)
+            tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }
-    bulk_wait_read<0>();  // shared memory must not go before
+    if (threadIdx.x == 0)
+        bulk_wait_read<0>();  // shared memory must not go before
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
     store_gradient(&dV, a.dV + key * HEAD_DIM, (int)p.Nk - j0, 1.0f);
@@ -116,7 +116,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
     typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * HEAD_DIM + shape::BR * shape::BC;
-    const size_t floats = (size_t)STAGES * shape::BC * (2 + dQ_row<shape>());
+    const size_t floats = (size_t)STAGES * shape::BC * (2 + HEAD_DIM);
     const size_t bytes = rows * sizeof(T) + floats * sizeof(float);
     allow_shared<bulk_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);

@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     ordered_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
-    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ = Br * dQ_row<TRAITS>() };
+    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     __shared__ unsigned number;
@@ -33,7 +33,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     const unsigned block = number % gridDim.x, kv = number / gridDim.x, of_a_head = ceil_div(p.Nq, Br);
     unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const rows_of_dQ = (float *)(dS + Bc * Br * 2), *const two_lse = rows_of_dQ + DQ;  // a tile's lse, then its D
+    unsigned char *const boxes_of_dQ = dS + Bc * Br * 2;
+    float *const two_lse = (float *)(boxes_of_dQ + DQ_BYTES);                           // after a tile's lse its D
     const int Nq = (int)p.Nq, j0 = (int)block * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(kv / p.Hkv * p.H + kv % p.Hkv * p.H / p.Hkv);
@@ -53,9 +54,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     const auto turn_of = [&](int r) { return a.turns + 1 + (unsigned)head_of(r) * of_a_head + (unsigned)(row_of(r) / Br); };
     const auto give_turn = [&](int r) {
         bulk_wait<0>();   // not only read: added
-        __syncwarp();
-        if (threadIdx.x == 0)
-            turn_next(turn_of(r));
+        turn_next(turn_of(r));
     };
     const unsigned char *const my_K = rows_of_group(K), *const my_V = rows_of_group(V);
     fragments<TRAITS> dK, dV;
@@ -98,8 +97,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
-        issue_product<T>(&dK, packed, Q);                                    // 16
-        if (threadIdx.x < 32 && r > 0)
+        if (threadIdx.x == 0 && r > 0)
             give_turn(r - 1);
         __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
@@ -107,26 +105,21 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
             fence_async();
             __syncthreads();
         }
-        ask_dQ<T, TRAITS>(dQ, dS, K);                                        // 15
-        wgmma_wait<0>(dQ);
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
-        share_dQ<TRAITS>(rows_of_dQ, dQ, p.scale);
+        issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
+        issue_product<T>(&dK, packed, Q);                                    // 16
+        wgmma_wait<1>(dQ);  // dQ is there, and is stored while dK is made
+        share_dQ<TRAITS>(boxes_of_dQ, dQ, p.scale);
         fence_async();    // and what will be added
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
         cp_async_wait<0>();
         __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
-        if (threadIdx.x >= 32)
-            continue;     // one warp adds, and so one warp waits
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {  // one thread adds, and so one thread waits
             turn_wait(turn_of(r), block);
-        __syncwarp();
-        fence_async_global();  // the TMA sees what blocks before have added
-        for (int n = (int)threadIdx.x; n < min(Br, Nq - i0); n += 32) {
-            const size_t row = (size_t)head_of(r) * p.Nq + (size_t)(i0 + n);
-            bulk_add(a.dQ + row * HEAD_DIM, rows_of_dQ + n * dQ_row<TRAITS>(), HEAD_DIM * sizeof(float));
+            fence_async_global();  // the TMA sees what blocks before have added
+            tma_add_dQ<TRAITS>(&maps.dQ, boxes_of_dQ, i0, head_of(r));
         }
-        bulk_commit();
     }
-    if (threadIdx.x < 32 && rounds > 0)
+    if (threadIdx.x == 0 && rounds > 0)
         give_turn(rounds - 1);
     const size_t key = (size_t)kv * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
@@ -141,7 +134,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
     typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * HEAD_DIM + shape::BR * shape::BC;
-    const size_t floats = (size_t)shape::BC * (2 * STAGES + dQ_row<shape>());
+    const size_t floats = (size_t)shape::BC * (2 * STAGES + HEAD_DIM);
     const size_t bytes = rows * sizeof(T) + floats * sizeof(float);
     allow_shared<ordered_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);

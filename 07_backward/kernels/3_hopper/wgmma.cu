@@ -85,20 +85,20 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
         fence_async();    // threads have written what the tensor cores will read
-        issue_product<T>(&dK, packed, Q);                                    // 16
         __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
             __syncthreads();
         }
-        ask_dQ<T, TRAITS>(dQ, dS, K);                                        // 15
-        wgmma_wait<0>(dQ);
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
+        issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
+        issue_product<T>(&dK, packed, Q);                                    // 16
+        wgmma_wait<1>(dQ);  // dQ is there, and is added while dK is made
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
         cp_async_wait<0>();
         __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
     }

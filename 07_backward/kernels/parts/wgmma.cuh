@@ -15,8 +15,19 @@
 
 /* The arrays of all heads, as the TMA has to know them. */
 struct backward_maps {
-    tensor_map Q, K, V, dO;
+    tensor_map Q, K, V, dO, dQ;
 };
+
+/* dQ in boxes of float32: half as many elements a row. */
+enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
+
+static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
+{
+    const uint64_t size[3] = { p->d, p->Nq, p->B * p->H };
+    const uint64_t stride[2] = { p->d * sizeof *dQ, p->Nq * p->d * sizeof *dQ };
+    const uint32_t box[3] = { DQ_BOX_WIDTH, GROUP_ROWS, 1 };
+    CHECK_CUDA(tensor_map_make(map, dQ, 3, size, stride, box));
+}
 
 template <class T, class TRAITS>
 static struct backward_maps make_backward_maps(const struct attention *p,
@@ -27,6 +38,7 @@ static struct backward_maps make_backward_maps(const struct attention *p,
     make_map<T>(&maps.dO, a->dO16, p->B * p->H, p->Nq, p->d, TRAITS::BC);
     make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
     make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
+    make_map_of_dQ(&maps.dQ, a->dQ, p);
     return maps;
 }
 
@@ -67,8 +79,8 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
  * columns together, and so A is transposed on its way.
  */
 template <class T, class TRAITS>
-__device__ static inline void ask_dQ(float (&dQ)[32], const unsigned char *dS,
-                                     const unsigned char *K)
+__device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
+                                       const unsigned char *K)
 {
     enum { BOX = TRAITS::BR * ROW_BYTES };
     const unsigned box = warpgroup_number() * BOX;
@@ -95,23 +107,41 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Floats from one row of dQ in shared memory to the next: d, and 8 more. A warp stores pairs of 8 rows, and half of it at a
- * time: then four rows that lie 32 bytes apart are in different banks.
+ * factor dQ, this warpgroup's part, goes to shared memory: two boxes of 32 elements a row, as the TMA has them. A warp stores
+ * pairs of floats, of four rows at a time, and a pair of chunks holds those of one row. It lies at pair k ^ r / 2 % 4, so two
+ * rows that follow one another would meet in the same banks. Odd rows therefore store their pairs in another order.
  */
-template <class TRAITS> __host__ __device__ constexpr int dQ_row(void)
+template <class TRAITS>
+__device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
 {
-    return TRAITS::D + 8;
+    const int lane = lane_of_warp(), row = (int)threadIdx.x % 128 / 32 * 16 + lane / 4;
+    const bool odd = row % 2;
+    const int first =
+        row * ROW_BYTES + ((lane % 4 / 2 ^ row % 8 ^ (odd ? 4 : 0)) * 16) + lane % 2 * 8;
+    unsigned char *const mine = boxes + (int)warpgroup_number() * 2 * DQ_BOX;
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+        for (int h = 0; h < 2; h++) {
+            const float *const even_row = &dQ[4 * k + 2 * h], *const odd_row =
+                                                                  &dQ[4 * (k ^ 2) + 2 * h];
+            *(float2 *)(mine + k / 4 * DQ_BOX + (first ^ k % 4 * 32) + 8 * h * ROW_BYTES) =
+                make_float2(factor * (odd ? odd_row[0] : even_row[0]),
+                            factor * (odd ? odd_row[1] : even_row[1]));
+        }
 }
 
-/* factor dQ, this warpgroup's part, goes to shared memory. */
+/* One thread asks for the four boxes of the tile's dQ to be added, two of each warpgroup. */
 template <class TRAITS>
-__device__ static inline void share_dQ(float *to, const float (&dQ)[32], float factor)
+__device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
+                                         int head)
 {
-    float *const first = to + row_of_dQ<TRAITS>(0) * dQ_row<TRAITS>() + element_of_dQ<TRAITS>(0);
 #pragma unroll
-    for (int n = 0; n < 32; n += 2)
-        *(float2 *)(first + n / 2 % 2 * 8 * dQ_row<TRAITS>() + n / 4 * 8) =
-            make_float2(factor * dQ[n], factor * dQ[n + 1]);
+    for (int b = 0; b < 4; b++) {
+        const int row = TRAITS::BC > 64 ? b / 2 * GROUP_ROWS : 0;
+        const int element = b % 2 * DQ_BOX_WIDTH + (TRAITS::D > 64 ? b / 2 * 64 : 0);
+        tma_add(map, (const float *)(boxes + b * DQ_BOX), element, i0 + row, head);
+    }
+    bulk_commit();
 }
 
 #endif

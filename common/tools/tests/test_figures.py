@@ -94,7 +94,7 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.wrong_07(), [])
         self.assertEqual(compiled.words(self.row), "mma_tile 64 90 160 72 32 4")
         self.assertEqual(self.wrong_hopper_07(), [])
-        self.assertEqual(compiled.words(self.row), "ordered_tile 64 32 6 5 64 3 7")
+        self.assertEqual(compiled.words(self.row[:9]), "cuda_ordered 64 90a 32 6 6 64 3 4")
 
     def test_products(self):
         self.refused(self.wrong_06(without("HMMA")), "HMMA a tile, expected 64")
@@ -132,8 +132,15 @@ class Claims(unittest.TestCase):
     def test_atomic_additions(self):
         self.refused(self.wrong_07(without("RED")), "7 atomic additions in all, expected 8")
         self.refused(self.wrong_hopper_07(name="bulk"), "3 atomic additions, expected 0")
-        self.refused(self.wrong_hopper_07(without("UBLKRED", all)), "0 UBLKRED, expected some")
-        self.assertIn("7 UBLKRED, expected none", self.wrong_hopper_07(name="wgmma")[1])
+        self.refused(self.wrong_hopper_07(without("UTMAREDG")), "3 boxes of dQ that are added (UTMAREDG), expected 4")
+        self.assertIn("4 boxes of dQ that are added", "\n".join(self.wrong_hopper_07(name="wgmma")))
+        added = "        /*fff0*/ UBLKRED.G.S.ADD.F32.RN [UR4], [UR6], UR8 ;\n"
+        self.refused(self.wrong_hopper_07(lambda text: text + added), "1 additions of rows (UBLKRED), expected 0")
+
+    def test_dQ_is_stored_while_dK_is_made(self):
+        self.refused(self.wrong_hopper_07(without("STS.64")), "15 STS.64 of dQ between the wait for dQ and that for dK")
+        self.refused(self.wrong_hopper_07(without("WARPGROUP.DEPBAR.LE gsb0, 0x0")), "0 STS.64 of dQ between the wait")
+        self.refused(self.wrong_hopper_07(lambda text: text.replace("gsb0, 0x1", "gsb0, 0x0")), "0 STS.64 of dQ between")
 
     def test_registers_and_turns(self):
         fewer = self.wrong_hopper(lambda text: text.replace("0xf0", "0xe8"))
@@ -150,8 +157,8 @@ class Claims(unittest.TestCase):
             return lambda text: re.sub(r"(.*HGMMA.*\n)", r"\1" + count * "        /*fff0*/ UMOV UR5, 0x40000040 ;\n", text)
         self.assertEqual(self.wrong_hopper(more(4)), [])
         self.refused(self.wrong_hopper(more(5)), "5 instructions between one product of a group and the next")
-        self.assertEqual(self.wrong_hopper_07(more(6)), [])
-        self.refused(self.wrong_hopper_07(more(7)), "expected at most 6")
+        self.assertEqual(self.wrong_hopper_07(more(7)), [])
+        self.refused(self.wrong_hopper_07(more(8)), "expected at most 7")
 
     def test_powers_are_under_the_product_where_the_source_waits_for_scores_alone(self):
         moved_up = self.wrong_hopper(text="pingpong_64_moved_up_sm_90a")
@@ -178,7 +185,7 @@ class Order(unittest.TestCase):
 
     def order(self, version, wrong=(), accepted=""):
         with mock.patch.object(nvidia, "version", return_value=version), \
-                mock.patch.object(compiled, "order_06", return_value=list(wrong)), \
+                mock.patch.object(compiled, "orders", lambda chapter: list(wrong) if chapter == "06" else []), \
                 mock.patch.object(compiled, "accepted", return_value=accepted):
             return run("order")
 
@@ -203,7 +210,7 @@ class Order(unittest.TestCase):
         self.assertEqual(len(compiled.order_wrong(file, [function, function])), 4)
         with mock.patch.object(nvidia, "code", return_value=[function]):
             with self.assertRaisesRegex(nvidia.Failed, "expected bfloat16 and float16, d = 64 and 128"):
-                compiled.order_06()
+                compiled.orders("06")
 
 
 class Text(unittest.TestCase):
