@@ -53,7 +53,16 @@ STEP(CUDA_WGMMA, wgmma,
      .any_order = true)
 
 STEP(CUDA_BULK, bulk,
-     .idea = "… and bulk additions to dQ, a row at a time",
+     .idea = "… and bulk additions to dQ, four boxes a tile",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_boxes,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS,
+     .compute_capability = 90,
+     .any_order = true)
+
+STEP(CUDA_ROLES, roles,
+     .idea = "… and warps with roles, one barrier a round",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },
@@ -62,7 +71,7 @@ STEP(CUDA_BULK, bulk,
      .any_order = true)
 
 STEP(CUDA_ORDERED, ordered,
-     .idea = "… in a fixed order: the same bits every time",
+     .idea = "bulk in a fixed order: the same bits every time",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },

@@ -35,6 +35,11 @@ TEST(cuda_bulk, agrees_with_the_reference)
     assert_right(CUDA_BULK);
 }
 
+TEST(cuda_roles, agrees_with_the_reference)
+{
+    assert_right(CUDA_ROLES);
+}
+
 TEST(cuda_ordered, agrees_with_the_reference)
 {
     assert_right(CUDA_ORDERED);
@@ -50,7 +55,7 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
         struct attention p = attention_of(1, 2, 1, lengths[k][0], lengths[k][1], k % 2 ? 64 : 128);
         p.dtype = k % 3 ? DTYPE_BF16 : DTYPE_F16;
         p.causal = k % 4 != 0;
-        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 3);
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + (k + k / 4) % 4);
         struct test_problem t = problem_of(p, 0, k);
         assert_backward(on_cuda(name), &t);
         problem_free(&t);
@@ -65,11 +70,11 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {
     enum { NQ = 200, NK = 205, TILE = 128, H = 2 };
     static const size_t keys[] = { TILE + NK - NQ, 170 };
-    for (size_t k = 0; k < 12; k++) {
-        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 3);
-        const size_t key = keys[k / 6], first = key - (NK - NQ);  // the first query that sees it
+    for (size_t k = 0; k < 16; k++) {
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 4);
+        const size_t key = keys[k / 8], first = key - (NK - NQ);  // the first query that sees it
         struct attention p = cuda_shape(name, H, 1, NQ, NK);
-        p.d = k % 6 < 3 ? 64 : 128;
+        p.d = k % 8 < 4 ? 64 : 128;
         p.causal = true;
         struct test_problem t = problem_of(p, 0, 1);
         for (size_t c = 0; c < p.d; c++)

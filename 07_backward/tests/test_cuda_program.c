@@ -67,12 +67,13 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
           (const char *const[]){ "cuda_standard      does not support --dtype bf16",
                                  "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n",
-                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_ordered ", "cuda_bulk\n",
-                                 "cuda_complete ", "cuda_ordered\n", NULL });
+                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_roles ", "cuda_bulk\n",
+                                 "cuda_ordered ", "cuda_roles\n", "cuda_complete ",
+                                 "cuda_ordered\n", NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
-          (const char *const[]){ "dQ stores", "dV, cuda_bulk", "cuda_ordered ran on ",
+          (const char *const[]){ "dQ stores", "dV, cuda_roles", "cuda_ordered ran on ",
                                  "dQ: the same bits", NULL });
 }
 

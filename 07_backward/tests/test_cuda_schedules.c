@@ -176,6 +176,7 @@ TEST(cuda_count, is_that_of_the_headings)
         // a box brings 128 keys, and here that is all
         [CUDA_WGMMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_BULK] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_ROLES] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_ORDERED] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,

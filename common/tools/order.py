@@ -108,7 +108,8 @@ def under_the_product(function):
 
 
 def stored_under_the_product(function):
-    """For the loop with products: the fewest STS.64 on a way from a wait for all but one product to the wait for all."""
+    """For the loop with products: the fewest STS.64 on a way from its last wait for all but one product to the wait for
+    all."""
     code, loop = function.instructions, function.inmost("HGMMA")
 
     def waits(place):
@@ -119,7 +120,8 @@ def stored_under_the_product(function):
 
     first = {state for state in reached(function, {(0, ())})
              if loop and loop[0] <= state[0] <= loop[1] and WAIT_FOR_SCORES.match(code[state[0]])}
-    ways = reached(function, first, waits, store)
+    last = max((place for place, _ in first), default=None)
+    ways = reached(function, {state for state in first if state[0] == last}, waits, store)
     return min((cost for state, cost in ways.items() if WAIT_FOR_PRODUCT.match(code[state[0]])), default=0)
 
 

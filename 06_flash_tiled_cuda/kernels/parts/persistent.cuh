@@ -6,6 +6,7 @@
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
 
+#include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 
@@ -14,30 +15,6 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
-
-/* Tiles on their way from one producer to all consumers, with room for STAGES. Tile n is in stage n % STAGES, and n goes on
-   counting as long as the block stays. */
-template <int STAGES> struct pipeline {
-    uint64_t full[STAGES], empty[STAGES];
-
-    static __device__ int stage(int n) { return n % STAGES; }
-    static __device__ int parity(int n) { return n / STAGES % 2; }
-    __device__ void init(unsigned consumers)
-    {
-        for (int s = 0; s < STAGES; s++) {
-            mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], consumers);
-        }
-    }
-    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // the first time round it is
-    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // the mbarrier that the copy is to tell
-    {
-        mbarrier_arrive_expect(&full[stage(n)], bytes);
-        return &full[stage(n)];
-    }
-    __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
-    __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
-};
 
 /* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. If there
    are no more, the head is NO_MORE. */

@@ -130,17 +130,26 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
         }
 }
 
-/* One thread asks for the four boxes of the tile's dQ to be added, two of each warpgroup. */
+/* One thread asks for the two boxes of a warpgroup's part of dQ to be added. */
+template <class TRAITS>
+__device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
+                                           int group, int i0, int head)
+{
+    const int row = TRAITS::BC > 64 ? group * GROUP_ROWS : 0;
+    const int element = TRAITS::D > 64 ? group * 64 : 0;
+#pragma unroll
+    for (int b = 0; b < 2; b++)
+        tma_add(map, (const float *)(boxes + (2 * group + b) * DQ_BOX), element + b * DQ_BOX_WIDTH,
+                i0 + row, head);
+}
+
+/* The same for both warpgroups. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
 {
-#pragma unroll
-    for (int b = 0; b < 4; b++) {
-        const int row = TRAITS::BC > 64 ? b / 2 * GROUP_ROWS : 0;
-        const int element = b % 2 * DQ_BOX_WIDTH + (TRAITS::D > 64 ? b / 2 * 64 : 0);
-        tma_add(map, (const float *)(boxes + b * DQ_BOX), element, i0 + row, head);
-    }
+    tma_add_part<TRAITS>(map, boxes, 0, i0, head);
+    tma_add_part<TRAITS>(map, boxes, 1, i0, head);
     bulk_commit();
 }
 
