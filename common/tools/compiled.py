@@ -409,8 +409,9 @@ def sass_07(version):
              "# kernel d arch HMMA LDSM EX2 RED"]
     files, gpus = nvidia.files("07", "2_tensor_cores"), ("80", "90")
     lines += [words(backward_row(*of, claims)) for of in complete(all_functions(files, gpus), files, gpus)]
-    lines += ["# for Hopper: instructions in the whole code; the checksum is of the machine code",
-              "# kernel d arch HGMMA UTMALDG SYNCS EX2 RED UTMAREDG checksum"]
+    lines += ["# for Hopper: instructions in the whole code, and of a round on the way with the fewest; the checksum is of the "
+              "machine code",
+              "# kernel d arch HGMMA UTMALDG SYNCS EX2 RED UTMAREDG round checksum"]
     files, gpus = nvidia.files("07", "3_hopper"), ("90a",)
     lines += [words(backward_hopper_row(file, function, claims))
               for file, _, function in complete(all_functions(files, gpus), files, gpus)]
@@ -429,7 +430,7 @@ def backward_hopper_row(file, function, claims):
     claims.expect(whose, "MUFU.EX2", counts[3], queries // 2)
     claims.expect(whose, "atomic additions", counts[4], ATOMICS.get(file.name, 0))
     expect_backward(file, function, whose, claims)
-    return f"cuda_{file.name}", d, "90a", *counts, function.checksum()
+    return f"cuda_{file.name}", d, "90a", *counts, order.least_round(function), function.checksum()
 
 
 def spilled_bytes(function):

@@ -39,8 +39,8 @@ def code(row):
 PAGES = {
     "07/resources": ("kernel|d|registers|shared memory", lambda row: (*code(row), *row[3:5])),
     "07/sass": ("kernel|d|`HMMA`|`LDSM`|`MUFU.EX2`|`RED`", lambda row: (*code(row), *row[3:7])),
-    "07/sass 90a": ("kernel|d|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU.EX2`|`RED`|`UTMAREDG`",
-                    lambda row: (*code(row), *row[3:9])),
+    "07/sass 90a": ("kernel|d|`HGMMA`|`UTMALDG`|`SYNCS`|`MUFU.EX2`|`RED`|`UTMAREDG`|a round",
+                    lambda row: (*code(row), *row[3:10])),
     "06/resources": ("kernel|d|Br, Bc|registers|shared memory|blocks|warps|limited by",
                      lambda row: (*code(row), row[3], *row[5:8], f"{row[8]} of {row[9]}", row[10])),
     "06/sass": ("kernel|d|Br, Bc|`HMMA`|`LDSM`|`LDGSTS`|`MUFU`|float32|others",

@@ -2,6 +2,7 @@
 
     order.under_the_product(function)    EX2 between the wait for scores and the wait for the product, and elsewhere
     order.stored_under_the_product(function)   STS.64 between the last wait for one product and that for all
+    order.least_round(function)          instructions of a round of the loop with products, on the way with the fewest
     order.between_products(function)     the other instructions between one HGMMA of a group and the next
 
 A kernel may wait for a tile's scores alone and make weights of them while a product runs. In its source the wait for
@@ -123,6 +124,16 @@ def stored_under_the_product(function):
     last = max((place for place, _ in first), default=None)
     ways = reached(function, {state for state in first if state[0] == last}, waits, store)
     return min((cost for state, cost in ways.items() if WAIT_FOR_PRODUCT.match(code[state[0]])), default=0)
+
+
+def least_round(function):
+    """From the first product of the loop to its last wait for all of them."""
+    code, (begin, end) = function.instructions, function.inmost("HGMMA")
+    first = next(place for place in range(begin, end) if code[place].startswith("HGMMA"))
+    last = max((place for place in range(begin, end) if WAIT_FOR_PRODUCT.match(code[place])), default=end)
+    starts = {state for state in reached(function, {(0, ())}) if state[0] == first}
+    ways = reached(function, starts, lambda place: place == last, lambda place: 1)
+    return min((cost for state, cost in ways.items() if state[0] == last), default=0)
 
 
 def between_products(function):

@@ -48,7 +48,8 @@ def pictures():
     for chapter, kernel, products, shape in (
             (six, "wgmma", "S PV", ("--n-q", 128, "--n-k", 512, "--d", 128)),
             (six, "roles", "S PV", ("--n-q", 128, "--n-k", 512, "--d", 128)),
-            (seven, "cuda_wgmma", "S,dP dV,dK dQ", ("--n-q", 256, "--n-k", 128, "--d", 64))):
+            (seven, "cuda_wgmma", "S,dP dV,dK dQ", ("--n-q", 256, "--n-k", 128, "--d", 64)),
+            (seven, "cuda_roles", "S,dP dV,dK dQ", ("--n-q", 256, "--n-k", 128, "--d", 64))):
         yield (f"{chapter}/pages/pictures/timeline_{kernel.replace('cuda_', '')}.svg", "timeline.gp",
                functools.partial(timeline, chapter=chapter, kernel=kernel, products=products, shape=shape))
     for chapter in (six, seven):

@@ -23,7 +23,7 @@ template <class TRAITS> struct roles_smem {
     unsigned char K[K_BYTES], V[K_BYTES];
     struct { unsigned char Q[Q_BYTES], dO[Q_BYTES]; } queries[STAGES];
     unsigned char dS[STAGES][Bc * Br * 2], dQ[4 * DQ_BOX];
-    struct { float lse[Br], D[Br]; } statistics[STAGES];
+    struct { float shift[Br], D[Br]; } statistics[STAGES];  // log2(e) lse, and D
 };
 
 struct roles_block {
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
                 block.queries.producer_acquire(r);
                 for (int n = 0; n < Br; n += 64) {
                     const int row = n + (int)threadIdx.x % 64, i = i0 + row;
-                    to.lse[row] = i < Nq ? a.lse[head * Nq + i] : 0.0f;
+                    to.shift[row] = i < Nq ? shift_of(LOG2E, a.lse[head * Nq + i]) : 0.0f;
                     to.D[row] = i < Nq ? a.D[head * Nq + i] : 0.0f;
                 }
                 block.queries.producer_arrive(r);
@@ -100,6 +100,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
     setmaxnreg_inc<MANY>();
     const unsigned char *const my_K = rows_of_group(smem.K), *const my_V = rows_of_group(smem.V);
+    const int full_from = full_tiles_from<TRAITS>(p, j0);
     pipeline<1> &my_dQ = block.dQ[warpgroup_number()];
     fragments<TRAITS> dK, dV;
     begin(&dK);                                                              // 7
@@ -107,22 +108,27 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     each_tile<Br>(p, j0, first_head, [&](int r, int, int i0) {               // 8
         const unsigned char *const Q = smem.queries[r % STAGES].Q, *const dO = smem.queries[r % STAGES].dO;
         const auto &statistics = smem.statistics[r % STAGES];
+        const bool full = i0 >= full_from && i0 + Br <= Nq;
         unsigned P[Br / 16][4], packed[Br / 16][4];
         float dQ[32];
         block.queries.consumer_wait(r);
         issue_scores<T>(&dV, my_K, Q);                                       // 10
         issue_scores<T>(&dK, my_V, dO);                                      // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
-        weights_of_keys(&dV, p, statistics.lse, j0, i0);                     // 11
+        weights_by_shifts(&dV, p.scale * LOG2E, statistics.shift);           // 11
+        if (!full)
+            drop_unseen(&dV, p, j0, i0);
         wgmma_wait<0>(flat<Br / 2>(dK.S));
-        dS_of_keys(&dK, dV, statistics.D);                                   // 14
+        dS_of_full_tile(&dK, dV, statistics.D);                              // 14
+        if (!full)
+            drop_dS(&dK, dV);
         pack_weights<T>(&dV, P);  // not before: P is in registers twice then, and a thread has few
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
         fence_async();      // threads have written what the tensor cores will read
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS of both is there, and no thread makes scores with K any more
-        if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
+        if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);

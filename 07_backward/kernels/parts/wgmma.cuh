@@ -74,6 +74,48 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
+/* The first query from which on tiles are full: it attends to all keys of the block, as do all after it. */
+template <class TRAITS>
+__device__ static inline int full_tiles_from(const struct attention &p, int j0)
+{
+    const ptrdiff_t first = j0 + TRAITS::BR - 1 - attention_band(&p).high;
+    return j0 + TRAITS::BR > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
+}
+
+/* S becomes P: line 11. The shifts are log2(e) lse, so a score takes one multiply-add and one power. */
+template <class TRAITS>
+__device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
+                                                const float *shifts)
+{
+#pragma unroll
+    for (int c = 0; c < TRAITS::BC / 8; c++)
+        for (int s = 0; s < 4; s++)
+            acc->S[0][c][s] =
+                ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
+}
+
+/* dP becomes dS = P (dP - D): line 14. */
+template <class TRAITS>
+__device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
+                                              const float *D)
+{
+#pragma unroll
+    for (int c = 0; c < TRAITS::BC / 8; c++)
+        for (int s = 0; s < 4; s++)
+            acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
+}
+
+/* And in one that is not: exactly 0 where P is 0, whatever a masked key holds. */
+template <class TRAITS>
+__device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
+{
+#pragma unroll
+    for (int c = 0; c < TRAITS::BC / 8; c++)
+        for (int s = 0; s < 4; s++)
+            if (P.S[0][c][s] == 0.0f)
+                acc->S[0][c][s] = 0.0f;
+}
+
 /*
  * Asks for this warpgroup's part of dQ = dS K, 16 keys at a time. dS^T lies by keys, and so does K: wgmma takes both with their
  * columns together, and so A is transposed on its way.

@@ -85,6 +85,24 @@ class Products(unittest.TestCase):
         self.assertEqual(order.between_products(loop(after=("HGMMA.64x128x16.F32 R24",))), [])
 
 
+class Rounds(unittest.TestCase):
+    STORE = "STS.64 [R1], R2"
+
+    def stored(self, *body):
+        return order.stored_under_the_product(loop(*body))
+
+    def test_what_is_stored_after_the_last_wait_for_one_product_counts(self):
+        self.assertEqual(self.stored(SCORES, self.STORE, SCORES, self.STORE, self.STORE, PRODUCT), 2)
+        self.assertEqual(self.stored(SCORES, self.STORE, PRODUCT, self.STORE), 1)
+        self.assertEqual(self.stored(SCORES, PRODUCT, self.STORE, self.STORE), 0)
+        self.assertEqual(self.stored(SCORES, f"@P1 {self.STORE}", "STS [R1], R2", PRODUCT), 0)
+        self.assertEqual(self.stored(PRODUCT, self.STORE), 0)
+
+    def test_a_round_is_as_long_as_its_shortest_way(self):
+        self.assertEqual(order.least_round(loop("NOP", SCORES, "NOP", PRODUCT)), 4)
+        self.assertEqual(order.least_round(loop("@P1 BRA `(.L_x)", "NOP", "NOP", ".L_x:", PRODUCT)), 2)
+
+
 class Kernels(unittest.TestCase):
     """pingpong for d = 64 as it is, and with one wait for the product, which ptxas 13.0 has moved up."""
 
