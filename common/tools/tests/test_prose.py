@@ -29,7 +29,7 @@ class Prose(InAFolder):
 
     def test_code_tables_blocks_and_answers_are_no_prose(self):
         page, = self.pages(p1="One [two](three.md) four.\n| five |\n```c\nsix\n```\n<!-- text: seven -->\neight\n<!-- end -->\n"
-                              "<details><summary>nine</summary>\nten\n</details>\n$$e$$\n![a b](c.svg) five\n")
+                              "<!-- a comment\nof two lines -->\n<details><summary>nine</summary>\nten\n</details>\n$$e$$\n![a b](c.svg) five\n")
         self.assertEqual(prose.words_of(page), 4)
 
     def test_a_page_may_be_too_long(self):
@@ -41,10 +41,15 @@ class Prose(InAFolder):
         self.assertEqual(list(prose.words(self.pages(other="word " * 9000))), [])
 
     def test_all_pages_together_may_be_too_long(self):
-        with mock.patch.object(prose, "ALL_WORDS", 5):
+        with mock.patch.object(prose, "MAIN_WORDS", 5):
             self.assertEqual(list(prose.words(self.pages(p1="a b c", p2="d e"))), [])
             self.assertEqual(list(prose.words(self.pages(p1="a b c", p2="d e f"))),
                              ["README.md:1: expected at most 5 words of prose on the main path, found 6"])
+
+        with mock.patch.object(prose, "ALL_WORDS", 5):
+            self.assertEqual(list(prose.words(self.pages(p1="a b c", other="d e"))), [])
+            self.assertEqual(list(prose.words(self.pages(p1="a b c", other="d e f"))),
+                             ["README.md:1: expected at most 5 words of prose on all pages, found 6"])
 
     def test_a_reader_needs_a_rest(self):
         long = "word " * 300 + "\n"
@@ -53,17 +58,13 @@ class Prose(InAFolder):
         self.assertEqual(list(prose.rests(self.pages(p1="# One\n" + long + long))),
                          [f"{ONE}:1: more than 400 words without a heading, a picture or a question"])
 
-    def test_phrases_are_not_used_on_the_main_path(self):
+    def test_phrases_are_not_used(self):
         for phrase in ("behind", "Beside", "stands", "nobody", "come by", "goes past", "tells", "knows", "for good", "3 a row"):
             self.assertEqual(list(prose.phrases(self.pages(p1=f"Text.\nIt {phrase} it.\n"))),
                              [f"{ONE}:2: expected other words than '{phrase}' (common/STYLE.md)"])
+        self.assertEqual(list(prose.phrases(self.pages(other="It is behind it.\n"))),
+                         ["common/README.md:1: expected other words than 'behind' (common/STYLE.md)"])
         self.assertEqual(list(prose.phrases(self.pages(p1="Besides, `behind` it.\n```\nbehind\n```\n", style="behind"))), [])
-
-    def test_phrases_may_not_become_more_elsewhere(self):
-        with mock.patch.object(prose, "PHRASES_ELSEWHERE", 1):
-            self.assertEqual(list(prose.phrases(self.pages(other="It is behind `x`."))), [])
-            self.assertEqual(list(prose.phrases(self.pages(other="It stands behind it."))),
-                             ["common/STYLE.md:1: expected at most 1 such phrases on other pages, found 2"])
 
     def terms(self, **texts):
         glossary = f"# Glossary\n\n- **Tile**, **m, l**: a block of scores. [02](../../{TWO})\n- **Fast memory**: near.\n  [02](../../{TWO})\n"
