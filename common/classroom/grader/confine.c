@@ -263,10 +263,11 @@ static char **hidden_settings(int pipe)
 }
 
 /*
- * From here on the calls in `refused` fail, and so do sockets and shared memory, whose pages would be counted as nobody's:
- * all of them with one task, else (Criterion needs some) sockets that are not local and memory of no file. With one task exec
- * ends the process, unless its third argument is `settings` (a program has nothing there), and signals and limits are for
- * itself alone: of an ordinary user it could end all that runs.
+ * From here on the calls in `refused` fail, and so do filters, by which a program could come back from the end that a sanitizer
+ * gives it, and sockets and shared memory, whose pages would be counted as nobody's: all of these with one task, else
+ * (Criterion needs some) sockets that are not local and memory of no file. With one task exec ends the process, unless its
+ * third argument is `settings` (a program has nothing there), and signals and limits are for itself alone: of an ordinary user
+ * it could end all that runs.
  */
 static void filter_calls(int pipe, char **settings)
 {
@@ -293,6 +294,7 @@ static void filter_calls(int pipe, char **settings)
                                         SYS_userfaultfd,
                                         SYS_perf_event_open,
                                         SYS_bpf,
+                                        SYS_seccomp,
                                         IO_URING_SETUP,
                                         SYS_unshare,
                                         SYS_setns,
@@ -312,6 +314,11 @@ static void filter_calls(int pipe, char **settings)
         IF(JGE, 0x40000000, 0, 1),  // x32, another way to the same calls
         THEN(KILL_PROCESS),
     }, last[] = {
+        IF(JEQ, SYS_prctl, 0, 4),
+        FIELD(args[0]),
+        IF(JEQ, PR_SET_SECCOMP, 0, 1),
+        THEN(ERRNO | EPERM),
+        THEN(ALLOW),
         IF(JEQ, SYS_mmap, 0, 4),
         FIELD(args[3]),
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, shared),

@@ -329,7 +329,9 @@ fi
 # it got something, and what.
 if is_wanted asks_for_what_it_may_not_have; then
     mkdir -p "$work/in/01_standard_softmax"
-    { echo '#define _GNU_SOURCE'; echo "$head_of"; echo '#include <sys/mman.h>
+    { echo '#define _GNU_SOURCE'; echo "$head_of"; echo '#include <linux/filter.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 static int refused = 1;
@@ -354,6 +356,11 @@ void standard_softmax(const float *x, float *y, size_t n)
     may_not("memory of a process", syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0));
     may_not("page faults", syscall(SYS_userfaultfd, 1));
     may_not("a ring", syscall(425, 1, calloc(1, 999)));
+    struct sock_filter allow = { 6, 0, 0, 0x7fff0000 };
+    const struct sock_fprog filter = { 1, &allow };
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    may_not("a filter", prctl(PR_SET_SECCOMP, 2, &filter, 0, 0));
+    may_not("a filter by its own call", syscall(SYS_seccomp, 1, 0, &filter));
     may_not("a user of its own", syscall(SYS_unshare, 0));
     may_not("the network", socket(AF_INET, SOCK_DGRAM, 0));
     may_not("a neighbour", socket(AF_UNIX, SOCK_STREAM, 0));
