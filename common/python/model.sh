@@ -5,6 +5,7 @@
 # PYTHON is an interpreter that has the packages already: then nothing is fetched. MAKE_LIBRARY, if it is given, makes
 # the library.
 export PYTHONDONTWRITEBYTECODE=1
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"  # the step's threads leave the cores to NumPy's
 program=$1
 shift
 missing() {
