@@ -171,18 +171,18 @@ TEST(cuda_count, is_that_of_the_headings)
         [CUDA_RECOMPUTE] = 2 * queries + 2 * keys + N + TC * (5 * queries + 2 * N) + 3 * TR * keys,
         [CUDA_DETERMINISTIC] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
-        [CUDA_MMA_SPLIT] = (4 + TC16) * queries_16 + (3 + TR16) * keys_16 + (3 + 2 * TC16) * N,
-        [CUDA_MMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_MMA_SPLIT] = (3 + TC16) * queries_16 + (3 + TR16) * keys_16 + (3 + 2 * TC16) * N,
+        [CUDA_MMA] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         // a box brings 128 keys, and here that is all
-        [CUDA_WGMMA] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
-        [CUDA_BULK] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
-        [CUDA_ROLES] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
-        [CUDA_ORDERED] = 2 * queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_WGMMA] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_BULK] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_ROLES] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_ORDERED] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
         // and in 16 bits
         [CUDA_KERNELS] =
-            4 * queries_16 + 3 * keys_16 + 3 * N + TC16 * (queries_16 + 2 * N) + TR16 * keys_16,
+            3 * queries_16 + 3 * keys_16 + 3 * N + TC16 * (queries_16 + 2 * N) + TR16 * keys_16,
     };
     for (size_t k = 0; k < sizeof right / sizeof right[0]; k++) {
         const enum cuda_kernel_name name =

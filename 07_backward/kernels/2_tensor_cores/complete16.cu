@@ -1,7 +1,7 @@
 /*
  * Every option, for bfloat16 and float16.
  *
- *     4 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
+ *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
  *     kernel, d for each of its keys in the other
  *
  * mma_split, and what attention.h says of masks and dropout (pairs16.cuh), for d = 32, 64, 96, 128 and 256: the same bits

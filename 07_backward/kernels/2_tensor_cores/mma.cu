@@ -1,5 +1,5 @@
 /*
- * Five products on tensor cores: recompute again.    2 Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
  * mma_split makes S and dP twice. One kernel makes them once, and then dQ has to be made where rows are keys. dQ = dS K sums
  * over keys, and those are spread over the lanes and the warps: so here dS goes through shared memory. A warp stores its

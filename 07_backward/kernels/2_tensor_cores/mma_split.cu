@@ -1,7 +1,7 @@
 /*
  * The backward pass on tensor cores, the same bits every time.
  *
- *     (4 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
+ *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
  * deterministic, for inputs of 16 bits, and what multiplies is mma. Where dK and dV are made a warp has 16 or 32 keys, and
  * makes S^T = K Q^T: then P^T and dS^T, packed to 16 bits, are the first factor of the next product where they are, as P

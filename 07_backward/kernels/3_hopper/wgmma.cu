@@ -1,5 +1,5 @@
 /*
- * Five products by Hopper's units.                       2 Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
  * mma, and no thread copies, no warp multiplies: one thread asks the TMA for tiles, and two warpgroups ask the tensor cores
  * for products. K and V of 128 keys stay, tiles of queries come by. S^T and dP^T are made in registers, and P^T and dS^T go

@@ -1,18 +1,18 @@
 /*
- * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses
+ * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * D does not depend on the keys: a kernel of its own makes it once, before the others. A warp has a row; its lanes
- * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has.
+ * D does not depend on the keys: a kernel of its own computes it once, before the others. A warp has a row; its lanes
+ * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has. In 16 bits a lane
+ * loads 8 elements at once, so a warp has as many rows as d leaves lanes for.
  *
  * HAS_MORE_ON_90: there one instruction makes a float of a bfloat16.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { WARPS = 8 };  // rows of a block
+enum { WARPS = 8, WIDE = 8 };  // of a block; elements that a lane loads at once in 16 bits
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-template <class T>
-static __global__ void D_of_rows(struct attention p, const T *O, const T *dO, float *D)
+static __global__ void D_of_rows(struct attention p, const float *O, const float *dO, float *D)
 {
     const size_t i = blockIdx.x * WARPS + threadIdx.y, lane = threadIdx.x;
     if (i >= p.Nq)
@@ -20,19 +20,60 @@ static __global__ void D_of_rows(struct attention p, const T *O, const T *dO, fl
     const size_t row = blockIdx.y * p.Nq + i;
     float sum = 0.0f;
     for (size_t k = lane; k < p.d; k += 32)
-        sum += (float)dO[row * p.d + k] * (float)O[row * p.d + k];
+        sum += dO[row * p.d + k] * O[row * p.d + k];
     for (int step = 16; step > 0; step /= 2)
         sum += __shfl_xor_sync(WHOLE_WARP, sum, step);
     if (lane == 0)
         D[row] = sum;
 }
 
+/* LANES have a row: 8, 16 or 32, so that there is one for each 8 elements. */
+template <class T, int LANES>
+static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
+{
+    const unsigned lane = threadIdx.x % LANES, rows = 32 * WARPS / LANES;
+    const size_t i = blockIdx.x * rows + threadIdx.x / LANES, row = blockIdx.y * p.Nq + i;
+    float sum = 0.0f;
+    if (i < p.Nq && lane * WIDE < p.d) {
+        alignas(16) T o[WIDE], g[WIDE];
+        *(uint4 *)o = *(const uint4 *)&O[row * p.d + lane * WIDE];
+        *(uint4 *)g = *(const uint4 *)&dO[row * p.d + lane * WIDE];
+#pragma unroll
+        for (int k = 0; k < WIDE; k++)
+            sum += (float)g[k] * (float)o[k];
+    }
+    for (int step = LANES / 2; step > 0; step /= 2)
+        sum += __shfl_xor_sync(WHOLE_WARP, sum, step);
+    if (i < p.Nq && lane == 0)
+        D[row] = sum;
+}
+
+template <class T, int LANES>
+static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
+{
+    const dim3 grid(ceil_div(p->Nq, 32 * WARPS / LANES), (unsigned)(p->B * p->H));
+    const T *const O = (const T *)a->O16, *const dO = (const T *)a->dO16;
+    D_of_wide_rows<T, LANES><<<grid, 32 * WARPS, 0, stream>>>(*p, O, dO, a->D);
+    CHECK_CUDA(cudaGetLastError());
+}
+
 template <class T>
-static void launch(const struct attention *p, const void *O, const void *dO, float *D,
-                   cudaStream_t stream)
+static void launch_wide(const struct attention *p, const struct backward_arrays *a,
+                        cudaStream_t stream)
+{
+    if (p->d <= 64)
+        launch<T, 8>(p, a, stream);
+    else if (p->d <= 128)
+        launch<T, 16>(p, a, stream);
+    else
+        launch<T, 32>(p, a, stream);
+}
+
+static void launch_floats(const struct attention *p, const struct backward_arrays *a,
+                          cudaStream_t stream)
 {
     const dim3 grid(ceil_div(p->Nq, WARPS), (unsigned)(p->B * p->H));
-    D_of_rows<T><<<grid, dim3(32, WARPS), 0, stream>>>(*p, (const T *)O, (const T *)dO, D);
+    D_of_rows<<<grid, dim3(32, WARPS), 0, stream>>>(*p, a->O, a->dO, a->D);
     CHECK_CUDA(cudaGetLastError());
 }
 
@@ -40,9 +81,9 @@ extern "C" void LAUNCHER(backward_D)(const struct attention *p, const struct bac
                                      cudaStream_t stream)
 {
     if (p->dtype == DTYPE_F32)
-        launch<float>(p, a->O, a->dO, a->D, stream);
+        launch_floats(p, a, stream);
     else if (p->dtype == DTYPE_BF16)
-        launch<__nv_bfloat16>(p, a->O16, a->dO16, a->D, stream);
+        launch_wide<__nv_bfloat16>(p, a, stream);
     else
-        launch<__half>(p, a->O16, a->dO16, a->D, stream);
+        launch_wide<__half>(p, a, stream);
 }

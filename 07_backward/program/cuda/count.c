@@ -99,8 +99,7 @@ void predict_cuda_deterministic(const struct attention *p, struct tile_size size
 }
 
 /*
- * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements; D alone takes one at a
- * time. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
+ * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
  * queries are the other way round. With every option a block of keys loads all of its own, and with d = 256 there are
  * two for the same keys.
  */
@@ -125,7 +124,7 @@ static struct tensor_counts tensor_counts_of(const struct attention *p, size_t t
 /* What both kernels do: O and D, and dK and dV stored once. */
 static void predict_D_16(const struct attention *p, struct accesses *a)
 {
-    accesses_add(a, "O loads", attention_query_elements(p), "Nq d");
+    accesses_add(a, "O loads", attention_query_elements(p) / 2, "Nq d / 2");
     accesses_add(a, "D stores", attention_rows(p), "Nq");
     accesses_add(a, "dK stores", attention_key_elements(p), "Nk d");
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
@@ -152,8 +151,8 @@ static void predict_split_16(const struct attention *p, struct tensor_counts t, 
     predict_D_16(p, a);
     accesses_add(a, "Q loads", (t.queries + t.rows) * two,
                  halves ? "(2 Tc + 1) Nq d / 2" : "(Tc + 1) Nq d / 2");
-    accesses_add(a, "dO loads", (t.queries + 3 * t.rows) * two,
-                 halves ? "(2 Tc + 3) Nq d / 2" : "(Tc + 3) Nq d / 2");
+    accesses_add(a, "dO loads", (t.queries + 2 * t.rows) * two,
+                 halves ? "(2 Tc + 2) Nq d / 2" : "(Tc + 2) Nq d / 2");
     accesses_add(a, "lse loads", t.queries + t.rows, rows);
     accesses_add(a, "D loads", t.queries + t.rows, rows);
     accesses_add(a, "K loads", (t.keys + t.keys_in_blocks) * two, keys);
@@ -174,7 +173,7 @@ void predict_cuda_mma(const struct attention *p, struct tile_size size, struct a
     const size_t two = p->d / 2;
     predict_D_16(p, a);
     accesses_add(a, "Q loads", t.queries * two, "Tc Nq d / 2");
-    accesses_add(a, "dO loads", (t.queries + 2 * t.rows) * two, "(Tc + 2) Nq d / 2");
+    accesses_add(a, "dO loads", (t.queries + t.rows) * two, "(Tc + 1) Nq d / 2");
     accesses_add(a, "lse loads", t.queries, "Tc Nq");
     accesses_add(a, "D loads", t.queries, "Tc Nq");
     accesses_add(a, "K loads", t.keys * two, "Nk d / 2");
@@ -202,7 +201,7 @@ void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct
     const size_t queries = tiles_of_size(p, tile).queries, keys = keys_in_boxes(p), two = p->d / 2;
     predict_D_16(p, a);
     accesses_add(a, "Q loads", queries * two, "Tc Nq d / 2");
-    accesses_add(a, "dO loads", (queries + 2 * attention_rows(p)) * two, "(Tc + 2) Nq d / 2");
+    accesses_add(a, "dO loads", (queries + attention_rows(p)) * two, "(Tc + 1) Nq d / 2");
     accesses_add(a, "lse loads", queries, "Tc Nq");
     accesses_add(a, "D loads", queries, "Tc Nq");
     accesses_add(a, "K loads", keys * two, "Nk d / 2");
