@@ -65,5 +65,5 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-fo
 #! make onnx-check   the cases that the package onnx publishes for attention, by a step; fetches onnx into build/
 #! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
 #!                   STEP=05/split_kv: by another step
-#! make write-check  the model that writes against transformers, by every step; STEP="05/fa1 06/mma": by these
+#! make write-check  the model that writes against transformers, by steps of 04 to 06; STEP="05/fa1 06/mma": by these
 #!                   babble: what its wrong versions write; write-reference: what transformers computes (fetches PyTorch)
