@@ -214,7 +214,8 @@ def check(book, pages):
         return 1 if os.environ.get("BROWSER") == "required" else 0
     shown = [book / page.replace(".md", ".html") for page in pages]
     pages = [*shown, book / "index.html", book / "search.html",
-             *(page for page in book.rglob("*/pages/*.html") if page not in shown)]
+             *(page for page in book.rglob("*/pages/*.html") if page not in shown),
+             max(book.rglob("*.*.html"), key=lambda page: len(str(page)))]  # a source file: its heading is its path
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(command, Path(folder, "profile"))
         try:
