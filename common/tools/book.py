@@ -5,8 +5,8 @@
 
 Sphinx makes it, with Furo and MyST from PyPI: MyST reads Markdown as GitHub does, folds and formulas too, and
 Sphinx's search works in a folder that no server serves. They go to BUILD/book-tools, with KaTeX.
-The order is that of the main path, and then the appendices of each chapter as its pages link to them. A page that
-links to a source file leads to a page that shows it, and to a folder, to its list.
+The order is that of the main path, with the tour before chapter 01, and then the appendices of each chapter as its
+pages link to them. A link to a source file leads to a page that shows it, and one to a folder, to its list.
 """
 import html
 import os
@@ -19,6 +19,7 @@ from pathlib import Path
 from page import MAIN_PATH, Page
 
 HERE = Path(__file__).parent / "book"
+PATH = [MAIN_PATH[0], "common/docs/TOUR.md", *MAIN_PATH[1:]]
 TITLE = "FlashAttention from a three-line softmax"
 AS_THEY_ARE = {".html", ".npy", ".svg"}  # a browser shows them, or they are not text
 NOT_SHOWN = {"__pycache__", "build"}
@@ -46,8 +47,8 @@ def linked(path):
 
 def contents(pages):
     """(heading, its pages), for all pages: the main path, and then what is not on it, a folder at a time."""
-    groups = [("The course", [page for page in MAIN_PATH if page in pages])]
-    left = [page for page in pages if page not in MAIN_PATH]
+    groups = [("The course", [page for page in PATH if page in pages])]
+    left = [page for page in pages if page not in PATH]
     for folder in dict.fromkeys(page.split("/")[0] for page in left):
         here, found = [page for page in left if page.startswith(f"{folder}/")], []
         for page in [*(page for page in MAIN_PATH if page.startswith(f"{folder}/")), *here]:
@@ -89,7 +90,7 @@ def show(path, inside, pages, book):
     if path.suffix in AS_THEY_ARE:
         shutil.copyfile(path, page)
         if path.suffix == ".html":
-            text = re.sub(r'href="([^":]+)\.md"', r'href="\1.html"', path.read_text(encoding="utf-8"))
+            text = re.sub(r'href="([^":]+)\.md"', r'href="\1.html" target="_top"', path.read_text(encoding="utf-8"))
             page.write_text(text, encoding="utf-8")
         return
     if path.is_dir():
@@ -114,7 +115,8 @@ def show(path, inside, pages, book):
 # ---- the pages -------------------------------------------------------------------------------------
 
 def lead_to_files(app, document):
-    """Links to files and folders lead to the pages that show them; a page in itself is shown here too."""
+    """Links to files and folders lead to the pages that show them; a page in itself is shown here too. A link that is
+    the name of a page's file becomes the page's title, and no number is broken at the end of a line."""
     from docutils import nodes
     from sphinx import addnodes
     folder = Path(app.env.docname).parent
@@ -123,12 +125,16 @@ def lead_to_files(app, document):
         if link.get("refdomain") == "doc":  # a page, of the book or not
             path = Path(link["reftarget"] + ".md")
         if link["reftarget"] in app.env.found_docs or not path.exists():
+            link["refexplicit"] = link.get("refexplicit") and link.astext() != path.name
             continue
         there = Path(os.path.relpath(address(path), folder)).as_posix()
         link.replace_self(nodes.reference("", "", *link.children, refuri=there))
         if path.suffix == ".html":
             frame = f'<iframe class="page" src="{there}" title="{path.name}" loading="lazy"></iframe>'
             document.children[-1].append(nodes.raw("", frame, format="html"))
+    for text in list(document.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw)):
+            text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\N{NO-BREAK SPACE}", text)))
 
 
 def formula(tag):
@@ -141,10 +147,13 @@ def formula(tag):
 
 
 def put_in_order(app, name, text):
-    """The front page gets the contents, from which Sphinx makes the menu and the way from page to page."""
+    """The front page gets the contents, from which Sphinx makes the menu and the way from page to page. In a workflow
+    of GitHub the menu begins with the repository, because the pages do not say where the code is."""
     if name == app.config.root_doc:
         for heading, pages in contents(app.config.include_patterns):
             names = "".join(f"/{page[:-3]}\n" for page in pages if page != MAIN_PATH[0])
+            if MAIN_PATH[0] in pages and "GITHUB_REPOSITORY" in os.environ:
+                names = "The code <{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}>\n".format(**os.environ) + names
             text[0] += f"\n\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{names}```\n"
 
 
@@ -154,7 +163,8 @@ def setup(app):
     app.connect("source-read", put_in_order)
     app.connect("env-get-outdated", lambda app, *_: [app.config.root_doc])  # other links, another order
     app.connect("doctree-read", lead_to_files, priority=100)  # before Sphinx copies the files
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True,
+            "env_version": Path(__file__).read_text(encoding="utf-8")}  # what it has read is old when this changes
 
 
 def make(build, pages):

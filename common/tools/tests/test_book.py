@@ -17,6 +17,7 @@ PAGES = {
     "03_online_softmax/pages/a.md": "[e](../exercise/README.md)\n",
     "03_online_softmax/pages/b.md": "[a](a.md)\n```c\n[not](a.link)\n```\n",
     "common/README.md": "[its folder](../code)\n",
+    "common/docs/TOUR.md": "# A tour\n",
 }
 
 
@@ -26,10 +27,10 @@ class Book(InAFolder):
         for path, text in {**PAGES, "code/a.c": "", "code/more/b.npy": "", "code/.hidden": ""}.items():
             self.write(path, text)
 
-    def test_the_main_path_comes_first_and_then_the_other_pages_as_links_lead_to_them(self):
+    def test_the_main_path_comes_first_with_the_tour_and_then_the_other_pages_as_links_lead_to_them(self):
         chapter = "03_online_softmax"
         self.assertEqual(book.contents(list(PAGES)), [
-            ("The course", ["README.md", f"{chapter}/README.md"]),
+            ("The course", ["README.md", "common/docs/TOUR.md", f"{chapter}/README.md"]),
             ("More on chapter 03", [f"{chapter}/pages/b.md", f"{chapter}/pages/a.md", f"{chapter}/exercise/README.md"]),
             ("For all chapters", ["common/README.md"])])
 
@@ -49,7 +50,7 @@ class Book(InAFolder):
             self.assertIn(f'href="{link}"', text)
         self.assertTrue(Path("book/code/more/b.npy").exists())
         self.assertEqual(Path("book/code/page.html").read_text(encoding="utf-8"),
-                         '<a href="../README.html"><a href="https://a.org/b.md">')
+                         '<a href="../README.html" target="_top"><a href="https://a.org/b.md">')
 
     def test_links_that_lead_nowhere_are_named(self):
         page, other = Path("code/a.c").absolute(), Path("README.md").absolute()
