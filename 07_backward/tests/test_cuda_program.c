@@ -212,18 +212,20 @@ TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
         refuses("--bench --dtype bf16 --exclude cuda_mma,", "--bench: expected a GPU with a CUDA");
 }
 
-/* Forward and backward both on the device: it comes down as standard does. */
+/*
+ * Forward and backward both on the device: it comes down as standard does. With SHORT=yes it is left out, and so is the
+ * test in 16 bits: the kernels have tests of their own, and training on the CPU runs the rest.
+ */
 TEST(cuda_program, trains_with_the_passes_of_a_device)
 {
+    if (tests_are_short())
+        return;
     tells("--train --device cpu",
           (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
                                  "with steps of 1000", NULL });
 }
 
-/*
- * In 16 bits both passes are other kernels, and it comes down all the same. With SHORT=yes it is left out: the kernels
- * have tests of their own, and the rest is what the test above runs.
- */
+/* In 16 bits both passes are other kernels, and it comes down all the same. */
 TEST(cuda_program, trains_in_16_bits)
 {
     if (tests_are_short())
