@@ -123,12 +123,21 @@ static void read_processor(char *name, size_t size)
         name[0] = '\0';
 #else
     char line[256];
+    long family = 0;
     FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && name[0] == '\0' && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
-            snprintf(name, size, "%s", strchr(line, ':') + 1);
+    while (file && name[0] == '\0' && fgets(line, sizeof line, file)) {
+        const char *const value = strchr(line, ':');
+        if (value && strncmp(line, "cpu family", 10) == 0)
+            family = strtol(value + 1, NULL, 10);
+        if (value && strncmp(line, "model name", 10) == 0)
+            snprintf(name, size, "%s", value + 1);
+    }
     if (file)
         fclose(file);
+    // A virtual machine may hide which of its processors this is.
+    const size_t length = strcspn(name, "\n");
+    if (length > 0 && family > 0 && !strpbrk(name, "0123456789"))
+        snprintf(name + length, size - length, " family %ld", family);
 #endif
     bench_tidy_name(name);
     if (name[0] == '\0')
