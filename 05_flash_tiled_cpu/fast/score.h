@@ -34,12 +34,12 @@ struct vec_score {
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {
-    struct vec_score s;
+    vec x = dot, slope = dot;  // in a struct, gcc 12 takes their lanes for uninitialized
     for (int n = 0; n < LANES; n++) {
-        s.x[n] = (float)score_of(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
-        s.slope[n] = (float)score_slope(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
+        x[n] = (float)score_of(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
+        slope[n] = (float)score_slope(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
     }
-    return s;
+    return (struct vec_score){ x, slope };
 }
 
 INLINE struct vec_score vec_score(const struct attention *p, size_t b, size_t h, ivec i, ivec j,
