@@ -83,6 +83,7 @@ class Write(Case):
                 ("TOKENS=many: expected a whole number", ["--tokens", "many"]),
                 ("PROMPT: expected a text in UTF-8", ["--prompt", " "]),
                 ("STEP=05/fa9: step: expected one of 04/", ["--step", "05/fa9"]),
+                ("STEP=05/block_matmul: expected attention", ["--step", "05/block_matmul"]),
                 ("STEP=mine: expected to be in a starter's folder", ["--step", "mine"]),
                 ("unrecognized arguments", ["--temperature", "1"])):
             done = subprocess.run([sys.executable, "-B", str(Path(write.__file__)), *arguments],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import signal
 import sys
 import time
 from pathlib import Path
@@ -146,20 +147,19 @@ class Writer:
             yield tokens[0], logits
 
 
-# ---- attention ----------------------------------------------------------------------------------
-
-
 def by_step(step: str) -> Attention:
     """Attention by a step of the course: with causal order where it has that, and in 16 bits if it has nothing else."""
     x, refused = np.ones((1, 2, 64), np.float32), None
     for options in ({"causal": True}, {}, {"causal": True, "dtype": "f16"}, {"dtype": "f16"}):
         try:
-            flash.forward(x, x, x, step=step, **options)
+            O = flash.forward(x, x, x, step=step, **options)[0]
             break
         except ValueError as error:
             refused = refused or error
     else:
         raise refused
+    if not abs(O - 1).max() < 1e-3:
+        raise ValueError("expected attention, for which an average of ones is 1")
     causal = options.pop("causal", False)
 
     def run(Q, K, V, **more):
@@ -184,7 +184,8 @@ def by_step(step: str) -> Attention:
 
 
 def command(main: Callable[[], int]):
-    """Runs it. A package that is missing, or Ctrl-C, ends it without a traceback."""
+    """Runs it. A missing package, Ctrl-C, or a reader of its text that ends (head), ends it without a traceback."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         sys.exit(main())
     except ModuleNotFoundError as error:
@@ -224,7 +225,6 @@ def main() -> int:
     prompt, ends = tokenizer.encode(asked.prompt).ids, (0, fields["tokenizer.ggml.eos_token_id"])
     if len(prompt) + most > model.most:
         stop(f"PROMPT: expected at most {model.most - most} tokens, found {len(prompt)}")
-
     written, shown, times, status = [], "", [time.perf_counter()], 0
     try:
         for token, logits in model.write(prompt, most):
