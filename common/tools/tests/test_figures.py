@@ -272,7 +272,7 @@ class Text(unittest.TestCase):
         self.assertEqual(compiled.occupancy(80, 256, 32, 0), (8, "warps"))
         self.assertEqual(compiled.occupancy(80, 128, 252, 44032), (2, "registers"))
         self.assertEqual(compiled.occupancy(75, 128, 32, 40000), (1, "shared-memory"))
-        self.assertEqual(compiled.occupancy(86, 32, 32, 0), (16, "blocks"))
+        self.assertEqual(compiled.occupancy(80, 32, 32, 0), (32, "blocks"))
 
 
 class Command(unittest.TestCase):
