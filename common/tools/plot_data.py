@@ -12,6 +12,7 @@ from pathlib import Path
 import measured
 
 CPU_RESULTS = "common/results/intel_xeon_2_cores.csv"
+CPU_WITH_PEERS = "common/results/amd_epyc_family_26_2_cores.csv"
 
 
 class Failed(Exception):
@@ -133,9 +134,9 @@ def attention_map(programs):
 
 # ---- from the results that are kept -------------------------------------------------------------
 
-def results_of(chapter):
+def results_of(chapter, results=CPU_RESULTS):
     """The lines of one chapter's part of the file of a CPU, with those of its peers."""
-    return subprocess.run(["sh", "common/peers/results.sh", "get", chapter, CPU_RESULTS], capture_output=True, text=True,
+    return subprocess.run(["sh", "common/peers/results.sh", "get", chapter, results], capture_output=True, text=True,
                           check=True).stdout.splitlines()
 
 
@@ -188,7 +189,7 @@ def roofline(programs):
 
 def time_against_n(programs):
     """causal, name, N, nanoseconds per pair: eight heads, d = 64, on all cores."""
-    rows = [line.split(",") for line in results_of("05") if not line.startswith("#")]
+    rows = [line.split(",") for line in results_of("05", CPU_WITH_PEERS) if not line.startswith("#")]
     rows = [row for row in rows if row[4] != "1" and row[6] == "64"]
     most = max(int(row[9]) for row in rows)
     lines = []

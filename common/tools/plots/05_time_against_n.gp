@@ -20,6 +20,8 @@ do for [causal = 0:1] {
     }
     plot of(causal, 'PyTorch') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb orange title 'PyTorch', \
          of(causal, 'OpenBLAS') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb pink title 'OpenBLAS', \
+         of(causal, 'ONNX') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb yellow title 'ONNX Runtime', \
+         of(causal, 'OpenVINO') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb sky title 'OpenVINO', \
          of(causal, 'oneDNN') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb green title 'oneDNN', \
          of(causal, 'complete') with linespoints linewidth 2.5 pointtype 7 pointsize 0.5 linecolor rgb blue title 'complete'
 }
