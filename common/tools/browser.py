@@ -1,4 +1,4 @@
-"""browser.py - the book as a browser without a window shows it (`course.py book check`).
+"""browser.py - a browser without a window, for stepper.py; and the book in it (`course.py book check`).
 
 Each page is opened as a file, on a telephone 360 pixels wide in dark colours and then on a desk in light ones. Wrong
 are a link or a heading that is not there, a picture that is missing, a request that leaves the book's folder, a word
@@ -24,6 +24,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = "skipped: no chromium here (sh common/setup.sh lint installs it)"
 SECONDS = 60  # for one answer
 TELEPHONE, DESK = (360, 740), (1280, 900)
 SEEN = """(() => {
@@ -207,11 +208,19 @@ def colours(browser, page):
     return [] if len(set(seen or [])) == 2 else [f"the switch for dark and light gives {seen}"]
 
 
+def found():
+    return next(filter(None, map(shutil.which, os.environ.get("CHROMIUM", " ".join(NAMES)).split())), None)
+
+
+def required():
+    return os.environ.get("BROWSER") == "required"
+
+
 def check(book, pages):
-    command = next(filter(None, map(shutil.which, os.environ.get("CHROMIUM", " ".join(NAMES)).split())), None)
+    command = found()
     if not command:
-        print("book: skipped: no chromium here (sh common/setup.sh lint installs it)")
-        return 1 if os.environ.get("BROWSER") == "required" else 0
+        print(f"book: {MISSING}")
+        return 1 if required() else 0
     shown = [book / page.replace(".md", ".html") for page in pages]
     pages = [*shown, book / "index.html", book / "search.html",
              *(page for page in book.rglob("*/pages/*.html") if page not in shown),

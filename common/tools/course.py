@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "terse")
+COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "stepper", "terse")
 
 
 def main(arguments):
