@@ -114,9 +114,11 @@ def scripts_of(pages):
             lines = [line for line in block.lines if not line.startswith(("cc ", "./a.out "))]
             if not block.kind and any(lines):
                 yield page, "\n".join(lines)
+    had = set()  # a command that several pages name runs once
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        for command in sorted(set(re.findall("`(build/0[^`\n]*|make [^`\n]*)`", text))):
+        for command in sorted(set(re.findall("`(build/0[^`\n]*|make [^`\n]*)`", text)) - had):
+            had.add(command)
             yield page, re.sub("^make ", "make -n ", command)
 
 
