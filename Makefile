@@ -36,7 +36,7 @@ VPATH    := $(wildcard common/earlier)
 INCLUDES := -I. $(VPATH:%=-I%)
 files     = $(patsubst $(VPATH)/%,%,$(wildcard $1 $(if $(VPATH),$(addprefix $(VPATH)/,$1))))
 
-# The chapters that there are, by number: folder, lesson, and earlier algorithms that it uses.
+# The chapters by number: folder, lesson, and earlier algorithms that it uses.
 CHAPTERS  := $(patsubst %/program,%,$(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c 0[1-7]_*/program/main.c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
@@ -63,7 +63,7 @@ HASH   := \#
 AT     := $(if $(VERBOSE),,@)#   VERBOSE=1 shows the commands; Q and V belong to `make compare`
 SAY    = $(if $(or $(VERBOSE),$(QUIET)),,@echo "  $(1)")
 SUBMAKE = +@$(MAKE) -s --no-print-directory
-# A recipe with a + has make's jobs to give away, and make -n runs it all the same: behind this word it does not.
+# A recipe with a + has make's jobs to give away, and make -n runs it all the same: after this word it does not.
 UNLESS_DRY = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )
 # As many jobs as there are cores, unless -j says otherwise.
 CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)

@@ -9,7 +9,7 @@
 
 /*
  * The scores of every query with ROWS keys, the first of them at K: rows of S^T. If no more than `left` keys
- * follow there, the scores behind them are -inf.
+ * follow there, the scores after them are -inf.
  */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t left)
 {

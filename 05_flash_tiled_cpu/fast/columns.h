@@ -27,7 +27,7 @@ typedef float columns_row[QUERIES];
 struct columns *columns_new(void);
 columns_row *columns_scores_new(size_t n);
 
-/* The queries i0 … of the head, which have seen nothing. Places behind the last one repeat it. */
+/* The queries i0 … of the head, which have seen nothing. Places after the last one repeat it. */
 void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
 /* Divides and stores O, and lse. */

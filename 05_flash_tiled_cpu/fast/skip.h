@@ -6,7 +6,7 @@
 
 #include "05_flash_tiled_cpu/fast/block.h"
 
-/* The first key behind all that the queries i0 … i0 + rows - 1 see. */
+/* The first key after all those that the queries i0 … i0 + rows - 1 attend to. */
 INLINE size_t skip_behind(const struct head *a, size_t i0, size_t rows)
 {
     const ptrdiff_t end = (ptrdiff_t)(i0 + rows) + attention_band(a->p).high;

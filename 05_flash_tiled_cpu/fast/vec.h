@@ -63,7 +63,7 @@ INLINE void vec_store(float *x, vec v)
     memcpy(x, &v, sizeof v);
 }
 
-/* LANES elements of x, or the n there are and zeros behind them. */
+/* LANES elements of x, or the n there are and zeros after them. */
 INLINE vec vec_load_some(const float *x, size_t n)
 {
     vec v = { 0.0f };

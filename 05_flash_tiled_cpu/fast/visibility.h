@@ -12,7 +12,7 @@ typedef ivec visibility_row[COLUMNS];
 /* Room for n rows, to be released with extra_free((float *)rows). */
 visibility_row *visibility_new(size_t n);
 
-/* The keys j0 … j0 + n - 1, for all lanes of the group; those behind its last query see what that does. */
+/* The keys j0 … j0 + n - 1, for all lanes of the group; those after its last query attend to what that one does. */
 void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 

@@ -117,7 +117,7 @@ static void print_trace(const struct step *step, const struct attention_input *i
     trace_step(step, input, size);
 }
 
-/* Nothing asked for that makes the chapter's story not the thing to tell. */
+/* No option that would make the chapter's story the wrong thing to print. */
 static bool wants_story(const struct options *o)
 {
     return options_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;

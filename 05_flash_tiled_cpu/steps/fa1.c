@@ -5,7 +5,7 @@
  * with what a query has seen before. O is chapter 04's average, right for the keys so far. What is
  * new is that a block of keys, once loaded, serves all queries before the next one is loaded.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers stand at the right.
+ * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers are on the right.
  * O, l and m live in slow memory, because the queries come round again for every block of keys.
  */
 #include "03_online_softmax/softmax_state.h"

@@ -162,7 +162,7 @@ static void check_requested(const struct step *kernel, const struct attention *p
                      "accesses are instrumented");
 }
 
-/* Nothing asked for that makes the chapter's story not the thing to tell. */
+/* No option that would make the chapter's story the wrong thing to print. */
 static bool wants_story(const struct options *o)
 {
     return options_usual(o) && o->dtype == DTYPE_F32 && !o->profile && !o->timeline &&

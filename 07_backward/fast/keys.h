@@ -57,7 +57,7 @@ void keys_end(const struct keys *k, const struct backward_head *a);
 
 /*
  * Which keys of the group the queries i0 … i0 + n - 1 see: row r is all ones in the lanes of those that
- * query i0 + r sees. Lanes behind the last key are seen by nobody.
+ * query i0 + r sees. No query attends to lanes past the last key.
  */
 void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n);

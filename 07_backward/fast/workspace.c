@@ -67,7 +67,7 @@ static bool sees_nothing(const struct backward_head *a, size_t i)
 }
 
 /*
- * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros behind the last
+ * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros after the last
  * and for queries that attend to nothing. Those may hold NaN, and 0 times NaN is NaN.
  */
 static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,

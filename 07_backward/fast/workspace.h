@@ -25,7 +25,7 @@ struct workspace {
 struct workspace workspace_new(const struct attention *p, struct tile_size size);
 void workspace_free(struct workspace *w);
 
-/* A tile of queries as the products want it: whole blocks of rows, zeros behind the last. */
+/* A tile of queries as the products want it: whole blocks of rows, zeros after the last. */
 struct queries {
     const float *Q, *dO;
     size_t i0, rows, padded;

@@ -83,7 +83,7 @@ static void check_requested(bool all, const struct attention *p, const struct op
         trace_check(p);
 }
 
-/* Nothing asked for that makes the chapter's story not the thing to tell. */
+/* No option that would make the chapter's story the wrong thing to print. */
 static bool wants_story(const struct options *o)
 {
     return options_usual(o) && !o->device && o->dtype == DTYPE_F32 && !o->trace && !o->traffic &&

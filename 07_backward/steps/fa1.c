@@ -5,7 +5,7 @@
  * all queries have been past, and dQ_i goes to slow memory and comes again for every block of keys. The
  * dropout mask is not stored: what the forward pass drew is drawn again (chapter 05, step dropout).
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, whose line numbers stand at the right. Line 1,
+ * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, whose line numbers are on the right. Line 1,
  * which restores the state of the random numbers, has nothing to do here: ours have none. Line 5 clears dK and dV
  * too, which line 24 stores whole; that is left out.
  */

@@ -4,7 +4,7 @@
  * Of a query's statistics one number is left, lse instead of m and l, and P needs no division. D does not depend
  * on the keys: it is worked out once, before the loops, and O is not needed again.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right. (Its line 9
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right. (Its line 9
  * loads O_i, which nothing uses. The scale, which it leaves out, multiplies S, dQ and dK.)
  */
 #include "07_backward/steps/fa2.h"

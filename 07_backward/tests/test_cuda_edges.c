@@ -28,7 +28,7 @@ static void assert_ignores_unseen_keys(enum cuda_kernel_name name, unsigned opti
 
 /*
  * A key that no query of a tile sees is nothing to that tile, also where others in the same fragment are seen: of the
- * queries before tile 160, or 128 where tiles have 128, none may meet the NaN that 165 and those behind it see.
+ * queries before tile 160, or 128 where tiles have 128, none may meet the NaN that 165 and those after it attend to.
  */
 TEST(cuda_tensor_cores, keep_nan_from_the_tiles_that_do_not_see_it)
 {

@@ -64,7 +64,7 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
 
 /*
  * Keys 133 and 170 are in the block of 128 to 255, whose first keys queries before 128 see too: those see 132 and no key
- * behind it. In their tile its NaN must not be, also where a later head of the group comes by.
+ * after it. In their tile its NaN must not be, also where a later head of the group comes by.
  */
 TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {

@@ -69,7 +69,7 @@ enum cuda_watch {
 void cuda_cpu_watch(unsigned what);
 
 /*
- * The accesses of one source line to one kind of memory, since the profile was last asked for. The
+ * The accesses of one source line to one kind of memory, since the profile was last read. The
  * lanes of a warp that run the same instruction for the n-th time make one request. Its cost is
  * what the GPU pays: in shared memory, cycles (each of 32 banks gives one 4-byte word a cycle); in
  * global memory, sectors of 32 bytes. `least` is what the same bytes would cost at best.
@@ -93,12 +93,12 @@ bool cuda_cpu_profile_has_lines(void);
  * cycles, if each unit worked at its published rate and nothing but waiting took time (timeline_clock.h).
  */
 struct cuda_work {
-    unsigned launch;   // since the timeline was last asked for, from 1 on
+    unsigned launch;   // since the timeline was last read, from 1 on
     const char *unit;  // copies, sums, tensor cores, exponentials
     unsigned warp;     // that asked, or the first of four
     unsigned run;  // a warp's works of the same kind, one after the other, are one; it counts them
     const char *what;  // the array that is copied; else product or exp
-    const char *file;  // where it was asked for; "" and 0 for exponentials
+    const char *file;  // where it was issued; "" and 0 for exponentials
     int line;
     double begin, end;
     double work, cycles;  // bytes, FLOP or exponentials, and how long the unit takes for them alone

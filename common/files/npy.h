@@ -3,7 +3,7 @@
  *
  * Read are little-endian f2, f4, f8, b1 and u1 arrays in C order, of one to eight dimensions, none
  * of them zero. Everything else is refused by name: another type, big-endian, Fortran order, a
- * header that lies about the data behind it.
+ * header that lies about the data that follow.
  * Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #ifndef COMMON_NPY_H

@@ -32,7 +32,7 @@ bool npy_refuse(struct file_error *error, const char *format, ...)
 
 static const char blanks[] = " \t\n\r\f";
 
-/* Refuses what stands at `at` in the header, and shows the beginning of it. */
+/* Refuses what is at `at` in the header, and shows the beginning of it. */
 static bool unexpected(struct file_error *error, const char *expected, const char *at)
 {
     char found[44];

@@ -227,7 +227,7 @@ static void hold(int number)
 
 /*
  * Has the signals that end a program wait. That is done by a handler, and not by a mask: this thread's mask would leave them
- * to the others that there are.
+ * to the others.
  */
 static void hold_signals(struct sigaction before[ENDING])
 {

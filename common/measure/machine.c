@@ -144,7 +144,7 @@ static void read_processor(char *name, size_t size)
         snprintf(name, size, "unnamed processor");
 }
 
-/* Cores that this process may use, where the system tells; else those that there are. */
+/* Cores that this process may use, where the system says which; else all of them. */
 static long available_cores(void)
 {
 #if defined(__linux__)

@@ -49,7 +49,7 @@ static size_t next_number(void)
     return strtoul(next_word(), NULL, 10);
 }
 
-/* What stands behind the word `problem`. */
+/* What follows the word `problem`. */
 static void read_problem(struct peer_problem *p)
 {
     const char *const folder = next_word();

@@ -42,7 +42,7 @@ static int least_exponent(enum dtype type)
     return 2 - (1 << (types[type].exponent_bits - 1));
 }
 
-/* The upper half of the bits, rounded: adding carries into the exponent, and behind the largest number to infinity. */
+/* The upper half of the bits, rounded: adding carries into the exponent, and beyond the largest number to infinity. */
 static uint32_t upper_half(float x)
 {
     uint32_t bits;
@@ -62,7 +62,7 @@ float dtype_round(enum dtype type, float x)
     const int exponent = ilogbf(x), least = least_exponent(type);
     const int last = (exponent > least ? exponent : least) - (types[type].digits - 1);
     const double rounded = ldexp(rint(ldexp((double)x, -last)), last);
-    const double most = ldexp(4.0, -least);  // the power of 2 behind the largest number
+    const double most = ldexp(4.0, -least);  // the power of 2 after the largest number
     return fabs(rounded) >= most ? copysignf(INFINITY, x) : (float)rounded;
 }
 

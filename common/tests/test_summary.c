@@ -1,5 +1,5 @@
 /*
- * What stands at the end of `make run` and of `make test`: run.sh's table and tally.sh's lines, of programs and results
+ * What is at the end of `make run` and of `make test`: run.sh's table and tally.sh's lines, of programs and results
  * that are only pretended.
  */
 #include "common/tests/command.h"

@@ -379,7 +379,7 @@ def whole_tile(function):
 def backward_row(file, gpu, function, claims):
     """A tile has `columns` of scores for each of a warp's rows: S and dP are 16 x 8 x 16 in one HMMA each,
     and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all
-    keys; from 9.0 on it adds four of them at once, in the loop and, for the last tile, behind it."""
+    keys; from 9.0 on it adds four of them at once, in the loop and, for the last tile, after it."""
     d, columns, bands, warps = function.numbers[:4]
     rows = 16 * bands * warps
     part = d // 2 if function.name.endswith("_keys") and d > 128 else d

@@ -34,7 +34,7 @@ class Function:
         self.labels, self.left = {}, -1
 
     def add(self, instruction, predicate=""):
-        """A branch back is a loop, unless an EXIT is between: waits are behind the code, and jump into it."""
+        """A branch back is a loop, unless an EXIT is between: waits come after the code, and jump into it."""
         place = len(self.instructions)
         self.instructions.append(instruction)
         self.predicates.append("" if predicate == "PT" else predicate)
@@ -97,7 +97,7 @@ def weights(function, loop, of_inner):
 
 
 def tally(function, weight, kinds):
-    """The weighted counts of each kind of instruction, a tuple of opcodes, and behind them of all others."""
+    """The weighted counts of each kind of instruction, a tuple of opcodes, and after them of all others."""
     counts = [0] * (len(kinds) + 1)
     for instruction, times in zip(function.instructions, weight):
         kind = next((k for k, opcodes in enumerate(kinds) if instruction.startswith(opcodes)), len(kinds))

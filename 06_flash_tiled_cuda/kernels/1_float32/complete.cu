@@ -3,7 +3,7 @@
  *
  * fa2, and what chapter 05 says of masks and dropout, in the same words: tile_kind, visible, kv_head and
  * dropout_keeps of attention.h are compiled for the GPU too, so the same weights are dropped there. A
- * row may have any number of elements up to 128: what is missing behind them is 0.
+ * row may have any number of elements up to 128: shorter rows are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
@@ -11,7 +11,7 @@
  * Keys that no query of the tile attends to may hold NaN. -inf for a score hides their K. Their V it does not
  * hide, 0 times NaN is NaN, and so they are left out of the product.
  *
- * Bit 8 r + c is about a lane's S[r][c]. Registers have no index, so what asks for each score in a loop
+ * Bit 8 r + c is about a lane's S[r][c]. Registers have no index, so what looks at each score in a loop
  * cannot touch the scores: it collects bits, and `choose` looks at them score by score.
  */
 typedef unsigned long long score_bits;

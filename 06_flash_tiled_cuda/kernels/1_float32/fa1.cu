@@ -7,7 +7,7 @@
  * them. And because it does, blocks of keys must come one after the other, in the hands of one block of
  * threads: B H blocks are all there are, fewer than a GPU has room for. That is what fa2 changes.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers stand at the right.
+ * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"

@@ -6,7 +6,7 @@
  * and within it not the lane that they belong to: they are in registers (registers.cuh, the other half of
  * this kernel). Shared memory brings a tile's Q, K and V to the lanes, four elements at a time.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 

@@ -5,7 +5,7 @@
  * (pipeline.cuh). A barrier is saved too: the one that says that a tile is there also says that everybody is done with
  * the tile before, whose room the next copy takes.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 

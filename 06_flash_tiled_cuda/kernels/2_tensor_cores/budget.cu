@@ -5,7 +5,7 @@
  * says how many of its blocks are to be on a multiprocessor at a time. From that nvcc knows how many registers a
  * thread may have, and keeps to it.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

@@ -4,7 +4,7 @@
  * async, and a weight is a multiply-add and one instruction of the unit for powers of 2 (powers.cuh). Before, each
  * score was multiplied by the scale, the maximum subtracted, and expf multiplied again and looked at its argument.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 

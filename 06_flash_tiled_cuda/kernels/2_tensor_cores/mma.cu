@@ -6,7 +6,7 @@
  * (fragments.cuh, the other half of this kernel). A warp has 32 queries and not 16, so that each piece of K and V
  * that it loads from shared memory serves twice.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 

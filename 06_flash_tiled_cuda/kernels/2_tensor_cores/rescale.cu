@@ -3,7 +3,7 @@
  *
  * skip, and m is no longer the maximum but some number near it (rescale.cuh).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

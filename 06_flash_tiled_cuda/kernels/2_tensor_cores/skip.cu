@@ -2,10 +2,10 @@
  * Only the tiles that need a mask get one, and what no query attends to is not computed.     as many accesses as mma
  *
  * exp2, and a warp knows how many keys the first of its queries sees, and how many the last. Tiles before the one
- * are seen whole, those behind the other not at all: a warp that has nothing to do in a tile goes on to the next. So
+ * are seen whole, those after the other not at all: a warp that has nothing to do in a tile goes on to the next. So
  * scores are compared with a limit in the tiles on the diagonal and in the last one, and nowhere else.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 

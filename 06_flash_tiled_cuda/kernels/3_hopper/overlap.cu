@@ -1,14 +1,14 @@
 /*
  * One tile becomes weights before the last one's product is awaited.     as many accesses as wgmma
  *
- * roles, and a consumer asks for the scores of tile n before it asks for the product of tile n - 1. The scores come
+ * roles, and a consumer issues the scores of tile n before it issues the product of tile n - 1. The scores come
  * first; the threads make weights of them, and then wait for the product. Only then O may be rescaled. A K is done with
  * long before its V, so each of the two has stages and mbarriers of its own.
  *
  * ptxas (12.8, 13.0) would move a single wait for the product up, ahead of the exponentials. So we write one in each arm
  * of a branch. All threads of the warpgroup have to take the same arm, because they wait together: does another tile follow?
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The order is that of
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right. The order is that of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"

@@ -2,7 +2,7 @@
  * A block for each multiprocessor, which takes one tile of queries after the other.
  *
  * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, works out
- * which tile that is, gives it to the consumers, and asks for its Q and its keys as soon as there is room. Q is let go
+ * which tile that is, gives it to the consumers, and loads its Q and its keys as soon as there is room. Q is let go
  * with the last keys. So the next ones are on their way while the consumers still make the last weights of the tile
  * before, multiply them, and write its O. Stages and phases go on counting from one tile of queries to the next. All this
  * is in parts/persistent.cuh; here a block begins, and here is how it writes O.

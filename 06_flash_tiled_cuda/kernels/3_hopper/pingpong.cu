@@ -1,12 +1,12 @@
 /*
  * Two warpgroups take turns at the tensor cores.                         as many accesses as wgmma
  *
- * overlap, and a consumer asks for products only when it is its turn: for the scores of tile n and the product of tile
+ * overlap, and a consumer issues products only when it is its turn: for the scores of tile n and the product of tile
  * n - 1. Then the turn is the other's. So the tensor cores get one's products after the other's, and can make those of
  * the other while one makes weights. A turn is a named barrier: who waits for it comes to it and waits, who gives it
  * comes to it and goes on.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right. The turns are those of
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right. The turns are those of
  * Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"

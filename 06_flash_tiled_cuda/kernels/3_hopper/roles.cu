@@ -1,12 +1,12 @@
 /*
- * One warpgroup asks for tiles, two compute.                             as many accesses as wgmma
+ * One warpgroup loads tiles, two compute.                                as many accesses as wgmma
  *
- * wgmma, and its threads have roles. The third warpgroup is the producer: one thread of it asks for tiles, as soon as a
- * stage is free, and does nothing else. The first two are the consumers: they compute, and never ask. Two mbarriers a
+ * wgmma, and its threads have roles. The third warpgroup is the producer: one thread of it loads a tile as soon as a
+ * stage is free, and does nothing else. The first two are the consumers: they compute, and load nothing. Two mbarriers a
  * stage are between them: `full` ends a phase when a tile is there, `empty` when all consumers are done with it. So one
  * consumer need not wait for the other after each tile. The producer gives back registers, and the consumers take them.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 

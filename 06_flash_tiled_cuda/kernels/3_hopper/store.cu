@@ -2,7 +2,7 @@
  * O leaves as tiles come: by the TMA.                                    as many accesses as wgmma
  *
  * persistent, but no thread writes O to global memory. A warpgroup puts its 64 rows into boxes in shared memory, with an
- * instruction for four 8 x 8 matrices (parts/store.cuh), and one thread asks for copies. The consumers go on with the next
+ * instruction for four 8 x 8 matrices (parts/store.cuh), and one thread issues the copies. The consumers go on with the next
  * tile meanwhile, and wait only before they use a box again.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"

@@ -4,7 +4,7 @@
  * rescale, and no thread copies, no warp multiplies: one thread asks the TMA for tiles, and two warpgroups of four
  * warps ask the tensor cores for products of what lies in shared memory (warpgroup.cuh). For compute capability 9.0.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 

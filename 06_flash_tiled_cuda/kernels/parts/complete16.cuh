@@ -21,7 +21,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile from number n on that is not skipped; it may be behind the last. */
+/* The first tile from number n on that is not skipped; it may be past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)
@@ -69,7 +69,7 @@ __device__ static inline size_t key_of_bit(int j0, int n)
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
 }
 
-/* S becomes -inf behind the last key, and where causal order or a window hides a key: two comparisons. */
+/* S becomes -inf past the last key, and where causal order or a window hides a key: two comparisons. */
 template <class TRAITS>
 __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                const struct tile_of_queries &t, int j0)

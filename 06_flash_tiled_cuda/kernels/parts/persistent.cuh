@@ -50,7 +50,7 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
     __syncthreads();  // the mbarriers are there
 }
 
-/* One thread: takes tiles of queries until there are no more, and asks for Q and its keys as soon as there is room. taken
+/* One thread: takes tiles of queries until there are no more, and loads Q and its keys as soon as there is room. taken
    is how many it took before this one. */
 template <class TRAITS>
 __device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,

@@ -1,9 +1,9 @@
 /*
  * Tiles of K and V that are on their way while others are worked on: STAGES of them have room in shared memory,
- * behind the tile of Q.
+ * after the tile of Q.
  *
- * A thread asks for its part of a tile with cp.async and goes on. What it asked for between two commits is a
- * group, one for each tile, and it can wait for the oldest. That says nothing of what other threads asked for: so
+ * A thread issues the copies of its part of a tile with cp.async and goes on. What it issued between two commits is a
+ * group, one for each tile, and it can wait for the oldest. That says nothing of what other threads issued: so
  * after the wait there is a barrier.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
@@ -22,14 +22,14 @@ __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int
     }
 }
 
-/* Where the K of round n is; its V is right behind. */
+/* Where the K of round n is; its V follows it. */
 template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uint4 *smem, int n)
 {
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;
 }
 
 /*
- * Asks for tile number n of K and V, if there is one, and makes it a group; it is the one worked on in round
+ * Issues the copies of tile number n of K and V, if there is one, and makes it a group; it is the one worked on in round
  * `round`. Nk is the number of keys.
  */
 template <class TRAITS, int STAGES, class ROWS, class T>

@@ -52,7 +52,7 @@ template <int D> __device__ static inline int row_of(int r)
     return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
-/* Four elements from x on of a row of d elements, 0 behind its end. */
+/* Four elements from x on of a row of d elements, 0 past its end. */
 __device__ static inline float4 piece(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)

@@ -23,7 +23,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* The copies that a warpgroup's first thread has asked for have read its boxes, but for the last PENDING. */
+/* The copies that a warpgroup's first thread has issued have read its boxes, but for the last PENDING. */
 template <int PENDING = 0> __device__ static inline void boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)

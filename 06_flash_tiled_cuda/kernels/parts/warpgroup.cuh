@@ -4,7 +4,7 @@
  * A block has two warpgroups, of four warps with 16 queries each: 64 rows are what wgmma makes. A thread keeps the
  * same numbers as with mma (fragments.cuh), because wgmma leaves them in the same places.
  *
- * A box has rows of 64 elements, so a row of 128 is in two boxes, one behind the other: element k of row r is in box k / 64, and
+ * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other: element k of row r is in box k / 64, and
  * all rows of a box come before the next box.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -20,7 +20,7 @@ struct tile_maps {
     tensor_map Q, K, V, O;  // O where the TMA stores it
 };
 
-/* (heads, N, D) in boxes of `rows` rows. A box never runs into the next head: what is behind row N - 1 is 0. */
+/* (heads, N, D) in boxes of `rows` rows. A box never runs into the next head: what is past row N - 1 is 0. */
 template <class T>
 static void make_map(tensor_map *map, const uint16_t *array, size_t heads, size_t N, size_t d,
                      unsigned rows)
@@ -40,7 +40,7 @@ static struct tile_maps make_maps(const struct attention *p, const struct device
     return maps;
 }
 
-/* Asks for ROWS rows of a head, from `row` on, which `bar` is told of. */
+/* Loads ROWS rows of a head, from `row` on; `bar` counts their bytes. */
 template <int ROWS, int D>
 __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
                                             int row, int head)
@@ -89,7 +89,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
 }
 
 /*
- * Asks for S = Q K^T, 16 elements of the rows at a time, where Q are the rows of this warpgroup: both matrices lie as
+ * Issues S = Q K^T, 16 elements of the rows at a time, where Q are the rows of this warpgroup: both matrices lie as
  * wgmma has its A and B. Each is described once, and from one product to the next its begin moves on by a constant.
  */
 template <class T, class TRAITS>
@@ -120,7 +120,7 @@ __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
         }
 }
 
-/* Asks for O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
+/* Issues O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
 template <class T, class TRAITS>
 __device__ static inline void issue_product(fragments<TRAITS> *acc,
                                             const unsigned (&P)[TRAITS::BC / 16][4],

@@ -12,7 +12,7 @@
  * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that
  * attends to nothing may hold NaN too: its lse is -inf, and its dO and Q are taken as 0.
  *
- * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what asks for each pair in a loop cannot
+ * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what looks at each pair in a loop cannot
  * touch the pairs: it collects bits.
  */
 typedef unsigned pair_bits;

@@ -5,7 +5,7 @@
  * of queries, all keys come by, and dQ stays in its registers as dK and dV do in the first. So every element has one
  * thread, which adds in one order. The price: both need S and dP. That is seven products instead of five.
  *
- * The numbers of FlashAttention-2's Algorithm 2 stand at the right.
+ * The numbers of FlashAttention-2's Algorithm 2 are on the right.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

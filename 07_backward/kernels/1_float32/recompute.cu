@@ -8,7 +8,7 @@
  * Three passes over the d elements of a tile, 32 at a time, in which shared memory holds a slice of a matrix of
  * queries and one of keys. (The paper keeps K_j and V_j in fast memory; 48 kB hold a slice of them.)
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

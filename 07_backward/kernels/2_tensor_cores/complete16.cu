@@ -43,7 +43,7 @@ struct step {
     bool partial;
 };
 
-/* The first step from `number` on that is not skipped; it may be behind the last. */
+/* The first step from `number` on that is not skipped; it may be past the last. */
 template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
@@ -58,7 +58,7 @@ __device__ static inline struct step next_step(const struct attention &p,
     return { number, false };
 }
 
-/* Asks for the Q, dO, lse and D of a step, if it is one; they are those of round `round`. */
+/* Issues the copies of the Q, dO, lse and D of a step, if it is one; they are those of round `round`. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,

@@ -11,7 +11,7 @@
  *
  * HAS_MORE_ON_90: there it adds four numbers to memory at once (tensor.cuh).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D, DS = Bc * Br / CHUNK };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // behind V the stages
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // V is followed by the stages
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
     float *const statistics = (float *)(two_dS + 2 * DS);                    // after a tile's lse its D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);

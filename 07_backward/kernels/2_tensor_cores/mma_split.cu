@@ -8,7 +8,7 @@
  * was in chapter 06. Where dQ is made it has 32 queries and makes S, and dS is that factor. So P and dS, for which
  * deterministic needs shared memory, never leave their registers. The next tile is on its way meanwhile (pipeline.cuh).
  *
- * The numbers of FlashAttention-2's Algorithm 2 stand at the right.
+ * The numbers of FlashAttention-2's Algorithm 2 are on the right.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // behind V, as behind chapter 06's Q, the stages
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // V is followed by the stages, as chapter 06's Q is
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);

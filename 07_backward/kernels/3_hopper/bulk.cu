@@ -5,7 +5,7 @@
  * asks the TMA to add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
  * one is read, the next tile's dQ is made.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     unsigned char *const two_dQ = dS + Bc * Br * 2;
     float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // after a tile's lse its D

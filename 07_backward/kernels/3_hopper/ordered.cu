@@ -9,7 +9,7 @@
  * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
  * those that it waits for have begun before it.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 #include "common/cuda/turns.h"
@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         number = atomicAdd(a.turns, 1);
     __syncthreads();
     const unsigned block = number % gridDim.x, kv = number / gridDim.x, of_a_head = ceil_div(p.Nq, Br);
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     unsigned char *const boxes_of_dQ = dS + Bc * Br * 2;
     float *const two_lse = (float *)(boxes_of_dQ + DQ_BYTES);                           // after a tile's lse its D

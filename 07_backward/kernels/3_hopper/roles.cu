@@ -6,7 +6,7 @@
  * full and empty mbarriers, chapter 06's pipeline. A warpgroup waits for the other once a round, when both have stored dS. dS
  * has two stages, so the other may still read that of the tile before.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right. Roles: as in
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right. Roles: as in
  * FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/flash_bwd_kernel_sm90.h.
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"

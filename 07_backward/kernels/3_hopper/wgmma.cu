@@ -9,7 +9,7 @@
  * later, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
  * in each tile.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // after a tile's lse its D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);

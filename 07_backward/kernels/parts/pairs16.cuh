@@ -3,7 +3,7 @@
  *
  * A tile's rows are queries and its columns keys, or the other way round (tensor.cuh). Only what asks attention.h about a
  * pair has to know which. Causal order and windows are two comparisons a pair. Where there is a mask of keys or of blocks,
- * or dropout, a loop asks for each pair and keeps the answers as bits: registers have no index, so a loop that is not
+ * or dropout, a loop asks about each pair and keeps the answers as bits: registers have no index, so a loop that is not
  * written out cannot touch the pairs themselves.
  *
  * A pair that does not count gets the weight 0 after all the arithmetic, whatever that has made of it. With a score of
@@ -52,7 +52,7 @@ __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, co
         }
 }
 
-/* P becomes 0 behind the last of `columns`, and where causal order or a window hides the key: two comparisons. */
+/* P becomes 0 past the last of `columns`, and where causal order or a window hides the key: two comparisons. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                  const struct tile_of_pairs &t, int columns)

@@ -55,7 +55,7 @@ __device__ static inline int first_tile(const struct attention &p, int j)
     return first < (int)p.Nq ? first / Br * Br : first;
 }
 
-/* Four elements from k on of a row of d elements, 0 behind its end. */
+/* Four elements from k on of a row of d elements, 0 past its end. */
 __device__ static inline float4 piece(const float *row, int k, int d)
 {
     if (d % 4 == 0 && k < d)

@@ -117,7 +117,7 @@ __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TR
 }
 
 /*
- * Asks for this warpgroup's part of dQ = dS K, 16 keys at a time. dS^T lies by keys, and so does K: wgmma takes both with their
+ * Issues this warpgroup's part of dQ = dS K, 16 keys at a time. dS^T lies by keys, and so does K: wgmma takes both with their
  * columns together, and so A is transposed on its way.
  */
 template <class T, class TRAITS>
@@ -172,7 +172,7 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
         }
 }
 
-/* One thread asks for the two boxes of a warpgroup's part of dQ to be added. */
+/* One thread has the TMA add the two boxes of a warpgroup's part of dQ. */
 template <class TRAITS>
 __device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
                                            int group, int i0, int head)

@@ -48,7 +48,7 @@ struct thread {
     unsigned mask;                   // … for these lanes
     void *operands;                  // what it brings to them
     const void *waits_for;           // the mbarrier or named barrier that it waits at
-    const void *asked;               // where it asked for a product
+    const void *asked;               // where it issued a product
     const void *access;              // where its last access was, of those that the emulator sees
     std::vector<async_copy> copies;  // that it has not waited for …
     unsigned copy_group;             // … and how many groups of them it has committed

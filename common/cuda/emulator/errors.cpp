@@ -1,6 +1,6 @@
 /*
  * The last error, as CUDA keeps it, and what the program has left undone when it ends: an error
- * that nobody asked for, memory that nobody freed.
+ * that was never read, memory that was never freed.
  */
 #include "common/cuda/emulator/errors.h"
 

@@ -48,7 +48,7 @@ template <class T> constexpr element element_for(void)
     return std::is_same_v<T, __half> ? HALF : BFLOAT16;
 }
 
-/* A product as one thread asks for it; a is NULL where the matrix lies in shared memory. */
+/* A product as one thread issues it; a is NULL where the matrix lies in shared memory. */
 struct product_call {
     element type;
     unsigned count;  // floats of d

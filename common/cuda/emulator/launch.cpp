@@ -95,7 +95,7 @@ void run_grid(launch *l)
         for (size_t k = 1; k < std::min(workers, blocks); k++)
             others.emplace_back(run_blocks, l, &order, &next);
     } catch (const std::system_error &) {
-        // The system starts no more of them. Those that there are run all blocks, and this one is among them.
+        // The system starts no more of them. Those that run take all blocks, and this one is among them.
     }
     run_blocks(l, &order, &next);
     for (std::thread &t : others)

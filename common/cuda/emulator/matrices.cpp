@@ -14,15 +14,15 @@ namespace cpu
 
 enum { ALL_ADDRESSES = 1 << 18 };  // that a description of a matrix can hold
 
-/* Where a matrix may begin, so many bytes behind the begin of dynamic shared memory. */
+/* Where a matrix may begin, so many bytes after the beginning of dynamic shared memory. */
 static void check_begin(size_t address, const char *name, site at)
 {
     if (address >= own->launch->shared)
         refuse_at(at, "%s: the matrix does not begin in dynamic shared memory", name);
     if (address % SWIZZLED % BOX_ROW % 32 != 0 || address % SWIZZLED >= BOX_ROW)
-        refuse_at(
-            at, "%s: the matrix begins %zu bytes behind a multiple of %d; expected 0, 32, 64 or 96",
-            name, address % SWIZZLED, int(SWIZZLED));
+        refuse_at(at,
+                  "%s: the matrix begins %zu bytes past a multiple of %d; expected 0, 32, 64 or 96",
+                  name, address % SWIZZLED, int(SWIZZLED));
 }
 
 uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, site at)

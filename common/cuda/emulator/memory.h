@@ -49,7 +49,7 @@ void memory_name(const void *p, const char *name, size_t element);
 void memory_expose();
 void memory_hide();
 
-/* Whether a launch has written behind the end of some allocation: says so. */
+/* Whether a launch has written past the end of some allocation: says so. */
 void memory_check(const struct launch *l);
 
 /* Calls `visit` for every allocation, by address. */

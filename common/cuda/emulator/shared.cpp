@@ -24,7 +24,7 @@ static size_t up(size_t bytes, size_t multiple)
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/* So much memory, and behind it a page that must not be touched. */
+/* So much memory, and after it a page that must not be touched. */
 static char *guarded(size_t bytes)
 {
     const size_t page = size_t(sysconf(_SC_PAGESIZE)), size = up(bytes, page);
@@ -134,7 +134,7 @@ void shared_wants_alignment(const void *p, size_t alignment, const char *name, s
         refuse_at(at,
                   "%s: dynamic shared memory is not declared with __align__(%zu): on a GPU it may "
                   "begin\n"
-                  "    elsewhere, behind the kernel's variables",
+                  "    elsewhere, after the kernel's variables",
                   name, alignment);
 }
 

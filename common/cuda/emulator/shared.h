@@ -45,7 +45,7 @@ struct shared_variable {
 
 struct shared_memory {
     char *room;     // variables with their gaps
-    char *dynamic;  // aligned; behind its end, at the latest 1 KB later, a page to run into
+    char *dynamic;  // aligned; past its end, at the latest 1 KB later, a page to run into
     char *dynamic_room;
     size_t used;  // bytes of `room` that are not NaN any more
     size_t used_dynamic;

@@ -1,5 +1,5 @@
 /*
- * Boxes that are copied to shared memory or from there: their tensor maps, how they are asked for, and how they land.
+ * Boxes that are copied to shared memory or from there: their tensor maps, how the copies are issued, and how they land.
  */
 #include "common/cuda/emulator/units.h"
 

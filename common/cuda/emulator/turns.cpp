@@ -47,7 +47,7 @@ void turn_await(const unsigned *turn, unsigned number, site at)
             refuse_at(
                 at,
                 "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
-                "    (has a block begun that waits for one behind it?)",
+                "    (does a block wait for one that begins after it?)",
                 number, now);
         own->turns++;  // it does not run in a loop (watchdog.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));

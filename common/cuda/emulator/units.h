@@ -37,7 +37,7 @@ struct tensor_copy {
     char *to;
     size_t bytes, barrier;
     unsigned job;      // in the timeline
-    race_clock known;  // to the thread that asked for it
+    race_clock known;  // to the thread that issued it
     site at;
     const void *instruction;
 };
@@ -51,7 +51,7 @@ box_row box_row_of(const tensor_map *map, const int *from, size_t row);
 
 /* Floats that are to be added to global memory, or a box that goes there or is added: on its way, then read, then there. */
 struct bulk_copy {
-    const char *name;  // of the function that asked for it
+    const char *name;  // of the function that issued it
     float *to;         // NULL: a box
     tensor_map map;
     int box[4];  // where it begins
@@ -89,7 +89,7 @@ struct units {
     ~units();
 };
 
-/* The running block's; made when they are first asked for. */
+/* The running block's; made when they are first needed. */
 units *own_units();
 
 /* The running thread calls `name`, of a unit; outside a kernel the program ends. */

@@ -18,7 +18,7 @@ enum { GROUP = 128, PRODUCT_M = 64, PRODUCT_K = 16, PRODUCT_N = 256 };
 struct product {
     product_call call;
     const unsigned *a[GROUP];
-    unsigned a_then[GROUP][4];  // what was in these when it was asked for
+    unsigned a_then[GROUP][4];  // what was in these when it was issued
     float *d[GROUP];
     unsigned group;
     unsigned job;  // in the timeline

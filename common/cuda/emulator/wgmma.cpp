@@ -1,5 +1,5 @@
 /*
- * The products of warpgroups: asked for, under way, and done; and what may not be touched meanwhile.
+ * The products of warpgroups: issued, under way, and done; and what may not be touched meanwhile.
  */
 #include "common/cuda/emulator/warpgroup.h"
 
@@ -16,7 +16,7 @@ namespace cpu
 
 enum { RUNNING = -1 };  // the bits of a register that a product will write: a NaN
 
-// ---- asked for ----------------------------------------------------------------------------------
+// ---- issued -------------------------------------------------------------------------------------
 
 static accumulators *held_at(warpgroup *g, const float *d)
 {

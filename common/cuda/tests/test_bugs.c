@@ -31,7 +31,7 @@ static bool is_in_kernel(const char *file, long line, const char *kernel)
     return found;
 }
 
-/* The word behind `before`, up to a character of `ends`. */
+/* The word after `before`, up to a character of `ends`. */
 static char *word_after(const char *text, const char *before, const char *ends, char word[200])
 {
     const char *at = strstr(text, before);

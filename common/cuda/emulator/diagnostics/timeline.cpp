@@ -20,7 +20,7 @@ static timeline_log book;
 static std::map<std::pair<const void *, size_t>, gate> phases;
 static gate last_meeting;
 
-/* What a thread has asked for last, of copies and of the rest: what differs from it begins a new run. */
+/* What a thread has issued last, of copies and of the rest: what differs from it begins a new run. */
 struct last_asked {
     const char *what;
     site at;

@@ -22,11 +22,11 @@ enum timeline_unit { TIMED_COPIES, TIMED_SUMS, TIMED_PRODUCTS, TIMED_EXPONENTIAL
 using gate = unsigned;
 enum : unsigned { NO_GATE = 0xffffffff };
 
-/* Work for a unit: asked for by a thread of this number, or begun when `needs` opens; `gives` is told when it is done. */
+/* Work for a unit: issued by a thread of this number, or begun when `needs` opens; `gives` is told when it is done. */
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
-        run;  // works of the same kind that a thread asks for one after the other are a run
+        run;  // works of the same kind that a thread issues one after the other are a run
     unsigned
         parts;  // of the unit's four: a warp has one of its own, and a warpgroup's products are made by all
     double work;  // bytes, FLOP, exponentials
@@ -35,7 +35,7 @@ struct timeline_job {
     site at;
 };
 
-/* What a thread does: comes to a gate, waits until one is open, does both, asks for a job, or waits for its own work. */
+/* What a thread does: comes to a gate, waits until one is open, does both, issues a job, or waits for its own work. */
 struct timeline_event {
     enum { BRINGS, AWAITS, MEETS, ASKS, WORKS } kind;
     unsigned which;  // gate or job
@@ -67,13 +67,13 @@ void timeline_other_awaits(unsigned number, gate g);
 /* The threads that `there` says, all of which wait now, have met. */
 template <class There> void timeline_meet(unsigned first, unsigned count, There there);
 
-/* What the thread asks for from here on is another run: it has come to a barrier. */
+/* What the thread issues from here on is another run: it has come to a barrier. */
 void timeline_new_run(unsigned number);
 
 /* What an asynchronous copy is called, by the array that it reads; its work, in bytes. */
 unsigned timeline_copy(timeline_unit unit, const void *array, size_t bytes, site at);
 
-/* It is done in this phase of an mbarrier; else whoever waits for it asks for its gate. */
+/* It is done in this phase of an mbarrier; else a thread that waits for it asks for its gate. */
 void timeline_lands(unsigned job, gate g);
 gate timeline_done(unsigned job);
 

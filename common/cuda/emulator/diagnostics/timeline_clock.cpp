@@ -118,7 +118,7 @@ server *replay::server_of(const timeline_job &job)
     return &servers[{ job.unit, job.parts == PARTS ? 0 : job.thread / WARP % PARTS }];
 }
 
-/* The next warp's turn, after the last one's. Copies come in the order in which they were asked for. */
+/* The next warp's turn, after the last one's. Copies come in the order in which they were issued. */
 void replay::start_next(server *s, double now)
 {
     const auto waits = [](const auto &entry) { return !entry.second.empty(); };

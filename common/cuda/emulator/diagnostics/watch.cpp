@@ -41,7 +41,7 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
     return a->p >= begin && a->p < begin + bytes && a->bytes <= size_t(begin + bytes - a->p);
 }
 
-/* It is outside the array at `begin`: behind its end, or before its beginning. */
+/* It is outside the array at `begin`: past its end, or before its beginning. */
 [[noreturn]] static void outside(const memory_access *a, const char *begin, size_t bytes,
                                  const char *what, const char *name)
 {

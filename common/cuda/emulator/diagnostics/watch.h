@@ -50,7 +50,7 @@ void watch_warp(unsigned mask);
 /* An atomic access, of any build; the running thread remembers where. */
 void watch_atomic(const void *p, size_t bytes, const void *instruction);
 
-/* The running thread asks for a copy to shared memory, and later it lands there. */
+/* The running thread issues a copy to shared memory, which lands there later. */
 void watch_copy(const void *to, size_t bytes, bool lands, const void *instruction);
 
 /*

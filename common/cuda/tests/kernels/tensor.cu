@@ -44,7 +44,7 @@ extern "C" void LAUNCHER(products)(int bfloat, const unsigned *a, const unsigned
 
 // ---- ldmatrix -----------------------------------------------------------------------------------
 
-/* Lane l names row `order[l]` of 64 rows of 8; what it gets is written behind one another. */
+/* Lane l names row `order[l]` of 64 rows of 8; what it gets is written one after the other. */
 template <int N, bool TRANS>
 __global__ void matrices(const unsigned short *x, const unsigned *order, unsigned *out)
 {

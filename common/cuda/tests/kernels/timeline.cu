@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_
     out[threadIdx.x] = d[0];
 }
 
-/* The second box is asked for when all threads have made exponentials and said that they are done with the first. */
+/* The second box is loaded when all threads have made exponentials and said that they are done with the first. */
 __global__ void __launch_bounds__(128)
     box_after_arrivals(const __grid_constant__ tensor_map map, float *out)
 {

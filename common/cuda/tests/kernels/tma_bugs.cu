@@ -45,7 +45,7 @@ __global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
-/* One float behind the beginning of a row: 4 bytes, and an H200 ends such a kernel with an illegal instruction. */
+/* One float after the beginning of a row: 4 bytes, and an H200 ends such a kernel with an illegal instruction. */
 __global__ void box_between_pieces(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[64];

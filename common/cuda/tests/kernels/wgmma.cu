@@ -1,5 +1,5 @@
 /*
- * A product of a warpgroup as test_wgmma.c asks for it: of either type, of any size, its matrices lying in any way.
+ * A product of a warpgroup as test_wgmma.c wants it: of either type, of any size, its matrices lying in any way.
  */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/kernels/arrays.cuh"

@@ -1,4 +1,4 @@
-/* Mistakes with products that a warpgroup asks for. */
+/* Mistakes with products that a warpgroup issues. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 /* A warpgroup makes 16 kB zeros: the units are told, and all threads are done. */
