@@ -24,9 +24,9 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "By hand",
                                   "with lane k xor 4          9   9   9   9   9   9   9   9",
                                   "Kernels",
-                                  " 1 naive",
-                                  " 2 fa1",
-                                  " 3 fa2",
+                                  " naive",
+                                  " fa1",
+                                  " fa2",
                                   "   complete",
                                   "Input",
                                   "common/data/",
@@ -104,9 +104,9 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 TEST(program, leaves_kernels_out_that_are_named)
 {
     const struct command c = program_run("--n-q 40 --d 16 --kernel all --exclude fa1,naive");
-    const char *const parts[] = { "1 naive      is excluded",
-                                  "2 fa1        is excluded",
-                                  "3 fa2 ",
+    const char *const parts[] = { " naive      is excluded",
+                                  " fa1        is excluded",
+                                  " fa2 ",
                                   " 05\n",
                                   "complete",
                                   " fa2\n",
@@ -118,9 +118,8 @@ TEST(program, leaves_kernels_out_that_are_named)
 TEST(program, lists_its_kernels)
 {
     static const enum dtype types[] = { DTYPE_F32, DTYPE_F16 };
-    verifies_and_tells("--kernel list",
-                       (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n 3  fa2 ",
-                                              "\n 4  mma ", "\n10  ", "\n    complete ", NULL });
+    verifies_and_tells("--kernel list", (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n10  ",
+                                                               "\n    complete ", NULL });
     for (size_t t = 0; t < 2; t++) {
         char arguments[60], expected[1000] = "";
         snprintf(arguments, sizeof arguments, "--kernel list --quiet --dtype %s",

@@ -193,7 +193,7 @@ TEST(outputs, measures_its_speed)
     const char *const parts[] = {
         "Compared with",
         "Speed",
-        "3 fa1 ",
+        " fa1 ",
         "complete ",
         "GFLOP/s of FMA",
         ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,threads,"
