@@ -3,8 +3,8 @@
 #
 # Copies the chapter to FOLDER, applies PATCH, and demands that each test that the patch names in its
 # "Caught by:" lines fails with the copy. Without a patch ("") it demands that a copy is not rejected for being
-# one: its files, compiled as a mutant's are, give the chapter's own objects byte for byte, whose tests make has
-# run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
+# one: a file of each folder, compiled as a mutant's are, gives the chapter's own object byte for byte, whose tests
+# make has run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
 # LIBS and what the tests (TESTS) and the witness (WITNESS) are linked from come from the Makefile, and for CUDA
 # sources CXX, CXX_FLAGS and INSTRUMENTED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
 # from what the patch changes, as the compiler has noted in the .d file beside each. Leaves "passed failed
@@ -94,9 +94,21 @@ source_of() {  # object
     esac
 }
 
-# Those of the objects that are made from a file that the patch changes. Without a patch, each is to be tried.
+# The files of a folder are compiled with the same flags, but for lanes.c: the shortest of each folder and variant.
+shortest_of() {  # object...
+    for each; do
+        source_of "$each"
+        case $source in
+        '') ;;
+        */lanes.c) echo "0 lanes $each" ;;
+        *) echo "$(wc -c <"$source") ${source%/*},$variant $each" ;;
+        esac
+    done | sort -n | awk '!($2 in had) { had[$2] = 1; print $3 }'
+}
+
+# Those of the objects that are made from a file that the patch changes. Without a patch, some of each kind.
 affected_of() {  # object...
-    [ -n "$patch" ] || { echo "$*"; return; }
+    [ -n "$patch" ] || { shortest_of "$@"; return; }
     names=$(for file in $changed; do basename "$file" | sed 's/\.cu$/.cpp/'; done | paste -s -d '|' -)
     for object; do
         shift
