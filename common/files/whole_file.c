@@ -215,7 +215,7 @@ static bool each(struct draft *drafts, size_t n, size_t *at, bool (*step)(struct
 
 // ---- signals ------------------------------------------------------------------------------------
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU };
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
 static volatile sig_atomic_t held;

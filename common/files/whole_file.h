@@ -31,7 +31,7 @@ struct whole_file {
  * what was there is still there and nothing else is, unless the system refuses a name after it has given another:
  * `error` says so then. A file that is replaced keeps its mode, and a link is followed; other hard
  * links keep the old file. What is not a regular file (/dev/full, a pipe) is written directly, first.
- * SIGINT, SIGTERM and SIGHUP wait until this is done. False, `error`, and in *failed the number of
+ * SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU wait until this is done. False, `error`, and in *failed the number of
  * the file, on failure: a folder that cannot be written, a full disk, no memory, too many open files.
  */
 bool whole_files_write(const struct whole_file *files, size_t n, size_t *failed,

@@ -36,7 +36,7 @@ kinds() {
     threads) echo thread ;;
     files) echo open ;;
     disk) echo write short fsync link rename close ftruncate named-write named-fsync named-rename named-close ;;
-    signals) echo term-write term-fsync term-link term-rename term-close term-named-fsync term-named-rename kill-write kill-fsync ;;
+    signals) echo term-write term-fsync term-link term-rename term-close term-named-fsync term-named-rename quit-rename kill-write kill-fsync ;;
     *) echo "$1" ;;
     esac
 }
@@ -93,7 +93,7 @@ END
 # One run with a fault. Sets verdict, which is "none" if the fault never came.
 try() { # kind n
     kind=$1 sent='' named=''
-    case $kind in term-*) sent=15 kind=${kind#term-} ;; kill-*) sent=9 kind=${kind#kill-} ;; esac
+    case $kind in term-*) sent=15 kind=${kind#term-} ;; quit-*) sent=3 kind=${kind#quit-} ;; kill-*) sent=9 kind=${kind#kill-} ;; esac
     case $kind in named-*) named=1 kind=${kind#named-} ;; esac
     rm -rf "$room/run" "$room/fired"
     mkdir "$room/run"
@@ -123,11 +123,11 @@ try() { # kind n
     case $(ls -A "$room/run") in *.course*) verdict=half-written ;; esac
     [ $verdict = fine ] || return
     case $status,$sent,$old$new in
-    0,,1 | 0,15,1) case $kind,$new$sent in write,1 | fsync,1 | link,1 | rename,1 | close,1) verdict=silent ;; esac
+    0,,1 | 0,15,1 | 0,3,1) case $kind,$new$sent in write,1 | fsync,1 | link,1 | rename,1 | close,1) verdict=silent ;; esac
         [ -z "$old" ] && cmp -s "$room/out" "$room/right/out" || verdict=silent ;;
     0,*) verdict=silent ;;
-    143,15,1 | 137,9,1) ;;
-    143,15,* | 137,9,*) verdict=half-written ;;
+    143,15,1 | 131,3,1 | 137,9,1) ;;
+    143,15,* | 131,3,* | 137,9,*) verdict=half-written ;;
     137,*) verdict=hung ;;
     1,*) case $program,$last,$new in course,*Error*, | course,libgomp:*,) ;; *) verdict=crashed ;; esac ;;
     2,*) case $last in "$program: "*) ;; *) verdict=silent ;; esac
