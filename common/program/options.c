@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *program_name = "course";
@@ -115,6 +116,17 @@ static const char *file_of(const struct program *program, const struct options *
     return made ? NULL : name;
 }
 
+/* Does what the program prints go to this file? It would be lost where the file is replaced. */
+static bool is_printed_to(const char *path)
+{
+    struct stat there, stream;
+    for (int k = STDOUT_FILENO; k <= STDERR_FILENO; k++)
+        if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && fstat(k, &stream) == 0 &&
+            there.st_dev == stream.st_dev && there.st_ino == stream.st_ino)
+            return true;
+    return false;
+}
+
 /* Every output can be written, and is neither an input nor another output. */
 static void check_files(const struct program *program, const struct options *options)
 {
@@ -123,6 +135,8 @@ static void check_files(const struct program *program, const struct options *opt
         struct file_error error;
         if (output && !whole_file_writable(output, &error))
             options_fail(output, "%s", error.text);
+        if (output && is_printed_to(output))
+            options_fail(output, "expected an output that is not where the program prints");
         for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS && output;
              row++) {
             const char *input = file_of(program, options, row, INPUT);

@@ -143,6 +143,10 @@ void assert_program_refuses_bad_outputs(const char *program)
     c = command_run(words);
     cr_assert(strstr(c.out, "2\nprecious") && command_files() == 2, "it left: %s, %d files", c.out,
               command_files());
+    command_refused(program, "--output @/y.npy >>@/y.npy",
+                    "y.npy: expected an output that is not where");
+    command_refused(program, "--quiet --csv /dev/stdout >>@/y.npy",
+                    "/dev/stdout: expected an output that");
 }
 
 void assert_program_refuses_too_much(const char *program)
