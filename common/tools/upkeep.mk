@@ -54,15 +54,17 @@ lint:
 test-tools:
 	@python3 -m unittest discover -q -s common/tools/tests
 
-# The .npy reader fed with random bytes, by clang's libFuzzer.
+# The readers of .npy, of options and of what the grader is asked for fed with random bytes, by clang's libFuzzer.
 SECONDS_OF_FUZZ ?= 600
-$(BUILD)/fuzz_npy: common/tests/fuzz_npy.c $(LIBRARY)
+$(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve.c $(LIBRARY)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
-	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -I. $^ -o $@ -lm
-fuzz: $(BUILD)/fuzz_npy
+	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=on_exit,--wrap=allocate -I. $^ -o $@ -lm
+fuzz: $(BUILD)/fuzz_readers
+	@mkdir -p $(BUILD)/fuzz
+	@printf 'o\004--n-q\n5\n--seed\n1\n--block-mask\nband:3\n--window\n1,-1' >$(BUILD)/fuzz/options
 	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
-	    -artifact_prefix=$(BUILD)/ >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
+	    -artifact_prefix=$(BUILD)/ $(BUILD)/fuzz >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
 # What each program does when memory, threads, files or the disk fail it.
@@ -104,7 +106,7 @@ fresh:
 #! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
-#! make fuzz         the reader of .npy files fed with random bytes; SECONDS_OF_FUZZ=20
+#! make fuzz         the readers of .npy files, options and accesses fed with random bytes; SECONDS_OF_FUZZ=20
 #! make faults       every program with each allocation, write, thread … that fails in turn: a table, in some minutes
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
