@@ -25,7 +25,7 @@ die() {  # what, text
 
 [ -n "$submission" ] || die SUBMISSION 'expected a folder or an archive, as in make grade SUBMISSION=submission.tar.gz'
 case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
-[ -e "$submission" ] || die "$submission" 'expected a folder or an archive, found nothing of that name'
+[ -f "$submission" ] || [ -d "$submission" ] || die "$submission" 'expected a folder or an archive, found none of that name'
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ -n "$name" ] || name=$(basename "$submission")

@@ -38,7 +38,7 @@ if [ "$1" = submission ]; then
     submission=$2
     bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
-    [ -e "$submission" ] || bad 'there is no such file or folder'
+    [ -f "$submission" ] || [ -d "$submission" ] || bad 'there is no such file or folder'
     . "$(dirname "$0")/archive.sh"
     case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no option, and no host for tar
     archive=$([ ! -d "$submission" ] || only_archive "$submission")

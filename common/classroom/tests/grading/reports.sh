@@ -181,7 +181,9 @@ if is_wanted bad_arguments; then
     }
     mkdir -p "$work/in/empty"
     refuses 'SUBMISSION: expected a folder or an archive' ''
-    refuses 'nowhere: expected a folder or an archive, found nothing' "$work/nowhere"
+    refuses 'nowhere: expected a folder or an archive, found none' "$work/nowhere"
+    mkfifo "$work/in/a.tar"  # nothing would ever come out of it
+    refuses 'a.tar: expected a folder or an archive, found none' "$work/in/a.tar"
     refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
     refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1
     refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1 09
