@@ -36,6 +36,7 @@ submission=${archive:-$submission}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$work"' EXIT
+case $submission in *.zip) submission=$(literal "$submission" "$work") ;; esac
 trap 'exit 2' INT TERM HUP PIPE
 chmod 711 "$work"
 mkdir -p "$work/root/bin" "$work/said" "$work/before"
@@ -119,7 +120,7 @@ if [ -z "$chapter" ] && [ -z "$refused" ]; then
 fi
 . common/classroom/starter/exercise.sh
 folder=$(exercise_chapter "$chapter")
-[ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $submission is of, as in CHAPTER=03"
+[ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $name is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}
 grep -q "^$number " common/classroom/grader/programs || die CHAPTER "expected a chapter that is graded by outputs, found $number"
 points=$chapter/exercise/points

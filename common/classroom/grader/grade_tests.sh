@@ -35,8 +35,8 @@ PAIRS=20                         # of runs with a wrong version and the right on
 TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
-    submission=$2
-    bad() { echo "make grade-tests: SUBMISSION=$submission: $1" >&2; exit 2; }
+    submission=$2 given=$2
+    bad() { echo "make grade-tests: SUBMISSION=$given: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -f "$submission" ] || [ -d "$submission" ] || bad 'there is no such file or folder'
     . "$(dirname "$0")/archive.sh"
@@ -47,6 +47,7 @@ if [ "$1" = submission ]; then
     found=$(mktemp -d) || exit 2
     trap 'rm -rf "$found"' EXIT
     trap 'exit 2' INT TERM HUP PIPE  # not before make has come to its end
+    case $submission in *.zip) submission=$(literal "$submission" "$found") ;; esac
     [ -d "$submission" ] || [ "$(wc -c <"$submission")" -le $MOST_BYTES ] || bad "expected at most $MOST_BYTES bytes"
     (limit_unpacking
     case $submission in

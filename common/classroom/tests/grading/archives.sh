@@ -25,6 +25,20 @@ if is_wanted link_in_a_zip; then
         skipped=$((skipped + 1))
     fi
 fi
+if is_wanted zip_that_names_another; then  # unzip takes its name for a pattern
+    if command -v zip >/dev/null && command -v unzip >/dev/null; then
+        cp $lesson "$work/in/"
+        (cd "$work/in" && zip -q bob.zip standard_softmax.c && zip -q 'b*.zip' bob.zip)
+        cheat "$work/in/b*.zip" 'or one archive of them and nothing else, found bob.zip'
+        mkdir -p "$work/in/01_standard_softmax/tests"
+        cp 01_standard_softmax/tests/mine.c "$work/in/01_standard_softmax/tests/test_mine.c"
+        (cd "$work/in" && zip -qr bob.zip 01_standard_softmax)
+        sh "$scripts/grade_tests.sh" submission "$work/in/b*.zip" >"$work/said" 2>&1
+        grep -q 'b\*.zip: expected a file 0N_' "$work/said" || fail "$(cat "$work/said")"
+    else
+        skipped=$((skipped + 1))
+    fi
+fi
 if is_wanted names_that_lead_out; then
     mkdir -p "$work/in/deep"
     cp $lesson "$work/in/standard_softmax.c"
