@@ -10,7 +10,7 @@
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
 # tells them which version they are tried on, and all versions are linked alike, without what a debugger needs. A wrong
-# version that they reject is tried again, and with it, in random order, the right one: tests that fail at random, or by
+# version is tried together with the right one, in random order, more than once if they reject it: tests that fail at random, or by
 # the clock or the order of things, reject the right one too, or not the wrong one each time. What they start is ended
 # with them.
 #
@@ -24,7 +24,7 @@
 #
 # For the first JOBS is what make is to be told, as -j2; for the second the environment is that of common/tools/mutant.sh.
 # Both come from the Makefile. LIMIT: seconds of the processor's time for one of the tests' processes, five times as much
-# by the clock for all of them.
+# by the clock for all of them. All runs may take LIMIT by the clock for each version; what is not tried by then is not rejected.
 build=${BUILD:-build}
 MOST_BYTES=5000000  # of an archive
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
@@ -157,10 +157,12 @@ if [ "$1" = one ]; then
         chmod -R go+rX "$root"
         chmod 1777 "$root/tmp" "$root/dev/shm"
         theirs "$root/tap"
+        begun=$(date +%s)
         # shellcheck disable=SC2086  # lists of words
         "$build/grader/confine" $as --root "$root" --hide "$PWD" --scratch $SCRATCH --seconds "$2" --memory $MEMORY \
             --resident $MEMORY --file $FILES --tasks $TASKS --errors "$folder/$1.errors" --verdict "$folder/$1.verdict" \
             --set OMP_WAIT_POLICY=passive --set LC_ALL=C -- ./tests --tap=tap --jobs=$AT_ONCE
+        [ "$1" = handed_out ] || echo $(($(date +%s) - begun)) >>"$work/took"
         cp "$root/tap" "$folder/$1.tap"
         rm -rf "$root"
         ! grep -q -e '^not started' -e '^interrupted' "$folder/$1.verdict" || broken "$folder/$1.verdict"
@@ -180,19 +182,22 @@ if [ "$1" = one ]; then
         *) verdict="fails $2 $failed" ;;
         esac
     }
-    # Of a rejected version $verdict stays as it is if both are as they were each time.
-    try_again() {
-        rejected=$verdict
+    # The wrong version and the right one, both each time and in random order, so that no run tells by its number which it
+    # is of. $verdict is of the wrong one if it is the same each time, and the right one passes each time.
+    try_both() {
+        again=''
         link_as right "$version/right"
         for byte in $(od -An -v -N$((1 + PAIRS / $(grep -vxc right "$work/versions"))) -tu1 /dev/urandom); do
             order='mine right'
             [ $((byte % 2)) -eq 0 ] || order='right mine'
             for which in $order; do
-                case $which in mine) try mine "$name" ;; *) try right right ;; esac
-                case $which,$verdict in mine,fails* | right,passes*) ;; *) again=', or not each time'; return ;; esac
+                case $which in mine) try mine "$name" && of_mine=$verdict ;; *) try right right ;; esac
+                case $which,$verdict in right,fails*) return ;; esac
             done
+            verdict=$of_mine
+            case $verdict in passes*) return ;; esac
+            again=', or not each time'
         done
-        verdict=$rejected
     }
     # shellcheck disable=SC2086  # a list of words
     is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$patch" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
@@ -231,10 +236,11 @@ if [ "$1" = one ]; then
     fi
     if [ "$name" != right ] && [ "$(cat "$version/verdict")" != 'exited 0' ]; then
         verdict="known $name"
+    elif [ "$name" != right ] && [ "$(awk '{ all += $1 } END { print all + 0 }' "$work/took")" -ge $((${LIMIT:-20} * $(grep -vxc right "$work/versions"))) ]; then
+        verdict="passes $name" again=', and not tried, because the tests took too long before'
     else
         link_as mine "$version"
-        try mine "$name"
-        case $name,$verdict in right,* | *,passes*) ;; *) try_again ;; esac
+        case $name in right) try mine right ;; *) try_both ;; esac
     fi
     echo "$verdict" >>"$work/verdicts"
     [ "$name" != right ] || exit 0
@@ -275,6 +281,8 @@ if ! in_room "$work/log" '' "$compiler" ${CC#"${CC%% *}"} $flags -c "$file" -o m
     echo 'The tests do not compile: 0 points.'
     exit 1
 fi
+# What they define is for themselves: another expf would tell them how it is called, and they need not look at any output.
+! command -v objcopy >/dev/null || objcopy -w --localize-symbol='*' "$room/made/test_mine.o" || exit 2
 
 # ---- with the right version, and with the wrong ones ---------------------------------------------
 

@@ -218,6 +218,13 @@ END
 elif is_mine; then
     skipped=$((skipped + 10))
 fi
+if is_wanted tests_that_take_their_time; then
+    graded_tests >/dev/null <<END
+$test_head
+TEST(mine, wait) { sleep(8); }
+END
+    expect_of_tests ', and not tried, because' "$(tr "\n" " " <"$work/said")"
+fi
 if is_wanted tests_that_never_end; then
     expect_of_tests "$reject_right" "$(graded_tests <<END
 #include "common/tests/test.h"
@@ -339,12 +346,13 @@ if is_wanted tests_in_a_large_archive; then
     sh "$scripts/grade_tests.sh" submission "$work/in/a.tar" >"$work/said" 2>&1
     expect_of_tests 'expected at most 5000000 bytes' "$(cat "$work/said")"
 fi
-# A grader that tells them how many runs there have been, as the clock or a counter anywhere could: they accept the first
-# run alone, or reject the second alone. Then tests to which one run in three is wrong, by chance.
+# A grader that tells them how many versions they have been tried on, and nothing if it is the right one again: they accept
+# the first alone, or reject the second alone. Then tests that count what the function calls, and tests to which one run in
+# three is wrong, by chance.
 if is_wanted tests_that_do_not_look_at_the_function; then
     cp -R "$scripts" "$work/in/grader"
     # shellcheck disable=SC2016  # for the script
-    sed 's|--set LC_ALL=C -- ./tests|--set RUN=$([ "$1" = handed_out ] \|\| echo "$1" >>"$work/runs"; grep -c . "$work/runs") -- ./tests|' \
+    sed 's|--set LC_ALL=C -- ./tests|--set RUN=$([ "$1" != mine ] \|\| { echo "$1" >>"$work/runs"; grep -c . "$work/runs"; }) -- ./tests|' \
         "$scripts/grade_tests.sh" >"$work/in/grader/grade_tests.sh"
     run_is() {
         GRADING=$work/in/grader MAKEFLAGS=-j1 graded_tests <<END
@@ -369,4 +377,17 @@ TEST(mine, are_often_right)
 END
     )
     case $said in *': 0 points.' | *'reject 0 of 2'*) pass ;; *) fail "$said" ;; esac
+    expect_of_tests "$reject_right" "$(graded_tests <<END
+$test_head
+static int calls;
+float expf(float x);
+float expf(float x) { calls++; return x; }
+TEST(mine, count_the_exponentials)
+{
+    float y[3];
+    standard_softmax((const float[]){ 1, 2, 3 }, y, 3);
+    cr_assert(calls == 6);
+}
+END
+    )"
 fi
