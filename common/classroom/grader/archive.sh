@@ -3,7 +3,7 @@
 
 # What is packed must not ask for all of the time, or of the memory: a file of xz says itself how much it takes.
 limit_unpacking() {
-    ulimit -t 20
+    ulimit -t 3
     ulimit -v 600000 2>/dev/null
 }
 

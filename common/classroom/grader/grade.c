@@ -133,6 +133,9 @@ int main(int argc, char **argv)
     report.assignment = &a;
     report.seed = given.seed;
     snprintf(report.name, sizeof report.name, "%s", argv[8]);
+    for (char *c = report.name; *c; c++)  // a name could add lines to report.txt
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
     char path[PATH_ROOM];
     read_text(path_of(given.work, "variant", path), report.variant, sizeof report.variant);
     report.variant[strspn(report.variant, "0123456789")] = '\0';

@@ -48,6 +48,7 @@ if is_wanted names_stay_as_they_are; then
     for start in '"Jürgen Großmann, ""MSc"" 李",0' '"two lines",0' '"no?character",0'; do
         grep -qF "$start" "$work/in/reports/grades.csv" || [ ! -d "$work/in/class/$(printf 'no\374character')" ] || wrong="$wrong; expected $start"
     done
+    [ "$(head -n 1 "$work/in/reports/submissions/$two_lines/report.txt")" = '01_standard_softmax: two lines' ] || wrong="$wrong; a name adds a line to report.txt"
     there=$work/in/reports/submissions/'Jürgen Großmann, "MSc" 李'
     grep -qF '"Jürgen Großmann, \"MSc\" 李"' "$there/report.json" && grep -qF '"Jürgen Großmann, \"MSc\" 李"' "$there/classroom50.json" || wrong="$wrong; not in JSON"
     if [ -z "$wrong" ]; then pass; else fail "$wrong: $(cat "$work/in/reports/grades.csv")"; fi
