@@ -56,7 +56,7 @@ double difference_at(const struct layer *layer, size_t array, size_t index, floa
     double (*const loss)(const struct layer *, struct rows) =
         precision == IN_DOUBLE ? loss_in_double : loss_in_float;
     const struct rows rows = rows_of(&in->p, array, index);
-    const float at = *x, above = at + h, below = at - h;  // rounded: so their distance is not 2h
+    const float at = *x, above = at + h, below = at - h;  // rounded, so not exactly 2h apart
     *x = above;
     const double more = loss(layer, rows);
     *x = below;
