@@ -105,29 +105,38 @@ static struct result on_threads(enum cuda_kernel_name name, const struct layer *
     return r;
 }
 
-/* One thread that runs the blocks by their numbers adds in the order of the keys. Others must give the same sums. */
-TEST(cuda_ordered, adds_in_the_order_of_the_keys)
+/*
+ * One thread that runs the blocks by their numbers adds in the order of the keys. Others must give the same sums: one block at
+ * a time that begins last or anywhere, two blocks, and eight.
+ */
+static void assert_adds_in_order(struct attention p, size_t runs)
 {
-    struct attention p = cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000);
+    static const enum cuda_schedule orders[] = { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM };
+    static const size_t threads[] = { 1, 2, 8, 8 };
+    const size_t bytes = attention_query_elements(&p) * sizeof(float);
     struct test_problem t = problem_of(p, 0, 7);
     struct layer layer = layer_with_forward(&t);
     struct result right = on_threads(CUDA_BULK, &layer, 1, CUDA_ASCENDING);
-    for (size_t k = 0; k < 12; k++) {
-        static const enum cuda_schedule orders[] = { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM };
-        struct result r = on_threads(CUDA_ORDERED, &layer, k < 3 ? 1 : 8, orders[k % 3]);
-        cr_assert(memcmp(r.of[DQ], right.of[DQ], attention_query_elements(&p) * sizeof *r.of[DQ]) ==
-                      0,
-                  "run %zu: other bits", k);
+    for (size_t k = 0; k < runs; k++) {
+        struct result r = on_threads(CUDA_ORDERED, &layer, threads[k / 3], orders[k % 3]);
+        cr_assert(memcmp(r.of[DQ], right.of[DQ], bytes) == 0, "%zu heads, run %zu: other bits", p.H,
+                  k);
         result_free(&r);
     }
     struct result other = on_threads(CUDA_BULK, &layer, 1, CUDA_DESCENDING);
-    cr_assert(memcmp(other.of[DQ], right.of[DQ],
-                     attention_query_elements(&p) * sizeof *other.of[DQ]) != 0,
-              "the order makes no difference: this tests nothing");
+    cr_assert(memcmp(other.of[DQ], right.of[DQ], bytes) != 0,
+              "%zu heads: the order makes no difference: this tests nothing", p.H);
     result_free(&other);
     result_free(&right);
     kept_free(&layer.kept);
     problem_free(&t);
+}
+
+/* Eight heads get blocks in turns: with one head, and with nine. */
+TEST(cuda_ordered, adds_in_the_order_of_the_keys)
+{
+    assert_adds_in_order(cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000), 12);
+    assert_adds_in_order(cuda_shape(CUDA_ORDERED, 9, 9, 70, 300), 6);
 }
 
 // ---- other GPUs ---------------------------------------------------------------------------------

@@ -9,7 +9,12 @@
  * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
  * those that it waits for have begun before it.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Why do blocks not start at different tiles, so that none has to wait? There may be room for one block at a time. It has
+ * added to all of its tiles before the next begins, so each tile must have the order of the numbers. In this order the first
+ * addition of a block follows those of all blocks of its head before it, at whichever tile they start. So blocks that run
+ * together should be of different heads: numbers go round eight heads, and among those of a head they still grow with the keys.
+ *
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 #include "common/cuda/turns.h"
@@ -17,6 +22,7 @@
 // clang-format off
 
 enum { STAGES = 2 };
+static const unsigned HEADS_TOGETHER = 8;
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
@@ -30,8 +36,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (threadIdx.x == 0)
         number = atomicAdd(a.turns, 1);
     __syncthreads();
-    const unsigned block = number % gridDim.x, kv = number / gridDim.x, of_a_head = ceil_div(p.Nq, Br);
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
+    const unsigned first_kv = number / (HEADS_TOGETHER * gridDim.x) * HEADS_TOGETHER, n = number - first_kv * gridDim.x;
+    const unsigned heads = gridDim.y - first_kv < HEADS_TOGETHER ? gridDim.y - first_kv : HEADS_TOGETHER;
+    const unsigned block = n / heads, kv = first_kv + n % heads, of_a_head = ceil_div(p.Nq, Br);
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     unsigned char *const boxes_of_dQ = dS + Bc * Br * 2;
     float *const two_lse = (float *)(boxes_of_dQ + DQ_BYTES);                           // after a tile's lse its D
