@@ -23,6 +23,7 @@ struct backward_arrays {
     float *D, *P, *dS;
     unsigned *turns;                               // turns_of(p) counters, for ordered
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
+    uint16_t *dQ16, *dK16, *dV16;                  // gradients in 16 bits, of store
 };
 
 /* dQ begins as 0 where blocks add to it. */
@@ -42,8 +43,8 @@ static inline size_t turns_of(const struct attention *p)
  * may still run when it returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
  * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
- * deterministic knows; wgmma, bulk and ordered are for one of 9.0, and know grouped heads too; complete knows these types
- * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32 always.
+ * deterministic knows; wgmma to ordered are for one of 9.0, and know grouped heads too; complete knows these types
+ * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32, but for those of store, where dQ has the sums.
  * A query that attends to no key adds nothing to any gradient; a key that no query attends to has exactly 0 in dK
  * and dV, and may hold anything. In complete a query that attends to no key may hold anything too.
  */

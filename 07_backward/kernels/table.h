@@ -70,6 +70,16 @@ STEP(CUDA_ROLES, roles,
      .compute_capability = 90,
      .any_order = true)
 
+STEP(CUDA_STORE, store,
+     .idea = "… and gradients in 16 bits, stored by TMA",
+     .formula = "3 Tc Nq d + …",
+     .predict = predict_cuda_store,
+     .f16 = { .only = { 64, 128 } },
+     .supports = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS,
+     .stores = STORES_SUMS,
+     .compute_capability = 90,
+     .any_order = true)
+
 STEP(CUDA_ORDERED, ordered,
      .idea = "bulk in a fixed order: the same bits every time",
      .formula = "3 Tc Nq d + …",

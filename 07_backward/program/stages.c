@@ -39,7 +39,8 @@ struct result result_new(const struct attention *p)
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     struct result r = { { allocate(queries, sizeof(float), "dQ"),
                           allocate(keys, sizeof(float), "dK"),
-                          allocate(keys, sizeof(float), "dV") } };
+                          allocate(keys, sizeof(float), "dV") },
+                        DTYPE_F32 };
     poison_fill(r.of[DQ], queries);
     poison_fill(r.of[DK], keys);
     poison_fill(r.of[DV], keys);
@@ -64,7 +65,7 @@ void result_free(struct result *r)
 {
     for (size_t g = 0; g < GRADIENTS; g++)
         free(r->of[g]);
-    *r = (struct result){ { NULL } };
+    *r = (struct result){ .of = { NULL } };
 }
 
 const struct step *step_before(const struct step *step, const struct attention *p)
@@ -90,7 +91,7 @@ void previous_keep(struct previous *previous, const char *name, struct result *r
 {
     result_free(&previous->result);
     *previous = (struct previous){ name, *r };
-    *r = (struct result){ { NULL } };
+    *r = (struct result){ .of = { NULL } };
 }
 
 struct attention_errors step_check(const struct gradient_check *check,

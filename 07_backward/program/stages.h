@@ -23,9 +23,10 @@ void layer_forward(struct layer *layer);
 struct layer layer_random(struct attention p, uint64_t seed);
 void layer_free(struct layer *layer);
 
-/* Runs the step into poisoned memory: dQ, dK and dV. */
+/* Runs the step into poisoned memory: dQ, dK and dV, which were stored in a type that is float32 but for some kernels. */
 struct result {
     float *of[GRADIENTS];
+    enum dtype type;
 };
 struct result result_new(const struct attention *p);
 struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size);

@@ -51,6 +51,7 @@ static void run(const struct test_problem *t, float *dQ, float *dK, float *dV)
                  cuda_kernels[running].name);
     }
     struct result r = cuda_gradients(running, test_device(), t);
+    backward_forms.stored = r.type;
     memcpy(dQ, r.of[DQ], attention_query_elements(&t->p) * sizeof *dQ);
     memcpy(dK, r.of[DK], attention_key_elements(&t->p) * sizeof *dK);
     memcpy(dV, r.of[DV], attention_key_elements(&t->p) * sizeof *dV);

@@ -53,7 +53,7 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
     static const size_t threads[] = { 1, 2, 3, 5, 2, 1, 3, 5 };
     const size_t queries = attention_query_elements(&t->p), keys = attention_key_elements(&t->p);
     struct layer layer = layer_with_forward(t);
-    struct result first = { { NULL } };
+    struct result first = { .of = { NULL } };
     for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
         threads_use(threads[k]);
         struct result r = step_run(&steps[COMPLETE], &layer, size);

@@ -26,6 +26,8 @@ TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
         const struct cuda_spread s = spread_of(name, p);
         cr_assert(s.elements[DK] == 0 && s.elements[DV] == 0, "%s: %zu elements of dK, %zu of dV",
                   cuda_kernels[name].name, s.elements[DK], s.elements[DV]);
+        if (cuda_kernels[name].stores & STORES_SUMS)
+            continue;  // its dQ is rounded: few sums differ after that, or none
         cr_assert((s.elements[DQ] > 0) == cuda_kernels[name].any_order, "%s: %zu elements of dQ",
                   cuda_kernels[name].name, s.elements[DQ]);
         // six terms, one from each block of keys, rounded in another order: some ulps of the partial sums

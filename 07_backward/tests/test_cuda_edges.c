@@ -176,18 +176,14 @@ static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, s
 static struct result run_on_stream(enum cuda_kernel_name name, const struct layer *layer,
                                    cudaStream_t stream)
 {
-    struct result r = result_new(&layer->input.p);
     struct on_device l = cuda_load(&cuda_kernels[name], &device_cpu, layer);
     const size_t here = cuda_cpu_works(stream), default_stream = cuda_cpu_works(NULL);
-    const size_t n = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     l.stream = stream;
     cuda_launch(&l);
     cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", cuda_kernels[name].name);
     cr_assert(!stream || cuda_cpu_works(NULL) == default_stream, "%s: on the default stream",
               cuda_kernels[name].name);
-    device_cpu.download(r.of[DQ], l.arrays.dQ, n * sizeof(float));
-    device_cpu.download(r.of[DK], l.arrays.dK, keys * sizeof(float));
-    device_cpu.download(r.of[DV], l.arrays.dV, keys * sizeof(float));
+    struct result r = cuda_download(&l);
     cuda_unload(&l);
     return r;
 }

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { KERNELS = CUDA_ORDERED - CUDA_WGMMA + 1 };  // for Hopper
+
 /* Each option alone, and then some together. */
 static void assert_right(enum cuda_kernel_name name)
 {
@@ -40,6 +42,11 @@ TEST(cuda_roles, agrees_with_the_reference)
     assert_right(CUDA_ROLES);
 }
 
+TEST(cuda_store, agrees_with_the_reference)
+{
+    assert_right(CUDA_STORE);
+}
+
 TEST(cuda_ordered, agrees_with_the_reference)
 {
     assert_right(CUDA_ORDERED);
@@ -56,8 +63,8 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
         p.dtype = k % 3 ? DTYPE_BF16 : DTYPE_F16;
         p.causal = k % 4 != 0;
         struct test_problem t = problem_of(p, 0, k);
-        for (size_t n = k + k / 4; n <= k + k / 4 + 2; n += 2)  // two of the four kernels
-            assert_backward(on_cuda((enum cuda_kernel_name)(CUDA_WGMMA + n % 4)), &t);
+        for (size_t n = k + k / 4; n <= k + k / 4 + 2; n += 2)  // two of the kernels
+            assert_backward(on_cuda((enum cuda_kernel_name)(CUDA_WGMMA + n % KERNELS)), &t);
         problem_free(&t);
     }
 }
@@ -70,11 +77,12 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {
     enum { NQ = 200, NK = 205, TILE = 128, H = 2 };
     static const size_t keys[] = { TILE + NK - NQ, 170 };
-    for (size_t k = 0; k < 16; k++) {
-        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % 4);
-        const size_t key = keys[k / 8], first = key - (NK - NQ);  // the first query that sees it
+    for (size_t k = 0; k < 4 * KERNELS; k++) {
+        const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % KERNELS);
+        const size_t key = keys[k / KERNELS / 2],
+                     first = key - (NK - NQ);  // the first query that sees it
         struct attention p = cuda_shape(name, H, 1, NQ, NK);
-        p.d = k % 8 < 4 ? 64 : 128;
+        p.d = k / KERNELS % 2 ? 128 : 64;
         p.causal = true;
         struct test_problem t = problem_of(p, 0, 1);
         for (size_t c = 0; c < p.d; c++)
@@ -137,6 +145,38 @@ TEST(cuda_ordered, adds_in_the_order_of_the_keys)
 {
     assert_adds_in_order(cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000), 12);
     assert_adds_in_order(cuda_shape(CUDA_ORDERED, 9, 9, 70, 300), 6);
+}
+
+// ---- gradients in 16 bits ------------------------------------------------------------------------
+
+/*
+ * One thread adds in one order, and so each gradient is that of roles, rounded once. Blocks run from the last to the first:
+ * what one of them stores past its last key is not overwritten by the next head.
+ */
+TEST(cuda_store, rounds_the_gradients_of_roles)
+{
+    for (size_t k = 0; k < 4; k++) {
+        struct attention p = cuda_shape(CUDA_STORE, 4, 2, 150, 300 - 60 * k);
+        p.d = k % 2 ? 64 : 128;
+        p.dtype = k < 2 ? DTYPE_BF16 : DTYPE_F16;
+        p.causal = k == 1;
+        struct test_problem t = problem_of(p, 0, k);
+        struct layer layer = layer_with_forward(&t);
+        struct result wide = on_threads(CUDA_ROLES, &layer, 1, CUDA_DESCENDING);
+        struct result narrow = on_threads(CUDA_STORE, &layer, 1, CUDA_DESCENDING);
+        cr_assert(wide.type == DTYPE_F32 && narrow.type == p.dtype, "%s: the type",
+                  problem_text(&t));
+        for (size_t g = 0; g < GRADIENTS; g++)
+            for (size_t n = 0;
+                 n < (g == DQ ? attention_query_elements(&p) : attention_key_elements(&p)); n++)
+                cr_assert(narrow.of[g][n] == dtype_round(p.dtype, wide.of[g][n]),
+                          "%s: gradient %zu, element %zu: %g of %g", problem_text(&t), g, n,
+                          (double)narrow.of[g][n], (double)wide.of[g][n]);
+        result_free(&narrow);
+        result_free(&wide);
+        kept_free(&layer.kept);
+        problem_free(&t);
+    }
 }
 
 // ---- other GPUs ---------------------------------------------------------------------------------

@@ -64,16 +64,19 @@ TEST(cuda_program, runs_kernels_in_16_bits)
                                        "dV: the same bits",       NULL };
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma_split --dtype bf16", split);
     tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
+    tells(
+        "--n-q 70 --n-k 140 --kernel cuda_store --dtype f16 --device cpu",
+        (const char *const[]){ "sums loads", "cuda_store ran on ", "its gradients are f16", NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
-          (const char *const[]){ "cuda_standard      does not support --dtype bf16",
-                                 "cuda_mma_split ", "cuda_mma  ", "cuda_wgmma ", "cuda_mma\n",
-                                 "cuda_bulk ", "cuda_wgmma\n", "cuda_roles ", "cuda_bulk\n",
-                                 "cuda_ordered ", "cuda_roles\n", "cuda_complete ",
-                                 "cuda_ordered\n", NULL });
+          (const char *const[]){
+              "cuda_standard      does not support --dtype bf16", "cuda_mma_split ", "cuda_mma  ",
+              "cuda_wgmma ", "cuda_mma\n", "cuda_bulk ", "cuda_wgmma\n", "cuda_roles ",
+              "cuda_bulk\n", "cuda_store ", "cuda_roles\n", "cuda_ordered ", "cuda_store\n",
+              "cuda_complete ", "cuda_ordered\n", "and those of cuda_store bf16", NULL });
     tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
-          (const char *const[]){ "dQ stores", "dV, cuda_roles", "cuda_ordered ran on ",
+          (const char *const[]){ "dQ stores", "dV, cuda_store", "cuda_ordered ran on ",
                                  "dQ: the same bits", NULL });
 }
 

@@ -177,6 +177,7 @@ TEST(cuda_count, is_that_of_the_headings)
         [CUDA_WGMMA] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_BULK] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_ROLES] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
+        [CUDA_STORE] = 5 * queries_16 / 2 + 2 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_ORDERED] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_COMPLETE] =
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,

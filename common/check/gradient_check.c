@@ -205,16 +205,17 @@ static void compare_head(const struct gradient_check *check, size_t g, size_t fi
     static const char *const names[] = { "dQ", "dK", "dV" };
     const size_t d = check->shape[g][3], from = first * d, n = count * d;
     const struct axes axes = { 4, check->shape[g], "b, h, row, c", check->rows[g] + first, d };
+    const struct allowance allowance =
+        with_few_throws(allowance_for_gradient(check->plain[g] + from, check->right[g] + from, n,
+                                               check->terms.size[g], check->terms.lse),
+                        check, g);
     struct comparison c = {
         .of = names[g],
         .with = "reference",
         .got = pair->got + from,
         .expected = check->right[g] + from,
         .difference = difference_between(pair->got + from, check->right[g] + from, n),
-        .allowance =
-            with_few_throws(allowance_for_gradient(check->plain[g] + from, check->right[g] + from,
-                                                   n, check->terms.size[g], check->terms.lse),
-                            check, g),
+        .allowance = allowance_for_stored(allowance, check->right[g] + from, n, check->stored),
         .axes = axes,
     };
     comparison_keep_worse(&pair->reference, c);

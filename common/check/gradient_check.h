@@ -22,7 +22,9 @@ struct gradient_terms gradient_terms_of(const struct attention *p, const float *
 /* Some rows of the gradients: which, and what the reference and the textbook have for them. */
 struct gradient_check {
     struct gradient_terms terms;
-    enum dtype type;             // of the inputs, and of what is rounded on the way
+    enum dtype type;  // of the inputs, and of what is rounded on the way
+    enum dtype
+        stored;  // in which the gradients were stored: float32, unless a maker says otherwise
     size_t shape[GRADIENTS][4];  // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
     size_t count[GRADIENTS];     // of rows
     size_t *rows[GRADIENTS];     // (b heads + h) N + row of each

@@ -144,6 +144,18 @@ struct allowance allowance_for_rounded_gradient(struct allowance allowance, doub
     return allowance;
 }
 
+struct allowance allowance_for_stored(struct allowance allowance, const double *reference, size_t n,
+                                      enum dtype type)
+{
+    if (type == DTYPE_F32)
+        return allowance;
+    const double one = ldexp(ulp_of_largest(reference, n, 0.0), FLT_MANT_DIG - dtype_digits(type));
+    const double half = 0.5 * fmax(one, type == DTYPE_F16 ? 0x1p-24 : 0.0);  // the smallest float16
+    allowance.max_abs += half;
+    allowance.rms += half;
+    return allowance;
+}
+
 struct allowance allowance_between(struct allowance allowance, struct difference other)
 {
     return (struct allowance){

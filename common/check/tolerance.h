@@ -7,8 +7,8 @@
  * reference value, because a largest error of a few ulp is luck.
  *
  * allowance_for is that, and the others add to it what their results cannot help: O goes by
- * allowance_for_output, lse by allowance_for_sums, a gradient by allowance_for_gradient, and what is
- * compared with the stage before by allowance_between.
+ * allowance_for_output, lse by allowance_for_sums, a gradient by allowance_for_gradient, one that is stored in
+ * 16 bits also by allowance_for_stored, and what is compared with the stage before by allowance_between.
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
@@ -89,6 +89,10 @@ struct allowance allowance_for_gradient(const float *plain, const double *refere
  */
 struct allowance allowance_for_rounded_gradient(struct allowance allowance, double sum,
                                                 enum dtype type);
+
+/* The allowance of a result that was rounded to `type` at the end: each number is off by at most half an ulp more. */
+struct allowance allowance_for_stored(struct allowance allowance, const double *reference, size_t n,
+                                      enum dtype type);
 
 /*
  * What two implementations of one thing may differ by: the allowance of the one under test plus

@@ -38,6 +38,7 @@ enum {
     STORES_STATISTICS = 2,  // m and l
     STORES_COUNTERS = 4,    // from which blocks take their tiles or their turns
     STORES_SPLITS = 8,      // O, m and l of each split of the keys
+    STORES_SUMS = 16,       // dQ in float32: the gradients have the inputs' type
 };
 
 /* The d that a step takes: up to `most`, or those of a list that a 0 ends. Neither: it does not take the type. */

@@ -54,9 +54,11 @@ static void assert_right(const struct expected *e, size_t g, const struct test_p
     const size_t n = elements(p, g);
     const double *const right = g == DQ ? e->right.dQ : g == DK ? e->right.dK : e->right.dV;
     const struct difference d = difference_between(e->got[g], right, n);
-    const struct allowance a = allowance_for_rounded_gradient(
-        allowance_for_gradient(e->plain[g], right, n, e->terms.size[g], e->terms.lse),
-        e->terms.rounded[g], p->dtype);
+    const struct allowance a = allowance_for_stored(
+        allowance_for_rounded_gradient(
+            allowance_for_gradient(e->plain[g], right, n, e->terms.size[g], e->terms.lse),
+            e->terms.rounded[g], p->dtype),
+        right, n, backward_forms.stored);
     const size_t shape[4] = { p->B, g == DQ ? p->H : p->Hkv, g == DQ ? p->Nq : p->Nk, p->d };
     char place[100];
     cr_assert(within(d, a),

@@ -16,6 +16,7 @@ typedef void backward(const struct test_problem *t, float *dQ, float *dK, float 
 struct backward_forms {
     size_t count, turn, now;
     char text[80];
+    enum dtype stored;  // the type in which the form stores gradients
 };
 extern struct backward_forms backward_forms;
 

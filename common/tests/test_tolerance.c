@@ -30,6 +30,30 @@ TEST(tolerance, of_a_right_result_is_zero)
     cr_assert(within(d, (struct allowance){ 0.0, 0.0 }), "a perfect result was rejected");
 }
 
+/* Rounded to the nearest it may be, and no further off: a number cut off after its digits can be off by a whole ulp. */
+TEST(tolerance, of_a_result_in_16_bits_is_half_an_ulp)
+{
+    enum { MANY = 1000 };
+    static double numbers[MANY];
+    static float nearest[MANY], cut[MANY];
+    for (enum dtype type = DTYPE_BF16; type <= DTYPE_F16; type++) {
+        const float one = ldexpf(1.0f, 1 - dtype_digits(type));  // an ulp of numbers from 1 to 2
+        for (size_t k = 0; k < MANY; k++) {
+            numbers[k] = 1.0 + (double)k / MANY;
+            nearest[k] = dtype_round(type, (float)numbers[k]);
+            cut[k] = floorf((float)numbers[k] / one) * one;
+        }
+        const struct allowance a =
+            allowance_for_stored((struct allowance){ 1e-7, 0.0 }, numbers, MANY, type);
+        cr_assert(within(difference_between(nearest, numbers, MANY), a), "%s: the nearest",
+                  dtype_name(type));
+        cr_assert(!within(difference_between(cut, numbers, MANY), a), "%s: cut off",
+                  dtype_name(type));
+    }
+    const struct allowance same = allowance_for_stored(generous, numbers, MANY, DTYPE_F32);
+    cr_assert(same.max_abs == generous.max_abs && same.rms == generous.rms, "more in float32");
+}
+
 TEST(tolerance, measures_errors_and_says_where)
 {
     const struct difference d = with(0.75f);

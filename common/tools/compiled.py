@@ -16,7 +16,7 @@ import sass
 THREADS = {"naive": 256, "fa1": 256}
 # Of chapter 07's kernels for Hopper: tiles of dQ in shared memory, and atomic additions in the code. Those of
 # ordered are of whole numbers: the block's, and two of the turn, in a round and after the last.
-DQ_TILES, DS_TILES = {"bulk": 2, "roles": 1, "ordered": 1}, {"roles": 2}
+DQ_TILES, DS_TILES = {"bulk": 2, "roles": 1, "store": 1, "ordered": 1}, {"roles": 2, "store": 2}
 DQ_STORES, DQ_BOXES = 16, 4  # STS.64 of a thread's part of dQ, and boxes that are added
 ATOMICS = {"wgmma": 32, "ordered": 3}
 ATOMIC = tuple(opcode + end for opcode in ("RED", "REDG", "ATOMG", "ATOM") for end in ". ")
@@ -222,10 +222,10 @@ BETWEEN = "instructions between one product of a group and the next, in the midd
 DESCRIBED = {"06": 4, "07": 7}
 
 # Groups of products that are left out there: between those of dV roles packs the factor of the next.
-PACKED_BETWEEN = {"roles_tile": 1}
+PACKED_BETWEEN = {"roles_tile": 1, "store_tile": 1}
 
 # Barriers of those that multiply, in the loop: those of a round, and one where keys are masked.
-BARRIERS = {"wgmma": 3, "bulk": 3, "roles": 2, "ordered": 3}
+BARRIERS = {"wgmma": 3, "bulk": 3, "roles": 2, "store": 2, "ordered": 3}
 
 
 def weights_of(file, function):
@@ -263,6 +263,11 @@ def expect_backward(file, function, whose, claims):
                   order.stored_under_the_product(function) if shares else 0, DQ_STORES if shares else 0)
     claims.expect(whose, "boxes of dQ that are added (UTMAREDG)", function.count("UTMAREDG"), DQ_BOXES if shares else 0)
     claims.expect(whose, "additions of rows (UBLKRED)", function.count("UBLKRED"), 0)
+    boxes = 2 * function.numbers[0] // 64 if "fill_box" in file.source else 0
+    claims.expect(whose, "boxes of dK and dV that are stored (UTMASTG)", function.count("UTMASTG"), boxes)
+    claims.expect(whose, "STSM, four for each of them", function.count("STSM"), 4 * boxes)
+    if boxes:
+        claims.expect(whose, "stores of threads in global memory (STG)", function.count("STG"), 0)
     claims.expect(whose, "accesses to local memory", function.count(*sass.LOCAL), 0)
     expect_described("07", function, whose, claims)
     claims.expect(whose, "barriers in the loop", function.count("BAR.SYNC", within=function.inmost("HGMMA")),

@@ -18,7 +18,7 @@ BUILD = Path(os.environ.get("BUILD", "build"))
 NVCC = os.environ.get("NVCC") or "nvcc"
 
 # A file of kernels: its folder is 1_float32, 2_tensor_cores, 3_hopper or parts; source is its text, and that of
-# parts/persistent.cuh if it includes it; made is the path of its object, without an end.
+# the header with the loop over tiles if it includes one; made is the path of its object, without an end.
 File = namedtuple("File", "name folder source made")
 
 FETCHING = threading.Lock()
@@ -81,9 +81,10 @@ def home_of(chapter):
 
 
 def source_of(path):
-    """The text of a file of kernels, and that of the header with the loop over tiles which some of them share."""
-    text, shared = path.read_text(), path.parent.parent / "parts/persistent.cuh"
-    return text + shared.read_text() if f"parts/{shared.name}" in text else text
+    """The text of a file of kernels, and that of a header with the loop over tiles which some of them share."""
+    text, parts = path.read_text(), path.parent.parent / "parts"
+    shared = [parts / name for name in ("persistent.cuh", "roles.cuh")]
+    return text + "".join(header.read_text() for header in shared if f"{parts.parts[-3]}/kernels/parts/{header.name}" in text)
 
 
 def files(chapter, *folders):

@@ -15,7 +15,7 @@
 
 /* The arrays of all heads, as the TMA has to know them. */
 struct backward_maps {
-    tensor_map Q, K, V, dO, dQ;
+    tensor_map Q, K, V, dO, dQ, dK, dV;  // the last two where the TMA stores them
 };
 
 /* dQ in boxes of float32: half as many elements a row. */

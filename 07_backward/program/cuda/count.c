@@ -121,11 +121,16 @@ static struct tensor_counts tensor_counts_of(const struct attention *p, size_t t
     };
 }
 
-/* What both kernels do: O and D, and dK and dV stored once. */
-static void predict_D_16(const struct attention *p, struct accesses *a)
+static void predict_only_D_16(const struct attention *p, struct accesses *a)
 {
     accesses_add(a, "O loads", attention_query_elements(p) / 2, "Nq d / 2");
     accesses_add(a, "D stores", attention_rows(p), "Nq");
+}
+
+/* What both kernels do: O and D, and dK and dV stored once. */
+static void predict_D_16(const struct attention *p, struct accesses *a)
+{
+    predict_only_D_16(p, a);
     accesses_add(a, "dK stores", attention_key_elements(p), "Nk d");
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
 }
@@ -194,20 +199,45 @@ static size_t keys_in_boxes(const struct attention *p)
     return p->B * p->Hkv * min(blocks * HOPPER_KEYS, p->Nk);
 }
 
-void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a)
+/* The queries of all tiles. */
+static size_t queries_in_boxes(const struct attention *p)
 {
-    (void)size;  // a kernel has its own
-    const struct tile_size tile = { HOPPER_QUERIES(p->d), HOPPER_KEYS };
-    const size_t queries = tiles_of_size(p, tile).queries, keys = keys_in_boxes(p), two = p->d / 2;
-    predict_D_16(p, a);
+    return tiles_of_size(p, (struct tile_size){ HOPPER_QUERIES(p->d), HOPPER_KEYS }).queries;
+}
+
+static void predict_inputs_in_boxes(const struct attention *p, struct accesses *a)
+{
+    const size_t queries = queries_in_boxes(p), keys = keys_in_boxes(p), two = p->d / 2;
     accesses_add(a, "Q loads", queries * two, "Tc Nq d / 2");
     accesses_add(a, "dO loads", (queries + attention_rows(p)) * two, "(Tc + 1) Nq d / 2");
     accesses_add(a, "lse loads", queries, "Tc Nq");
     accesses_add(a, "D loads", queries, "Tc Nq");
     accesses_add(a, "K loads", keys * two, "Nk d / 2");
     accesses_add(a, "V loads", keys * two, "Nk d / 2");
-    accesses_add(a, "dQ loads", queries * p->d, "Tc Nq d");
-    accesses_add(a, "dQ stores", queries * p->d, "Tc Nq d");
+}
+
+void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    (void)size;  // a kernel has its own
+    const size_t added = queries_in_boxes(p) * p->d;
+    predict_D_16(p, a);
+    predict_inputs_in_boxes(p, a);
+    accesses_add(a, "dQ loads", added, "Tc Nq d");
+    accesses_add(a, "dQ stores", added, "Tc Nq d");
+}
+
+/* Two gradients of 16 bits are an access; dQ is rounded from its sums, which are loaded once more for it. */
+void predict_cuda_store(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    (void)size;  // a kernel has its own
+    const size_t added = queries_in_boxes(p) * p->d, elements = attention_query_elements(p);
+    predict_only_D_16(p, a);
+    predict_inputs_in_boxes(p, a);
+    accesses_add(a, "sums loads", added + elements, "(Tc + 1) Nq d");
+    accesses_add(a, "sums stores", added, "Tc Nq d");
+    accesses_add(a, "dQ stores", elements / 2, "Nq d / 2");
+    accesses_add(a, "dK stores", attention_key_elements(p) / 2, "Nk d / 2");
+    accesses_add(a, "dV stores", attention_key_elements(p) / 2, "Nk d / 2");
 }
 
 void predict_cuda_complete(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -241,6 +271,7 @@ struct count cuda_count(const struct step *kernel, const struct layer *layer)
     c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
     c.slow_bytes += kernel->stores & STORES_COUNTERS ? turns_of(p) * sizeof(unsigned) : 0;
+    c.slow_bytes += kernel->stores & STORES_SUMS ? dQ_bytes(p) : 0;
     traffic_reset();  // its arrays are forgotten
     return c;
 }

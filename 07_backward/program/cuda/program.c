@@ -93,6 +93,8 @@ void cuda_print_kernel(const struct layer *layer, const struct options *o)
     if (!v.right)
         report_wrong("%s: its dQ, dK or dV", kernel->name);
     report_line("%s ran %s", kernel->name, device_text(device));
+    if (r.type != DTYPE_F32)
+        report_line("its gradients are %s; those of other kernels float32", dtype_name(r.type));
     print_again(kernel, device, layer);
     if (o->timeline)
         print_timeline(kernel, layer, o->timeline);
@@ -178,6 +180,7 @@ void cuda_print_kernels(const struct layer *layer, const struct options *o, char
     }
     if (o->dtype != DTYPE_F32)
         print_worst(worst);
+    cuda_report_types(o->dtype);
     report_line("(they ran %s)", device_text(device));
     result_free(&on_cpu);
     result_free(&previous.result);

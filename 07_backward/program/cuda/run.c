@@ -39,14 +39,21 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
     struct on_device l = { .device = device, .kernel = kernel, .p = layer->input.p };
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
+    const bool sums =
+        kernel->stores & STORES_SUMS;  // then the gradients' names are of those in 16 bits
     l.arrays = (struct backward_arrays){
         .lse = device_copy(device, layer->kept.lse, rows * size, "lse"),
-        .dQ = device_poisoned(device, queries, "dQ"),
-        .dK = device_poisoned(device, keys, "dK"),
-        .dV = device_poisoned(device, keys, "dV"),
+        .dQ = device_poisoned(device, queries, sums ? "sums" : "dQ"),
+        .dK = device_poisoned(device, keys, sums ? NULL : "dK"),
+        .dV = device_poisoned(device, keys, sums ? NULL : "dV"),
         .D = device_poisoned(device, rows, "D"),
     };
     load_inputs(&l.arrays, device, layer);
+    if (sums) {
+        l.arrays.dQ16 = device_poisoned_16(device, queries, "dQ");
+        l.arrays.dK16 = device_poisoned_16(device, keys, "dK");
+        l.arrays.dV16 = device_poisoned_16(device, keys, "dV");
+    }
     if (kernel->stores & STORES_SCORES) {
         l.arrays.P = device->allocate(rows * l.p.Nk * size, "P");
         l.arrays.dS = device->allocate(rows * l.p.Nk * size, "dS");
@@ -65,25 +72,38 @@ void cuda_launch(const struct on_device *l)
 void cuda_unload(struct on_device *l)
 {
     const struct backward_arrays *a = &l->arrays;
-    const void *const arrays[] = { a->Q,   a->K,    a->V,     a->O,          a->dO,
-                                   a->lse, a->dQ,   a->dK,    a->dV,         a->D,
-                                   a->P,   a->dS,   a->Q16,   a->K16,        a->V16,
-                                   a->O16, a->dO16, a->turns, l->p.key_mask, l->p.block_mask };
+    const void *const arrays[] = { a->Q,     a->K,          a->V,           a->O,    a->dO,
+                                   a->lse,   a->dQ,         a->dK,          a->dV,   a->D,
+                                   a->P,     a->dS,         a->Q16,         a->K16,  a->V16,
+                                   a->O16,   a->dO16,       a->dQ16,        a->dK16, a->dV16,
+                                   a->turns, l->p.key_mask, l->p.block_mask };
     device_release_all(l->device, arrays, sizeof arrays / sizeof arrays[0]);
     l->arrays = (struct backward_arrays){ 0 };
+}
+
+struct result cuda_download(const struct on_device *l)
+{
+    const struct backward_arrays *a = &l->arrays;
+    const float *const wide[] = { a->dQ, a->dK, a->dV };
+    const uint16_t *const narrow[] = { a->dQ16, a->dK16, a->dV16 };
+    struct result r = result_new(&l->p);
+    r.type = l->kernel->stores & STORES_SUMS ? l->p.dtype : DTYPE_F32;
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        const size_t n = g == DQ ? attention_query_elements(&l->p) : attention_key_elements(&l->p);
+        if (r.type == DTYPE_F32)
+            l->device->download(r.of[g], wide[g], n * sizeof(float));
+        else
+            device_download_16(l->device, r.of[g], narrow[g], n, r.type);
+    }
+    return r;
 }
 
 struct result cuda_run(const struct step *kernel, const struct device *device,
                        const struct layer *layer)
 {
-    const size_t queries = attention_query_elements(&layer->input.p) * sizeof(float);
-    const size_t keys = attention_key_elements(&layer->input.p) * sizeof(float);
-    struct result r = result_new(&layer->input.p);
     struct on_device l = cuda_load(kernel, device, layer);
     cuda_launch(&l);
-    device->download(r.of[DQ], l.arrays.dQ, queries);
-    device->download(r.of[DK], l.arrays.dK, keys);
-    device->download(r.of[DV], l.arrays.dV, keys);
+    struct result r = cuda_download(&l);
     cuda_unload(&l);
     return r;
 }
@@ -205,16 +225,25 @@ struct cuda_verdict cuda_check(const struct gradient_check *check, const struct 
                                const struct result *on_cpu, const struct result *r, bool tell)
 {
     const char *const complete = steps[COMPLETE].name;
+    struct gradient_check of_type = *check;
+    of_type.stored = r->type;
     const struct attention_errors other =
-        tell && !previous->name ? gradient_check_report(check, r->of, complete, on_cpu->of)
-                                : gradient_check_errors(check, r->of, on_cpu->of);
+        tell && !previous->name ? gradient_check_report(&of_type, r->of, complete, on_cpu->of)
+                                : gradient_check_errors(&of_type, r->of, on_cpu->of);
     struct cuda_verdict v = { other, complete, other.previous, other.right };
     if (!previous->name)
         return v;
-    v.errors = step_check(check, previous, r, tell);
+    v.errors = step_check(&of_type, previous, r, tell);
     v.before = previous->name;
     v.right &= v.errors.right;
     if (tell)
         report_line("complete, on the CPU, is at most %.1e off", v.from_complete);
     return v;
+}
+
+void cuda_report_types(enum dtype type)
+{
+    if (type != DTYPE_F32)
+        report_line("gradients are float32, and those of %s %s", cuda_kernels[CUDA_STORE].name,
+                    dtype_name(type));
 }

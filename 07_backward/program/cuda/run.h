@@ -21,6 +21,9 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
 void cuda_launch(const struct on_device *loaded);
 void cuda_unload(struct on_device *loaded);
 
+/* What a kernel has left there; result_free() it. */
+struct result cuda_download(const struct on_device *loaded);
+
 /* Runs the kernel on the device, into poisoned memory; result_free() what it gives. */
 struct result cuda_run(const struct step *kernel, const struct device *device,
                        const struct layer *layer);
@@ -55,6 +58,9 @@ struct cuda_verdict {
 };
 struct cuda_verdict cuda_check(const struct gradient_check *check, const struct previous *previous,
                                const struct result *on_cpu, const struct result *r, bool tell);
+
+/* A line under a table of kernels: in which types their gradients are. */
+void cuda_report_types(enum dtype type);
 
 /*
  * The kernel again and again, on the CPU with threads and blocks in an order drawn anew each time: how many elements

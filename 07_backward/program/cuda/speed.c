@@ -190,6 +190,7 @@ static void bench_problem(const struct device *device, const struct layer *one,
         tell(&timings[k], k ? timings[k - 1].seconds : 0.0, p, peak, csv);
     report_line("10 d operations per pair; %.1f TFLOP/s of FMA is the most that a kernel reached%s",
                 1e-12 * peak, p->dtype == DTYPE_F32 ? "" : " in float32");
+    cuda_report_types(p->dtype);
     report_line("%s", device_text(device));
     result_free(&on_cpu);
     result_free(&previous.result);

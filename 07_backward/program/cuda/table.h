@@ -34,6 +34,7 @@ void predict_cuda_deterministic(const struct attention *p, struct tile_size size
 void predict_cuda_mma_split(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_cuda_mma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_cuda_store(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_cuda_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
 #endif
