@@ -81,7 +81,7 @@ STEP(CUDA_STORE, store,
      .any_order = true)
 
 STEP(CUDA_ORDERED, ordered,
-     .idea = "bulk in a fixed order: the same bits every time",
+     .idea = "roles in a fixed order: the same bits every time",
      .formula = "3 Tc Nq d + …",
      .predict = predict_cuda_boxes,
      .f16 = { .only = { 64, 128 } },

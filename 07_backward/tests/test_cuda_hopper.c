@@ -124,14 +124,14 @@ static void assert_adds_in_order(struct attention p, size_t runs)
     const size_t bytes = attention_query_elements(&p) * sizeof(float);
     struct test_problem t = problem_of(p, 0, 7);
     struct layer layer = layer_with_forward(&t);
-    struct result right = on_threads(CUDA_BULK, &layer, 1, CUDA_ASCENDING);
+    struct result right = on_threads(CUDA_ROLES, &layer, 1, CUDA_ASCENDING);
     for (size_t k = 0; k < runs; k++) {
         struct result r = on_threads(CUDA_ORDERED, &layer, threads[k / 3], orders[k % 3]);
         cr_assert(memcmp(r.of[DQ], right.of[DQ], bytes) == 0, "%zu heads, run %zu: other bits", p.H,
                   k);
         result_free(&r);
     }
-    struct result other = on_threads(CUDA_BULK, &layer, 1, CUDA_DESCENDING);
+    struct result other = on_threads(CUDA_ROLES, &layer, 1, CUDA_DESCENDING);
     cr_assert(memcmp(other.of[DQ], right.of[DQ], bytes) != 0,
               "%zu heads: the order makes no difference: this tests nothing", p.H);
     result_free(&other);

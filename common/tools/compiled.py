@@ -15,10 +15,10 @@ import sass
 # Threads of a block of chapter 06's kernels in float32, where they are not 128.
 THREADS = {"naive": 256, "fa1": 256}
 # Of chapter 07's kernels for Hopper: tiles of dQ in shared memory, and atomic additions in the code. Those of
-# ordered are of whole numbers: the block's, and two of the turn, in a round and after the last.
-DQ_TILES, DS_TILES = {"bulk": 2, "roles": 1, "store": 1, "ordered": 1}, {"roles": 2, "store": 2}
+# ordered are of whole numbers: the block's, and the turn's.
+DQ_TILES, DS_TILES = {"bulk": 2, "roles": 1, "store": 1, "ordered": 1}, {"roles": 2, "store": 2, "ordered": 2}
 DQ_STORES, DQ_BOXES = 16, 4  # STS.64 of a thread's part of dQ, and boxes that are added
-ATOMICS = {"wgmma": 32, "ordered": 3}
+ATOMICS = {"wgmma": 32, "ordered": 2}
 ATOMIC = tuple(opcode + end for opcode in ("RED", "REDG", "ATOMG", "ATOM") for end in ". ")
 
 # What a multiprocessor has room for: warps, blocks, kB of shared memory.
@@ -222,10 +222,10 @@ BETWEEN = "instructions between one product of a group and the next, in the midd
 DESCRIBED = {"06": 4, "07": 7}
 
 # Groups of products that are left out there: between those of dV roles packs the factor of the next.
-PACKED_BETWEEN = {"roles_tile": 1, "store_tile": 1}
+PACKED_BETWEEN = {"roles_tile": 1, "store_tile": 1, "ordered_tile": 1}
 
 # Barriers of those that multiply, in the loop: those of a round, and one where keys are masked.
-BARRIERS = {"wgmma": 3, "bulk": 3, "roles": 2, "store": 2, "ordered": 3}
+BARRIERS = {"wgmma": 3, "bulk": 3, "roles": 2, "store": 2, "ordered": 2}
 
 
 def weights_of(file, function):

@@ -1,9 +1,9 @@
 /*
- * dQ in turns: bulk, and the same bits every time.
+ * dQ in turns: roles, and the same bits every time.
  *
  * Sums of floats depend on their order, and blocks add when they happen to be ready. Here the blocks of a head add to a tile
- * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. Adding takes
- * its time, so that is not waited for at once, but in the next round, before the next tile of dQ comes to the same place.
+ * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. The warp that
+ * has dQ added does both; the others go on meanwhile, up to the next tile of dQ.
  *
  * A GPU promises no order in which blocks begin. If one waited for another that cannot begin before this one has ended, both
  * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
@@ -16,122 +16,46 @@
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
  */
-#include "07_backward/kernels/parts/wgmma.cuh"
+#include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
 
 // clang-format off
 
-enum { STAGES = 2 };
 static const unsigned HEADS_TOGETHER = 8;
 
+/* The turns at tiles of dQ: a counter for each, and the block's number among those of its head. */
+template <int Br> struct turns_of_block {
+    unsigned *first, of_a_head, block;
+    __device__ unsigned *of(int head, int i0) const { return first + (unsigned)head * of_a_head + (unsigned)(i0 / Br); }
+    __device__ void wait(int head, int i0) const
+    {
+        turn_wait(of(head, i0), block);
+        fence_async_global();  // the TMA sees what blocks before have added
+    }
+    __device__ void give(int head, int i0) const
+    {
+        bulk_wait<0>();        // not only read: added
+        turn_next(of(head, i0));
+    }
+};
+
 template <class T, class TRAITS>
-static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
+static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     ordered_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
-    enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
-    extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t there[STAGES];
+    extern __shared__ __align__(1024) unsigned char smem_bytes[];
+    __shared__ struct roles_block block;
     __shared__ unsigned number;
+    roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
     if (threadIdx.x == 0)
         number = atomicAdd(a.turns, 1);
     __syncthreads();
     const unsigned first_kv = number / (HEADS_TOGETHER * gridDim.x) * HEADS_TOGETHER, n = number - first_kv * gridDim.x;
     const unsigned heads = gridDim.y - first_kv < HEADS_TOGETHER ? gridDim.y - first_kv : HEADS_TOGETHER;
-    const unsigned block = n / heads, kv = first_kv + n % heads, of_a_head = ceil_div(p.Nq, Br);
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // behind a tile's Q its dO
-    unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    unsigned char *const boxes_of_dQ = dS + Bc * Br * 2;
-    float *const two_lse = (float *)(boxes_of_dQ + DQ_BYTES);                           // after a tile's lse its D
-    const int Nq = (int)p.Nq, j0 = (int)block * Bc, group = (int)(p.H / p.Hkv);
-    const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
-    const int first_head = (int)(kv / p.Hkv * p.H + kv % p.Hkv * p.H / p.Hkv);
-    const auto head_of = [&](int r) { return first_head + r % group; };
-    const auto row_of = [&](int r) { return (last - r / group) * Br; };
-    const auto tma_load_queries = [&](int r) {
-        unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES;
-        mbarrier_arrive_expect(&there[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
-        tma_load_rows<Br, HEAD_DIM>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
-        tma_load_rows<Br, HEAD_DIM>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
-    };
-    const auto load_statistics = [&](int r) {
-        const size_t row = (size_t)head_of(r) * p.Nq;
-        copy_statistics<TRAITS>(two_lse + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
-        cp_async_commit();
-    };
-    const auto turn_of = [&](int r) { return a.turns + 1 + (unsigned)head_of(r) * of_a_head + (unsigned)(row_of(r) / Br); };
-    const auto give_turn = [&](int r) {
-        bulk_wait<0>();   // not only read: added
-        turn_next(turn_of(r));
-    };
-    const unsigned char *const my_K = rows_of_group(K), *const my_V = rows_of_group(V);
-    fragments<TRAITS> dK, dV;
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++)
-            mbarrier_init(&there[s], 1);
-        fence_async();
-        if (rounds > 0) {
-            tma_load_queries(0);                                             // 9
-            tma_load_rows<Bc, HEAD_DIM>(K, &maps.K, &there[0], j0, (int)kv);  // 6
-            tma_load_rows<Bc, HEAD_DIM>(V, &maps.V, &there[0], j0, (int)kv);
-        }
-    }
-    if (rounds > 0)
-        load_statistics(0);
-    cp_async_wait<0>();
-    __syncthreads();  // the mbarriers are there, and lse and D of the first tile
-    begin(&dK);                                                              // 7
-    begin(&dV);
-    for (int r = 0; r < rounds; r++) {                                       // 8
-        const unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES, *const dO = Q + Q_BYTES;
-        const float *const lse = two_lse + r % STAGES * 2 * Br, *const D_i = lse + Br;
-        const int i0 = row_of(r);
-        unsigned P[Br / 16][4], packed[Br / 16][4];
-        float dQ[32];
-        if (r + 1 < rounds) {
-            if (threadIdx.x == 0)
-                tma_load_queries(r + 1);                                     // 9
-            load_statistics(r + 1);
-        }
-        mbarrier_wait(&there[r % STAGES], r / STAGES % 2);
-        issue_scores<T>(&dV, my_K, Q);                                       // 10
-        issue_scores<T>(&dK, my_V, dO);                                      // 13
-        wgmma_wait<1>(flat<Br / 2>(dV.S));
-        weights_of_keys(&dV, p, lse, j0, i0);                                // 11
-        pack_weights<T>(&dV, P);
-        issue_product<T>(&dV, P, dO);                                        // 12
-        wgmma_wait<1>(flat<Br / 2>(dK.S));
-        dS_of_keys(&dK, dV, D_i);                                            // 14
-        pack_weights<T>(&dK, packed);
-        share_dS<TRAITS>(dS, packed);
-        fence_async();    // threads have written what the tensor cores will read
-        if (threadIdx.x == 0 && r > 0)
-            give_turn(r - 1);
-        __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
-        if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
-            blank_keys<TRAITS>(K, keys);
-            fence_async();
-            __syncthreads();
-        }
-        issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
-        issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ);  // dQ is there, and is stored while dK is made
-        share_dQ<TRAITS>(boxes_of_dQ, dQ, p.scale);
-        fence_async();    // and what will be added
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
-        cp_async_wait<0>();
-        __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
-        if (threadIdx.x == 0) {  // one thread adds, and so one thread waits
-            turn_wait(turn_of(r), block);
-            fence_async_global();  // the TMA sees what blocks before have added
-            tma_add_dQ<TRAITS>(&maps.dQ, boxes_of_dQ, i0, head_of(r));
-        }
-    }
-    if (threadIdx.x == 0 && rounds > 0)
-        give_turn(rounds - 1);
-    const size_t key = (size_t)kv * p.Nk + (size_t)j0;
-    store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
-    store_gradient(&dV, a.dV + key * HEAD_DIM, (int)p.Nk - j0, 1.0f);
+    const int j0 = (int)(n / heads) * TRAITS::BR, kv = (int)(first_kv + n % heads);
+    const turns_of_block<TRAITS::BC> turns = { a.turns + 1, ceil_div(p.Nq, TRAITS::BC), n / heads };
+    const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
+    block_with_roles<T>(p, a, maps, smem, block, j0, kv, turns, leave);
 }
 
 // clang-format on
@@ -141,12 +65,10 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 {
     typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
-    const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * HEAD_DIM + shape::BR * shape::BC;
-    const size_t floats = (size_t)shape::BC * (2 * STAGES + HEAD_DIM);
-    const size_t bytes = rows * sizeof(T) + floats * sizeof(float);
+    const size_t bytes = sizeof(roles_smem<shape>);
     allow_shared<ordered_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);
-    ordered_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);
+    ordered_tile<T, shape><<<grid, shape::THREADS + PRODUCER, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
 }
 

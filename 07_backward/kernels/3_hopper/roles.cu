@@ -20,12 +20,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem_bytes[];
     __shared__ struct roles_block block;
     roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
-    block_with_roles<T>(p, a, maps, smem, block, [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
-        const int j0 = (int)blockIdx.x * TRAITS::BR;
-        const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
-        store_gradient(dK, a.dK + key * TRAITS::D, (int)p.Nk - j0, p.scale);
-        store_gradient(dV, a.dV + key * TRAITS::D, (int)p.Nk - j0, 1.0f);
-    });
+    const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
+    const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
+    block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), leave);
 }
 
 // clang-format on

@@ -36,8 +36,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem_bytes[];
     __shared__ struct roles_block block;
     roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
-    block_with_roles<T>(p, a, maps, smem, block, [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
-        const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
+    const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
+    block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ is there, which it makes of all of K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);

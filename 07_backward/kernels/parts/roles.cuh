@@ -1,5 +1,6 @@
 /*
- * A block of roles: what its warps do, and between which mbarriers (roles.cu). How the gradients of its keys leave, a kernel says.
+ * A block of roles: what its warps do, and between which mbarriers (roles.cu). A kernel says which keys it has, when dQ may be
+ * added, and how the gradients of its keys leave.
  */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
@@ -37,14 +38,33 @@ __device__ static inline void each_tile(const struct attention &p, int j0, int f
             with(r++, head, i0);
 }
 
-/* leave(&dK, &dV) in each thread that multiplies, when all tiles have come by. */
-template <class T, class TRAITS, class LEAVE>
+/* Blocks add to dQ in any order. */
+struct no_turns {
+    __device__ void wait(int, int) const {}
+    __device__ void give(int, int) const {}
+};
+
+/* dK and dV of a block's keys, as float32. */
+template <class TRAITS>
+__device__ static inline void store_gradients(const struct attention &p, const struct backward_arrays &a,
+                                              const fragments<TRAITS> *dK, const fragments<TRAITS> *dV, int j0, int kv)
+{
+    const size_t key = (size_t)kv * p.Nk + (size_t)j0;
+    store_gradient(dK, a.dK + key * TRAITS::D, (int)p.Nk - j0, p.scale);
+    store_gradient(dV, a.dV + key * TRAITS::D, (int)p.Nk - j0, 1.0f);
+}
+
+/*
+ * Of keys from j0 on, of head kv. One thread calls turns.wait(head, i0) before it has a tile of dQ added, and turns.give after.
+ * Each thread that multiplies calls leave(&dK, &dV) when all tiles have come by.
+ */
+template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
                                                const struct backward_maps &maps, roles_smem<TRAITS> &smem,
-                                               struct roles_block &block, LEAVE leave)
+                                               struct roles_block &block, int j0, int kv, TURNS turns, LEAVE leave)
 {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
-    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, kv = (int)blockIdx.y;
+    const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
         block.queries.init(TRAITS::THREADS, 1 + 64);  // one thread has Q and dO loaded, 64 load lse and D
@@ -80,6 +100,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
             });
         if (threadIdx.x == DQ_WARP * 32)
             each_tile<Br>(p, j0, first_head, [&](int r, int head, int i0) {
+                turns.wait(head, i0);
                 for (int g = 0; g < 2; g++) {
                     block.dQ[g].consumer_wait(r);
                     tma_add_part<TRAITS>(&maps.dQ, smem.dQ, g, i0, head);
@@ -89,6 +110,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
                 block.dQ[0].consumer_release(r);
                 bulk_wait_read<0>();
                 block.dQ[1].consumer_release(r);
+                turns.give(head, i0);
             });
         return;
     }

@@ -94,7 +94,7 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.wrong_07(), [])
         self.assertEqual(compiled.words(self.row), "mma_tile 64 90 160 72 32 4")
         self.assertEqual(self.wrong_hopper_07(), [])
-        self.assertEqual(compiled.words(self.row[:9]), "cuda_ordered 64 90a 32 6 6 64 3 4")
+        self.assertEqual(compiled.words(self.row[:9]), "cuda_ordered 64 90a 32 4 26 64 2 4")
 
     def test_products(self):
         self.refused(self.wrong_06(without("HMMA")), "HMMA a tile, expected 64")
@@ -131,7 +131,7 @@ class Claims(unittest.TestCase):
 
     def test_atomic_additions(self):
         self.refused(self.wrong_07(without("RED")), "7 atomic additions in all, expected 8")
-        self.refused(self.wrong_hopper_07(name="bulk"), "3 atomic additions, expected 0")
+        self.refused(self.wrong_hopper_07(name="roles"), "2 atomic additions, expected 0")
         self.refused(self.wrong_hopper_07(without("UTMAREDG")), "3 boxes of dQ that are added (UTMAREDG), expected 4")
         self.assertIn("4 boxes of dQ that are added", "\n".join(self.wrong_hopper_07(name="wgmma")))
         added = "        /*fff0*/ UBLKRED.G.S.ADD.F32.RN [UR4], [UR6], UR8 ;\n"
