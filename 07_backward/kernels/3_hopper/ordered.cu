@@ -14,7 +14,7 @@
  * addition of a block follows those of all blocks of its head before it, at whichever tile they start. So blocks that run
  * together should be of different heads: numbers go round eight heads, and among those of a head they still grow with the keys.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers stand at the right.
+ * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
