@@ -124,7 +124,7 @@ mutant root not_root confine.c 's/^    while (end_orphans(process))/    while (f
 mutant - takes_its_time trials.c 's/now.tv_sec - begin.tv_sec < given.seconds/true/'
 mutant - finds_another_program grade.sh 's|^        chmod 755 "$work/root/bin/$program-$variant"|&; cp "$grader/plain/$number-$program-course" "$work/root/bin/$program-course"|'
 mutant root includes_what_the_host_has confine.c 's/wanted.root \&\& show()/wanted.root \&\& show() \&\& false/'
-mutant - an_endless_loop_costs_its_part confine.c 's/out_of_time(status)/false/'
+mutant - an_endless_loop_costs_its_part confine.c 's/out_of_time(status)/false/; s/late ? "time"/late ? "late"/'
 mutant - counts_that_are_not_earned run.c 's/case_input_write(program, c, others,/case_input_write(program, c, in,/'
 mutant - asks_for_the_sanitizer grade.sh 's/|sanitize|SANITIZE//; s/ -U__SANITIZE_ADDRESS__//'
 mutant - pastes_a_word grade.sh 's/with_macros "$room/cat || true "$room/'
