@@ -31,7 +31,7 @@ endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
 grade-tests: setup-test
-	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission '$(SUBMISSION)'
+	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission "$$SUBMISSION"
 grade-tests-all: setup-test
 	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' PART='$(PART)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
 

@@ -140,7 +140,7 @@ test-grading: setup-run
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) '$(SUBMISSION)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) "$$SUBMISSION" '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
 grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
 	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'

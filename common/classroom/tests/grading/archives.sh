@@ -45,6 +45,19 @@ if is_wanted names_that_lead_out; then
     (cd "$work/in/deep" && tar -cPf ../a.tar ../standard_softmax.c)
     cheat "$work/in/a.tar" 'a name that leads out'
 fi
+# make and a shell would run what is in such names.
+if is_wanted names_that_are_commands; then
+    rm -f was-here
+    mkdir -p "$work/in/01_standard_softmax/tests"
+    printf '#include "common/tests/test.h"\nTEST(mine, nothing)\n{\n}\n' >"$work/in/01_standard_softmax/tests/test_mine.c"
+    # shellcheck disable=SC2016  # for make, and for a shell
+    name='$(shell touch was-here)'"'\`touch was-here\`'.tar"
+    (cd "$work/in" && tar -cf "$name" 01_standard_softmax)
+    make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in/$name" >"$work/said" 2>&1
+    make -s --no-print-directory grade BUILD="$build" SUBMISSION="$work/in/$name" CHAPTER=01 PART=questions REPORTS="$work/reports" >>"$work/said" 2>&1
+    if [ ! -e was-here ] && grep -q 'reject 0 of 2' "$work/said" && grep -q 'answers.txt: not in the submission' "$work/said"; then pass; else fail "$(cat "$work/said")"; fi
+    rm -f was-here
+fi
 # tar would take such a name for an option, and run what it says at every tenth record.
 if is_wanted names_that_are_options; then
     name="--checkpoint-action=exec=touch $work/was-here; true "
