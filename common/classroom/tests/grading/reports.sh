@@ -159,11 +159,12 @@ if is_wanted classroom50_takes_it; then
         with_build "$work/in/bundle/course"
         mkdir -p "$work/in/checkout/01_standard_softmax"
         cp $lesson "$work/in/checkout/01_standard_softmax/"
+        ln -s ../elsewhere "$work/in/checkout/result.json"
         (cd "$work/in/checkout" && CLASSROOM=cs1 ASSIGNMENT=one ASSIGNMENT_TYPE=individual OWNER=ann \
             SUBMISSION_TAG=submit/2026-06-01T14-32-05Z-a1b2c3d COMMIT_URL=https://host/commit/1 \
             RELEASE_URL=https://host/release REVIEW_URL=https://host/review python3 "$work/in/bundle/autograder.py") >"$work/said" 2>&1
         made=$work/in/checkout/result.json
-        if "$build/grader/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" &&
+        if "$build/grader/valid" common/classroom/schemas/classroom50.json "$made" >>"$work/said" && [ ! -e "$work/in/elsewhere" ] &&
             grep -q '"score": 5' "$made" && grep -q '"owner": "ann"' "$made" && grep -q '"classroom": "cs1"' "$made" &&
             grep -q "submit/2026-06-01T14-32-05Z-a1b2c3d" "$made"; then pass; else fail "$(tail -n 5 "$work/said")"; fi
     else
