@@ -23,7 +23,7 @@ while [ "$number" -lt "$all" ]; do
     [ -z "$interrupted" ] || break
     note=$(sed '/^make.*\*\*\*/d' "$there/tests.txt" | tail -n 1)
     earned=$(echo "$note" | sed -n 's/.*: \([0-9.]*\) of [0-9]* points\.$/\1/p')
-    case $earned in '' | 0.0) earned=0.0 note="$part: $note" ;; *) note='' ;; esac
+    case $earned in '' | 0.0) earned=0.0 note="$part: $note" ;; *) note=$(sed -n "s/^ *\([0-9]* of [0-9]* lines stand\)/$part: \1/p" "$there/tests.txt") ;; esac
     printf 'submission,%s mutants,note\n%s,%s,%s\n' "$part" "$(field "$name")" "$earned" "$(field "$note")" >"$there/tests.csv"
 done
 [ -t 2 ] && printf '\r\033[K' >&2
