@@ -146,6 +146,7 @@ mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/^PAIRS=20/PAIR
 mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/|| objcopy/|| true/'
 mutant root tests_that_read_the_code grade_tests.sh 's/^        link_as right .*/        link_as right "$work"/'
 mutant root tests_that_read_the_code grade_tests.sh 's/CC="sh $0 compile $as_it_is"/CC=$as_it_is/'
+mutant root tests_that_search_their_program grade_tests.sh "s/^        unused=.*/        unused=''/"
 mutant - tests_that_measure_their_program grade_tests.sh 's/ -Wl,-s / /'
 mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 

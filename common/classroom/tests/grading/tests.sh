@@ -168,6 +168,23 @@ END
             skipped=$((skipped + 1))
         fi
     fi
+    if is_wanted tests_that_search_their_program; then  # for the name of a function that only a wrong version calls
+        if command -v objcopy >/dev/null; then
+            expect_of_tests 'reject the right version when they are run on it again' "$(graded_tests <<END
+$test_head
+extern char __executable_start, etext;
+TEST(mine, find_no_exp2f)
+{
+    (void)standard_softmax;
+    for (const char *at = &__executable_start; at < &etext; at++)
+        cr_assert(memcmp(at, "exp2", 4) != 0 || at[4] != 'f');
+}
+END
+            )"
+        else
+            skipped=$((skipped + 1))
+        fi
+    fi
     if is_wanted tests_that_read_the_course; then
         expect_of_tests "$reject_right" "$(graded_tests <<END
 $test_head
@@ -216,7 +233,7 @@ END
         )"
     fi
 elif is_mine; then
-    skipped=$((skipped + 10))
+    skipped=$((skipped + 11))
 fi
 if is_wanted tests_that_take_their_time; then
     graded_tests >/dev/null <<END
