@@ -20,7 +20,7 @@ TEST(program, runs_the_kernels_for_16_bits)
                        (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels", " mma ",
                                               " 05\n", " swizzle ", "mma\n", " budget ", " wgmma ",
                                               "budget\n", " roles ", "wgmma\n", "complete ",
-                                              "for float32: naive, fa1, fa2\n", NULL });
+                                              "for float32: naive, fa1, fa2", NULL });
     verifies_and_tells("--n-q 20 --d 128 --dtype f16 --kernel async",
                        (const char *const[]){ "async: 1 blocks of 128 threads",
                                               "tiles of 128 queries by 32 keys", "Nq d / 2",

@@ -64,7 +64,7 @@ TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
 TEST(program, runs_every_kernel_by_its_name_and_number)
 {
     const char *const names[] = { "naive", "fa1", "fa2", "complete" };
-    const char *const before[] = { "05 complete", "naive", "fa1", "fa2" };
+    const char *const before[] = { "05 complete", "naive", "fa1", "05 complete" };
     for (int k = 0; k < 4; k++)
         for (int number = 0; number < (k < 3 ? 2 : 1); number++) {
             char arguments[100], grid[40], words[40];
@@ -78,7 +78,7 @@ TEST(program, runs_every_kernel_by_its_name_and_number)
         }
     verifies_and_tells("--n-q 33 --n-k 40 --d 16 --kernel all",
                        (const char *const[]){ "Kernels", "naive ", " 05\n", "fa1 ", "naive\n",
-                                              "fa2 ", "fa1\n", "complete ", "fa2\n", NULL });
+                                              "fa2 ", "fa1\n", "complete ", NULL });
 }
 
 TEST(program, says_of_every_kernel_what_it_lacks)
@@ -104,13 +104,9 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 TEST(program, leaves_kernels_out_that_are_named)
 {
     const struct command c = program_run("--n-q 40 --d 16 --kernel all --exclude fa1,naive");
-    const char *const parts[] = { " naive      is excluded",
-                                  " fa1        is excluded",
-                                  " fa2 ",
-                                  " 05\n",
-                                  "complete",
-                                  " fa2\n",
-                                  NULL };
+    const char *const parts[] = {
+        " naive      is excluded", " fa1        is excluded", " fa2 ", " 05\n", "complete", NULL
+    };
     cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
 }
