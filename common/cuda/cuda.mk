@@ -28,6 +28,8 @@ racecheck-06: setup-run
 # The same programs with their kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
+	@for a in $(if $(filter command environment,$(origin GPU_ARCH)),$(GPU_ARCH)); do case $$a in native | [1-9][0-9] | [1-9][0-9][0-9]) ;; *) \
+	    echo "make cuda: GPU_ARCH: expected native, or numbers as in \"80 90\", found '$$a'" >&2; exit 2 ;; esac; done
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 

@@ -146,11 +146,13 @@ def check_steps(path: str, options: dict) -> bool:
 
 
 def main() -> int:
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 2:
         stop("arguments", "expected REFERENCE.py, and a folder of outputs or options as name=value")
     path, *rest = sys.argv[1:]
     if not Path(path).is_file():
         stop(path, "expected a file that defines attention(q, k, v)")
+    if not rest:
+        stop("arguments", "expected a folder of outputs or options after it: OUTPUTS=folder, or OPTIONS=\"softcap=2\"")
     if len(rest) == 1 and Path(rest[0]).is_dir():
         return 0 if check_folder(path, Path(rest[0])) else 1
     bad = [text for text in rest if "=" not in text]

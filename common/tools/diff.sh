@@ -16,6 +16,7 @@ if [ -n "$step" ]; then
         old=$(file_of "$name")
     done
     new=$(file_of "$step")
+    [ $# -gt 0 ] || { echo "STEP=$step: expected none, as ${chapter%%_*} has one lesson" >&2; exit 2; }
     [ "$name" = "$step" ] || { echo "STEP=$step: expected one of: $*" >&2; exit 2; }
 fi
 if [ ! -f "$old" ]; then

@@ -29,6 +29,15 @@ for step in "$@"; do
         ;;
     esac
 done
+for chapter in $ONLY; do
+    case $chapter in 06_flash_tiled_cuda | 07_backward) ;; *)
+        echo "gpu.sh: ONLY: expected 06_flash_tiled_cuda or 07_backward, found '$chapter'" >&2
+        exit 2
+        ;;
+    esac
+done
+[ -z "$BEFORE" ] || [ -d "$BEFORE" ] || { echo "gpu.sh: BEFORE: expected a folder, found '$BEFORE'" >&2; exit 2; }
+case $MINUTES in '' | *[!0-9]*) echo "gpu.sh: MINUTES: expected a whole number, found '$MINUTES'" >&2; exit 2 ;; esac
 now() { date +%s; }
 say() { printf '%-30s %s (after %d s)\n' "$1" "$2" $(($(now) - began)); }
 limit() {  # seconds, or what is left of the stage's, command...
