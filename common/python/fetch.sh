@@ -7,14 +7,14 @@
 folder=${BUILD:-build}/python log=${BUILD:-build}/python.log
 mkdir -p "${BUILD:-build}"
 python3 -m venv --help >/dev/null 2>&1 || { echo "no python3 with its module venv here (on Debian and Ubuntu: package python3-venv)"; exit 1; }
-[ -x "$folder/bin/pip" ] || python3 -m venv "$folder" >"$log" 2>&1 ||
+[ -x "$folder/bin/python" ] || python3 -m venv "$folder" >"$log" 2>&1 ||
     { echo "python3 -m venv $folder failed: $(tail -n 1 "$log")"; exit 1; }
 # On a terminal pip shows how far it is.
 get() {
-    if [ -t 1 ]; then "$folder/bin/pip" install "$@" 2>"$log"; else "$folder/bin/pip" install -q "$@" >"$log" 2>&1; fi
+    if [ -t 1 ]; then "$folder/bin/python" -m pip install "$@" 2>"$log"; else "$folder/bin/python" -m pip install -q "$@" >"$log" 2>&1; fi
 }
 for package; do
-    "$folder/bin/pip" show -q "$package" >/dev/null 2>&1 && continue
+    "$folder/bin/python" -m pip show -q "$package" >/dev/null 2>&1 && continue
     echo "fetching $package into $folder"
     [ "$package" = torch ] && get --retries 0 --timeout 15 torch --index-url https://download.pytorch.org/whl/cpu && continue
     # Only their files are wanted, not the programs for which they are made.
