@@ -9,6 +9,7 @@ from folder import InAFolder  # the tools are found then too
 
 import book
 import browser
+import stepper
 
 PAGES = {
     "README.md": "# A course\n",
@@ -70,9 +71,13 @@ class Book(InAFolder):
             for required, status in (("", 0), ("required", 1)):
                 os.environ["BROWSER"] = required
                 self.assertEqual(book.main(["check", "build", "README.md"]), status)
+                self.assertEqual(stepper.main(["build", "result"]), status)
+                self.assertEqual(Path("result").read_text(), f"0 {status} {1 - status}\n")
+            self.assertEqual(stepper.main(["build"]), 2)
         self.assertEqual(err.getvalue(),
-                         "book: expected make or check, a folder, and pages; found 'bind build README.md'\n")
-        self.assertEqual(out.getvalue().count("skipped: no chromium here"), 2)
+                         "book: expected make or check, a folder, and pages; found 'bind build README.md'\n"
+                         "stepper: expected a folder and a file, found 'build'\n")
+        self.assertEqual(out.getvalue().count("skipped: no chromium here"), 4)
 
 
 if __name__ == "__main__":
