@@ -96,3 +96,18 @@ class Write(Case):
         done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, cwd=Path(write.__file__).parent)
         self.assertEqual((done.returncode, done.stderr),
                          (2, "write: expected the package gguf, which make write fetches\n"))
+
+    def test_what_the_machine_refuses_is_one_line(self):
+        full = " >/dev/full"  # of Linux
+        for main, out, message in (
+                ("lambda: print('text', flush=True)", full, "write: expected memory, and to be able to write, found: "),
+                ("lambda: print('text')", full, "write: expected memory, and to be able to write, found: "),
+                ("lambda: print('text')", " >&-", "write: standard output: expected to be able to write it"),
+                ("lambda: bytes(1 << 62)", "", "write: expected memory, and to be able to write, found: ")):
+            if out == full and not Path("/dev/full").exists():
+                continue
+            line = f'"$0" -B -c "import write; write.command({main})"' + out
+            done = subprocess.run(["sh", "-c", line, sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  cwd=Path(write.__file__).parent)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            self.assertIn(message, done.stderr)

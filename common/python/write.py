@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import signal
 import sys
 import time
@@ -184,15 +185,23 @@ def by_step(step: str) -> Attention:
 
 
 def command(main: Callable[[], int]):
-    """Runs it. A missing package, Ctrl-C, or a reader of its text that ends (head), ends it without a traceback."""
+    """Runs it. A missing package, Ctrl-C, too little memory, a reader of its text that ends (head), or a text that cannot
+    be written, ends it without a traceback."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if sys.stdout is None:
+        stop("standard output: expected to be able to write it, found it closed")
     try:
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
+        sys.exit(status)
     except ModuleNotFoundError as error:
         stop(f"expected the package {error.name}, which make write fetches")
     except KeyboardInterrupt:
         print()
         sys.exit(130)
+    except (OSError, MemoryError) as error:
+        print(f"write: expected memory, and to be able to write, found: {error or 'too little memory'}", file=sys.stderr)
+        os._exit(2)  # what waits in standard output would fail again, with a traceback
 
 
 def attention_of(step: str) -> Attention:
