@@ -7,7 +7,10 @@ plots plots-check: setup-run
 	@python3 common/tools/course.py plots $(if $(filter %-check,$@),check,draw) $(BUILD)
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
+THERE = @for page in $(PAGES); do case $$page in *.md | *.html) [ -f "$$page" ] ;; *) false ;; esac || \
+    { echo "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
 docs docs-check: setup-run
+	$(THERE)
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs
 	@python3 common/tools/course.py docs $(if $(filter docs,$@),$(if $(TIMES),measure,fill),check) \
 	    $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html))
@@ -15,6 +18,7 @@ docs docs-check: setup-run
 
 # Every command of every page, but for those that compile by hand, which .ci/run has.
 check-docs: setup-test
+	$(THERE)
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@python3 common/tools/course.py commands shown $(PAGES)
 
@@ -22,6 +26,7 @@ check-docs: setup-test
 .PHONY: book book-check
 book book-check:
 	$(call HAVE,python3)
+	$(THERE)
 	@python3 common/tools/course.py book make $(BUILD) $(PAGES)
 	$(if $(filter %-check,$@),@BROWSER='$(BROWSER)' python3 common/tools/course.py book check $(BUILD) $(PAGES))
 
@@ -61,6 +66,7 @@ $(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=on_exit,--wrap=allocate -I. $^ -o $@ -lm
 fuzz: $(BUILD)/fuzz_readers
+	@case '$(SECONDS_OF_FUZZ)' in '' | *[!0-9]*) echo "make fuzz: SECONDS_OF_FUZZ: expected a whole number, found '$(SECONDS_OF_FUZZ)'" >&2; exit 2 ;; esac
 	@mkdir -p $(BUILD)/fuzz
 	@printf 'o\004--n-q\n5\n--seed\n1\n--block-mask\nband:3\n--window\n1,-1' >$(BUILD)/fuzz/options
 	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
