@@ -133,8 +133,7 @@ int main(int argc, char **argv)
         options_flush();
         return EXIT_VERIFIED;
     }
-    if (o.threads)
-        threads_use(o.threads);
+    threads_begin(o.threads);
     struct attention_input input = attention_input_load(&o);
     const enum step_name traced = score_option(&input.p) ? SOFTCAP : DROPOUT;
     const char *const usual = steps[o.trace ? traced : COMPLETE].name;

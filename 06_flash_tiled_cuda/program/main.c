@@ -203,10 +203,9 @@ int main(int argc, char **argv)
     if (print_lists(&o))
         return EXIT_VERIFIED;
     options_check_excluded(kernel_name_of, KERNELS);
-    if (o.threads) {
-        threads_use(o.threads);
+    threads_begin(o.threads);
+    if (o.threads)
         cuda_cpu_threads(o.threads);
-    }
     const struct device *device = device_choose(&o);
     struct attention_input input = attention_input_load(&o);
     const struct step *kernel =

@@ -160,8 +160,7 @@ int main(int argc, char **argv)
         options_flush();
         return EXIT_VERIFIED;
     }
-    if (o.threads)
-        threads_use(o.threads);
+    threads_begin(o.threads);
     if (o.train) {
         train_check(&o);
         report_start("07", "Backward", "gradient descent, and what a wrong scale does", o.quiet);

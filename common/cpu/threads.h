@@ -17,6 +17,8 @@
 #define PARALLEL(directive)
 #endif
 
+enum { MOST_THREADS = 1024 };
+
 /* Asks for so many threads in what follows. */
 static inline void threads_use(size_t count)
 {
@@ -45,6 +47,18 @@ static inline size_t threads_in_use(void)
 #else
     return 1;
 #endif
+}
+
+/*
+ * So many threads in what follows, as --threads asks for, or with 0 as many as OpenMP wants, but not more than a program may:
+ * OMP_NUM_THREADS may be any number, and OpenMP's list of a million threads does not fit on the stack.
+ */
+static inline void threads_begin(size_t asked)
+{
+    if (asked)
+        threads_use(asked);
+    else if (threads_in_use() > MOST_THREADS)
+        threads_use(MOST_THREADS);
 }
 
 #endif

@@ -3,7 +3,6 @@
 #include "common/program/options.h"
 
 #include "common/cpu/memory.h"
-#include "common/cpu/threads.h"
 #include "common/files/whole_file.h"
 #include "common/program/option_table.h"
 #include "common/program/option_values.h"
@@ -231,14 +230,6 @@ static void check_stack(void)
                      (size_t)limit.rlim_cur / 1024);
 }
 
-/* OMP_NUM_THREADS may say any number, and OpenMP's list of that many threads would not fit on the stack. */
-static void limit_threads(void)
-{
-    enum { MOST_THREADS = 1024 };  // of --threads too
-    if (threads_in_use() > MOST_THREADS)
-        threads_use(MOST_THREADS);
-}
-
 #ifdef __GLIBC__
 /* OpenMP, for one, ends a program with 1 where the system starts no thread. Here 1 means that a result is wrong. */
 static void at_end(int status, void *unused)
@@ -279,7 +270,6 @@ struct options options_parse(const struct program *program, int argc, char **arg
     on_exit(at_end, NULL);
 #endif
     check_stack();
-    limit_threads();
     opterr = 0;
     for (;;) {
         int which = -1;

@@ -2,7 +2,6 @@
  * The command line of chapters 05 to 07: what is read, and what is refused.
  */
 #define _XOPEN_SOURCE 700
-#include "common/cpu/threads.h"
 #include "common/tests/command.h"
 #include "common/tests/command_line.h"
 #include "common/tests/test.h"
@@ -40,14 +39,6 @@ TEST(options, of_tiles_and_kernels_are_read)
     }
     const struct options o = command_line(6, "--br 64 --bc 128");
     cr_assert(o.br == 64 && o.bc == 128, "br %zu, bc %zu", o.br, o.bc);
-}
-
-/* The list that OpenMP keeps of a million would not fit on the stack. */
-TEST(options, keep_the_threads_to_those_that_can_be)
-{
-    threads_use(1000000);
-    command_line(5, "");
-    cr_assert(threads_in_use() <= 1024, "%zu threads", threads_in_use());
 }
 
 TEST(options, of_devices_are_read)
