@@ -112,9 +112,9 @@ void *__wrap_allocate(size_t count, size_t size, const char *what)
     return room;
 }
 
-static size_t or_else(size_t given, size_t usual)
+static size_t or_else(size_t count, size_t usual)
 {
-    return given ? given : usual;
+    return count ? count : usual;
 }
 
 /* Is it an input that is made, and small? */
