@@ -57,6 +57,38 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
     }
 }
 
+/* float16 ends at 65504: a larger gradient is stored as infinite. An infinite one that fits is wrong, as is one of the other sign. */
+TEST(gradient_check, takes_an_infinite_float16_for_right_only_where_the_number_does_not_fit)
+{
+    struct attention p = attention_of(1, 1, 1, 20, 1, 16);  // of a single key dV is the sum of dO
+    p.dtype = DTYPE_F16;
+    struct test_problem t = problem_of(p, 0, 1);
+    for (size_t k = 0; k < attention_query_elements(&p); k++)
+        t.dO[k] *= 2e4f;
+    const struct attention_input input = input_of(&t);
+    struct gradient_check check = gradient_check_begin(&input, t.dO, true);
+    check.stored = DTYPE_F16;
+    struct three g = plain_of(&t);
+    size_t large = 0, little = 0;
+    for (size_t k = 0; k < p.d; k++)
+        if (fabsf(g.of[DV][k]) < 60000.0f)
+            little = k;
+        else if (fabsf(g.of[DV][k]) >= 65520.0f) {
+            large = k;
+            g.of[DV][k] = copysignf(INFINITY, g.of[DV][k]);
+        }
+    cr_assert(isinf(g.of[DV][large]) && isfinite(g.of[DV][little]));
+    cr_assert(gradient_check_errors(&check, g.of, NULL).right);
+    g.of[DV][large] = -g.of[DV][large];
+    cr_assert(!gradient_check_errors(&check, g.of, NULL).right);
+    g.of[DV][large] = -g.of[DV][large];
+    g.of[DV][little] = copysignf(INFINITY, g.of[DV][little]);
+    cr_assert(!gradient_check_errors(&check, g.of, NULL).right);
+    three_free(&g);
+    gradient_check_end(&check);
+    problem_free(&t);
+}
+
 /* In 16 bits the textbook is off by what rounding costs, by an eighth of it in float16; and its rows are its own. */
 TEST(gradient_check, knows_what_16_bits_cost)
 {

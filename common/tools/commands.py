@@ -52,11 +52,11 @@ def blocks_of(page):
     return blocks
 
 
-def run(command, folder, **environment):
+def run(command, folder):
     """Runs a command, a list, in that folder. Its last lines if it does not end with 0, else nothing."""
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True,
-                               env={**os.environ, "NO_COLOR": "1", **environment})
+                               env={**os.environ, "NO_COLOR": "1"})
     try:
         output, ended = process.communicate(timeout=LIMIT)[0], f"ended with {process.returncode}"
     except subprocess.TimeoutExpired:
@@ -165,31 +165,27 @@ def shown(pages):
 
 # ---- by hand
 
-def write_compiler(path, command):
-    """A compiler of that name whose warnings are errors."""
-    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-    path.chmod(0o755)
+def as_compiler(name, command):
+    """A line for bash: a compiler of that name. (A file of it could still be open for writing in a process begun meanwhile.)"""
+    return f'{name}() {{ {command} "$@"; }}\n'
 
 
 def compiled(compiler, lines, blocks, home):
-    """What is wrong with the lines and blocks with this compiler, in a folder of its own."""
-    strict, bin_folder = "-Wall -Wextra -Werror", home.with_suffix(".bin")
+    """What is wrong with the lines and blocks with this compiler, whose warnings are errors, in a folder of its own."""
+    strict = "-Wall -Wextra -Werror"
     home.mkdir()
-    bin_folder.mkdir()
     for path in Path().glob("[!.]*"):
         if path.name != "build":
             (home / path.name).symlink_to(path.resolve())
-    path = {"PATH": f"{bin_folder}:{os.environ['PATH']}"}
     scripts = [f"{line} && ./program --quiet" if line.startswith("cc ") else f"./program {line[8:]}"
                for line in lines]
-    write_compiler(bin_folder / "cc", f"{compiler} {strict} -o {home}/program")
-    wrong = [(script, run(["bash", "-c", script], home, **path)) for script in scripts]
-    write_compiler(bin_folder / "cc", f"{compiler} {strict}")
+    cc = as_compiler("cc", f"{compiler} {strict} -o {home}/program")
+    wrong = [(script, run(["bash", "-c", cc + script], home)) for script in scripts]
     unroll = "-Wno-unknown-pragmas -Wno-pass-failed"  # which is for nvcc
-    write_compiler(bin_folder / "c++", f"{COMPILERS[compiler]} {strict} {unroll}")
+    both = as_compiler("cc", f"{compiler} {strict}") + as_compiler("c++", f"{COMPILERS[compiler]} {strict} {unroll}")
     for block in blocks:
         script = "\n".join([*block.lines, f"{block.program} --quiet"])
-        wrong.append((script, run(["bash", "-ec", script], home, **path)))
+        wrong.append((script, run(["bash", "-ec", both + script], home)))
     return [f"{compiler}: this does not end well:{indented(script)}{failure}"
             for script, failure in wrong if failure]
 

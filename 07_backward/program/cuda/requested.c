@@ -38,7 +38,7 @@ void cuda_check_requested(const struct options *o, const struct attention *p)
         options_fail(o->device               ? "--device"
                      : o->dtype != DTYPE_F32 ? "--dtype"
                                              : "--timeline",
-                     "expected a CUDA kernel with it, and %s is a step in C", o->kernel);
+                     "expected a CUDA kernel with it, found '%s'", o->kernel);
     if (o->timeline && !cuda_can_be_counted(p))
         options_fail("--timeline", "expected a smaller problem, of at most 10 million rows x "
                                    "keys x d: all accesses are instrumented");
