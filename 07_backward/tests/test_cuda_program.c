@@ -173,7 +173,7 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_ordered --n-q 5 --d 96 --dtype f16",
             "supports d = 96 (d is 64 or 128), and cuda_ordered does not");
     refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "supports --window, and");
-    refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, and fa2 is a");
+    refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, found 'fa2'");
     refuses("--dtype bf16 --n-q 5 --d 160", "supports d = 160 (d is 32, 64, 96, 128 or 256 with "
                                             "--dtype bf16), and cuda_complete does not");
     refuses("--dtype f16 --n-q 5 --d 40", "supports d = 40 (d is 32, 64, 96, 128 or 256 with");
@@ -185,7 +185,7 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_complete --sram 800", "--sram: expected a step in C");
     refuses("--device cpu --n-q 2 --d 2 --trace", "--trace: expected a step in C");
     refuses("--device cpu --kernel fa2",
-            "--device: expected a CUDA kernel with it, and fa2 is a step");
+            "--device: expected a CUDA kernel with it, found 'fa2'");
     refuses("--device cpu --bench", "--bench: expected a GPU with a CUDA kernel");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
 }
