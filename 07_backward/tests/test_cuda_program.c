@@ -184,8 +184,7 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");
     refuses("--kernel cuda_complete --sram 800", "--sram: expected a step in C");
     refuses("--device cpu --n-q 2 --d 2 --trace", "--trace: expected a step in C");
-    refuses("--device cpu --kernel fa2",
-            "--device: expected a CUDA kernel with it, found 'fa2'");
+    refuses("--device cpu --kernel fa2", "--device: expected a CUDA kernel with it, found 'fa2'");
     refuses("--device cpu --bench", "--bench: expected a GPU with a CUDA kernel");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
 }
