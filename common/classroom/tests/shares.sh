@@ -11,6 +11,7 @@ if [ -z "$wanted$SHARE" ]; then
     set -- $(cat "$taken"/result.* | awk -v all="$share" '{ for (k = 1; k <= 3; k++) n[k] += $k } END { if (NR == all) print n[1], n[2], n[3]; else print 0, 1, 0 }')
     rm -rf "$taken"
     printf '%-32s %4d passed, %d failed, %d skipped\n' "$(basename "$result")" "$1" "$2" "$3"
+    mkdir -p "$(dirname "$result")"
     echo "$*" >"$result"
     [ "$2" -eq 0 ]
     exit

@@ -47,16 +47,22 @@ if is_wanted names_that_lead_out; then
 fi
 # make and a shell would run what is in such names.
 if is_wanted names_that_are_commands; then
-    rm -f was-here
+    rm -f made-by-a-name
     mkdir -p "$work/in/01_standard_softmax/tests"
     printf '#include "common/tests/test.h"\nTEST(mine, nothing)\n{\n}\n' >"$work/in/01_standard_softmax/tests/test_mine.c"
     # shellcheck disable=SC2016  # for make, and for a shell
-    name='$(shell touch was-here)'"'\`touch was-here\`'.tar"
+    name='$(shell touch made-by-a-name)'"'\`touch made-by-a-name\`'.tar"
     (cd "$work/in" && tar -cf "$name" 01_standard_softmax)
     make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in/$name" >"$work/said" 2>&1
     make -s --no-print-directory grade BUILD="$build" SUBMISSION="$work/in/$name" CHAPTER=01 PART=questions REPORTS="$work/reports" >>"$work/said" 2>&1
-    if [ ! -e was-here ] && grep -q 'reject 0 of 2' "$work/said" && grep -q 'answers.txt: not in the submission' "$work/said"; then pass; else fail "$(cat "$work/said")"; fi
-    rm -f was-here
+    if [ -e made-by-a-name ]; then
+        fail 'a command in a name was run'
+    elif grep -q 'reject 0 of 2' "$work/said" && grep -q 'answers.txt: not in the submission' "$work/said"; then
+        pass
+    else
+        fail "$(cat "$work/said")"
+    fi
+    rm -f made-by-a-name
 fi
 # tar would take such a name for an option, and run what it says at every tenth record.
 if is_wanted names_that_are_options; then
