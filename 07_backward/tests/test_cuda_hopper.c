@@ -71,7 +71,7 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
 
 /*
  * Keys 133 and 170 are in the block of 128 to 255, whose first keys queries before 128 see too: those see 132 and no key
- * after it. In their tile its NaN must not be, also where a later head of the group comes by.
+ * after it. Its NaN must not reach their tile, in any head of the group.
  */
 TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {

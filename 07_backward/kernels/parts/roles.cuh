@@ -56,7 +56,7 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 
 /*
  * Of keys from j0 on, of head kv. One thread calls turns.wait(head, i0) before it has a tile of dQ added, and turns.give after.
- * Each thread that multiplies calls leave(&dK, &dV) when all tiles have come by.
+ * Each thread that multiplies calls leave(&dK, &dV) after the last tile.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,

@@ -22,7 +22,7 @@ enum timeline_unit { TIMED_COPIES, TIMED_SUMS, TIMED_PRODUCTS, TIMED_EXPONENTIAL
 using gate = unsigned;
 enum : unsigned { NO_GATE = 0xffffffff };
 
-/* Work for a unit: issued by a thread of this number, or begun when `needs` opens; `gives` is told when it is done. */
+/* Work for a unit. The thread of this number issues it, or it begins when `needs` opens; when it is done, `gives` is told. */
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
