@@ -41,10 +41,10 @@ static inline size_t turns_of(const struct attention *p)
 /*
  * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they
  * may still run when it returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
- * deterministic know batch, heads, scale and causal order, and want Hkv = H; complete knows all of attention.h.
- * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and know what
- * deterministic knows; wgmma to ordered are for one of 9.0, and know grouped heads too; complete knows these types
- * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32, but for those of store, where dQ has the sums.
+ * deterministic support batch, heads, scale and causal order, and need Hkv = H; complete supports all of attention.h.
+ * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and support
+ * the same options; wgmma to ordered are for one of 9.0, and support grouped heads too; complete supports these types
+ * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32, except in store, where dQ has the sums.
  * A query that attends to no key adds nothing to any gradient; a key that no query attends to has exactly 0 in dK
  * and dV, and may hold anything. In complete a query that attends to no key may hold anything too.
  */

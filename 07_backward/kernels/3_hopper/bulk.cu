@@ -2,8 +2,8 @@
  * dQ added in bulk: wgmma, and as many accesses.
  *
  * There each thread adds its numbers of dQ one by one. Here dQ of a tile goes to shared memory as four boxes, and one thread
- * asks the TMA to add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
- * one is read, the next tile's dQ is made.
+ * has the TMA add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
+ * one is read, the next tile's dQ is computed.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
  */

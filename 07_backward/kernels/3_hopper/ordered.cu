@@ -2,7 +2,7 @@
  * dQ in turns: roles, and the same bits every time.
  *
  * Sums of floats depend on their order, and blocks add when they happen to be ready. Here the blocks of a head add to a tile
- * of dQ in the order of their keys: each waits for its turn, and gives the next when all of it has been added. The warp that
+ * of dQ in the order of their keys: each waits for its turn, and passes it on when all of it has been added. The warp that
  * has dQ added does both; the others go on meanwhile, up to the next tile of dQ.
  *
  * A GPU promises no order in which blocks begin. If one waited for another that cannot begin before this one has ended, both

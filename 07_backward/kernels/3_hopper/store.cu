@@ -1,8 +1,8 @@
 /*
  * Gradients in the inputs' type: roles, and fewer accesses.
  *
- * There gradients are float32, and threads store dK and dV. Here they have 16 bits, as a library's. A warpgroup puts its 64 rows
- * of dK and dV into boxes, as O in chapter 06's store, and one thread has the TMA store them; the boxes are where K and V were.
+ * There gradients are float32, and threads store dK and dV. Here they have 16 bits, as in libraries. A warpgroup puts its 64
+ * rows of dK and dV into boxes where K and V were, as chapter 06's store does with O, and one thread has the TMA store them.
  * Sums of 16 bits would lose most of what is added, so blocks still add to dQ in float32, and a last kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
@@ -11,7 +11,7 @@
 
 // clang-format off
 
-/* A warpgroup's 64 rows of factor O go to its rows of `matrix`, and from there to the array, but for those past the last key. */
+/* A warpgroup's 64 rows of factor * O go to its rows of `matrix`, and from there to the array, except rows past the last key. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)

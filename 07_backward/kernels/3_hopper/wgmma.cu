@@ -1,12 +1,12 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * mma, and no thread copies, no warp multiplies: one thread asks the TMA for tiles, and two warpgroups ask the tensor cores
- * for products. K and V of 128 keys stay, tiles of queries come by. S^T and dP^T are made in registers, and P^T and dS^T go
- * from there into dV and dK; only dS^T is stored, for dQ.
+ * As mma, but one thread has the TMA copy tiles, and two warpgroups issue the products. A block keeps K and V of 128 keys, and
+ * loops over tiles of queries. S^T and dP^T are computed in registers, so that P^T and dS^T are there for dV and dK; only dS^T
+ * is stored, for dQ.
  *
- * Tiles come from the last one to the first. So in causal order a key that is masked in a tile is masked in all that come
- * later, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
+ * Tiles are taken from the last to the first. So in causal order a key that is masked in a tile is masked in all that
+ * follow, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
  * in each tile.
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.

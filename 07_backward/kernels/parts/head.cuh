@@ -38,7 +38,7 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
+/* How many keys query i attends to, from the first on: all, or in causal order those up to it. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
@@ -58,13 +58,13 @@ __device__ static inline float exp_minus(float x, float lse)
     return x == -INFINITY ? 0.0f : expf(x - lse);
 }
 
-/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever a masked key holds. */
 __device__ static inline float pair_dS(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* How many pieces of `size` cover n. */
+/* How many tiles of `size` cover n. */
 __host__ __device__ static inline unsigned ceil_div(size_t n, unsigned size)
 {
     return (unsigned)((n + size - 1) / size);

@@ -8,7 +8,7 @@
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
  *
- * Rounded to 16 bits are P and dS where they meet the next product; all sums are float32, and so are the gradients.
+ * P and dS are rounded to 16 bits before the next product; all sums are float32, and so are the gradients.
  */
 #ifndef BACKWARD_TENSOR_CUH
 #define BACKWARD_TENSOR_CUH
@@ -70,13 +70,13 @@ __device__ static inline float weight_of(float S, float k, float lse)
     return ex2(fmaf(S, k, -shift_of(LOG2E, lse)));
 }
 
-/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever a masked key holds. */
 __device__ static inline float dS_of(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* S becomes P, where columns are queries: line 11. It is of all pairs, also of those that do not count. */
+/* S becomes P, where columns are queries: line 11. This is for all pairs, masked ones too. */
 template <class TRAITS>
 __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -135,7 +135,7 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* The same where rows are queries and columns keys, whose lse and D stand in the order of the block's rows. */
+/* The same where rows are queries and columns keys, whose lse and D are in the order of the block's rows. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)
@@ -168,7 +168,7 @@ __device__ static inline void dS_of_queries(fragments<TRAITS> *acc, const fragme
         }
 }
 
-/* Four neighbours are added to those at `to`, in global memory. GPUs of compute capability 9.0 and later can do it at once. */
+/* Adds four adjacent numbers to those at `to`, in global memory. GPUs of compute capability 9.0 and later can do it at once. */
 __device__ static inline void add_four(float *to, float4 x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -181,7 +181,7 @@ __device__ static inline void add_four(float *to, float4 x)
 #endif
 }
 
-/* factor O goes to global memory, where the block's rows of ROW pieces begin at `to`; there are `count` of them. */
+/* factor * O goes to global memory, where the block's rows of ROW chunks begin at `to`; there are `count` of them. */
 template <class TRAITS>
 __device__ static inline void store_gradient(const fragments<TRAITS> *acc, float *to, int count,
                                              float factor)

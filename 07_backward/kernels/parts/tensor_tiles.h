@@ -1,14 +1,14 @@
 /*
- * How large the tiles of the kernels on tensor cores are, such that 99 kB of shared memory hold them, where nothing else is
- * said: that much every GPU with these instructions gives. Host code that foretells accesses knows it too.
+ * Sizes of tiles on tensor cores. Unless a comment says otherwise, they fit into 99 kB of shared memory, which every GPU with
+ * these instructions has. Host code that predicts accesses uses them too.
  */
 #ifndef BACKWARD_TENSOR_TILES_H
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * A block of keys: 128, in bands of 16, one or two a warp. dK and dV take 2 d / 2 registers of a lane for each band;
- * the larger d is, the fewer bands. Queries come by 32 at a time, in mma as said below. With d = 256, which complete16 alone
- * knows, half of each is room for.
+ * A block of keys: 128, in M-tiles of 16, one or two per warp. dK and dV take 2 d / 2 registers of a lane for each M-tile;
+ * the larger d is, the fewer M-tiles. A tile has 32 queries, in mma as said below. With d = 256, which only complete16
+ * supports, there is room for half of each.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)

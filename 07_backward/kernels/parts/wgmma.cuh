@@ -1,11 +1,11 @@
 /*
- * A tile of the backward pass whose copies and products are made by Hopper's units. How wgmma takes its matrices is chapter
- * 06's (warpgroup.cuh); what is here is the backward pass's own: pairs that do not count, dS through shared memory, and dQ.
+ * A tile of the backward pass whose copies and products are made by Hopper's units. How wgmma reads its matrices is in
+ * chapter 06's warpgroup.cuh. Here is what the backward pass adds: masked keys, dS through shared memory, and dQ.
  *
- * A block has 128 keys, 64 for each of its two warpgroups, and tiles of queries come by. They are the columns of a tile of
- * scores, so what chapter 06 calls Q and K, its rows and its columns, are here K and Q, or V and dO.
+ * A block has 128 keys, 64 for each of its two warpgroups, and loops over tiles of queries. These are the columns of a tile
+ * of scores, so what chapter 06 calls Q and K, its rows and its columns, are here K and Q, or V and dO.
  *
- * A warpgroup makes 64 by 64 of dQ: of 128 queries with d = 64 its half, of 64 queries with d = 128 half of their elements.
+ * A warpgroup computes 64 by 64 of dQ: with d = 64 half of the 128 queries, with d = 128 half of the elements of 64 queries.
  */
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
@@ -13,12 +13,12 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 #include "07_backward/kernels/parts/tensor.cuh"
 
-/* The arrays of all heads, as the TMA has to know them. */
+/* The arrays of all heads, for the TMA. */
 struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // the last two where the TMA stores them
 };
 
-/* dQ in boxes of float32: half as many elements a row. */
+/* Boxes of dQ, in float32: a row has half as many elements. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -185,7 +185,7 @@ __device__ static inline void tma_add_part(const tensor_map *map, const unsigned
                 i0 + row, head);
 }
 
-/* The same for both warpgroups. */
+/* Both warpgroups' parts. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
