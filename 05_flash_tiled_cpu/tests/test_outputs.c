@@ -14,9 +14,7 @@
 
 static struct command run(const char *arguments)
 {
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
+    return program_run("05_flash_tiled_cpu", arguments);
 }
 
 static struct command verifies(const char *arguments)
@@ -29,7 +27,6 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
     command_verified("05_flash_tiled_cpu", arguments, parts);
 }
 
-/* The lines of a text, and those of them that have so many fields. */
 static int lines_of(const char *text)
 {
     int lines = 0;
@@ -38,34 +35,7 @@ static int lines_of(const char *text)
     return lines;
 }
 
-static int lines_of_fields(const char *text, int fields)
-{
-    int lines = 0, commas = 0;
-    for (; *text; text++) {
-        commas += *text == ',';
-        if (*text == '\n') {
-            lines += commas == fields - 1;
-            commas = 0;
-        }
-    }
-    return lines;
-}
-
 // ---- files --------------------------------------------------------------------------------------
-
-/* Reads `name` in the fresh folder, whose shape must be this. */
-static struct npy written(const char *name, int dims, const size_t *shape)
-{
-    char path[300];
-    struct npy array;
-    struct file_error error;
-    snprintf(path, sizeof path, "%s/%s", command_folder(), name);
-    cr_assert(npy_read(path, &array, &error), "%s: %s", name, error.text);
-    cr_assert(array.type == NPY_F4 && array.dims == dims, "%s is %d-d", name, array.dims);
-    for (int k = 0; k < dims; k++)
-        cr_assert(array.shape[k] == shape[k], "%s: axis %d has size %zu", name, k, array.shape[k]);
-    return array;
-}
 
 TEST(outputs, writes_o_and_lse_in_their_shapes)
 {
@@ -79,7 +49,8 @@ TEST(outputs, writes_o_and_lse_in_their_shapes)
         command_array("v.npy", NPY_F4, dims, kv + 4 - dims, ones);
         verifies(
             "--q @/q.npy --k @/k.npy --v @/v.npy --br 2 --bc 4 --output @/o.npy --lse @/l.npy");
-        struct npy O = written("o.npy", dims, q + 4 - dims), lse = written("l.npy", 3, q);
+        struct npy O = command_written("o.npy", dims, q + 4 - dims),
+                   lse = command_written("l.npy", 3, q);
         for (size_t k = 0; k < O.count; k++)
             cr_assert(fabsf(((const float *)O.data)[k] - 1.0f) <= 1e-6f, "O[%zu] is %g", k,
                       (double)((const float *)O.data)[k]);
@@ -121,7 +92,8 @@ TEST(outputs, writes_what_another_step_writes)
                                       { "lse_fa1.npy", "lse_complete.npy" } };
     const size_t shape[] = { 1, 1, 20, 4 };
     for (int k = 0; k < 2; k++) {
-        struct npy a = written(names[k][0], 4 - k, shape), b = written(names[k][1], 4 - k, shape);
+        struct npy a = command_written(names[k][0], 4 - k, shape),
+                   b = command_written(names[k][1], 4 - k, shape);
         for (size_t n = 0; n < a.count; n++)
             cr_assert(fabsf(((float *)a.data)[n] - ((float *)b.data)[n]) <= 1e-5f, "%s: %zu",
                       names[k][0], n);
@@ -178,7 +150,7 @@ TEST(outputs, lets_no_hidden_nan_through)
                  tiles[k]);
         command_zeros("q.npy", NPY_F4, 2, shape);
         verifies(arguments);
-        struct npy O = written("o.npy", 2, shape);
+        struct npy O = command_written("o.npy", 2, shape);
         for (size_t n = 0; n < O.count; n++)
             cr_assert(fabsf(((float *)O.data)[n] - (n % 2 ? 1.5f : 2.0f)) <= 1e-6f, "O[%zu] is %g",
                       n, (double)((float *)O.data)[n]);

@@ -1,7 +1,7 @@
 /*
  * The program with bfloat16 and float16: which kernels there are, what rounding loses, and which tiles.
  */
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <math.h>
@@ -47,14 +47,14 @@ TEST(program, says_how_many_numbers_are_too_large_for_16_bits)
     memcpy(others, small, sizeof small);
     command_array("large.npy", NPY_F4, 2, shape, rows);
     command_array("small.npy", NPY_F4, 2, shape, others);
-    const struct command narrow =
-        program_run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype f16");
+    const struct command narrow = program_run(
+        "06_flash_tiled_cuda", "--q @/large.npy --k @/small.npy --v @/large.npy --dtype f16");
     cr_assert(
         narrow.status == 0 && strstr(narrow.out, "rounded to f16\n") &&
             strstr(narrow.out, " 4 of their numbers are too large for f16, and become infinite\n"),
         "status %d: %s%s", narrow.status, narrow.out, narrow.err);
-    const struct command wide =
-        program_run("--q @/large.npy --k @/small.npy --v @/large.npy --dtype bf16");
+    const struct command wide = program_run(
+        "06_flash_tiled_cuda", "--q @/large.npy --k @/small.npy --v @/large.npy --dtype bf16");
     cr_assert(wide.status == 0 && !strstr(wide.out, "too large"), "status %d: %s%s", wide.status,
               wide.out, wide.err);
 }

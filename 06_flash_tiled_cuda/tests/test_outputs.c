@@ -1,7 +1,7 @@
 /*
  * What the program writes for other programs: O and lse, and tables.
  */
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -40,13 +40,15 @@ TEST(program, writes_what_chapter_05_writes)
 
 TEST(program, writes_tables_for_other_programs)
 {
-    struct command c = program_run("--n-q 40 --d 16 --quiet --csv @/s.csv && cat @/s.csv");
+    struct command c =
+        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --quiet --csv @/s.csv && cat @/s.csv");
     const char *const summary[] = { "ok\n",
                                     "chapter,accesses,counted,extra_bytes,milliseconds,error,",
                                     "06,", ",yes\n", NULL };
     cr_assert(c.status == 0 && !missing_part(c.out, summary), "status %d: %s%s", c.status, c.out,
               c.err);
-    c = program_run("--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+    c = program_run("06_flash_tiled_cuda",
+                    "--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
     const char *const all[] = { "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,",
                                 "\n06,naive,cpu,",
                                 "\n06,fa1,cpu,",

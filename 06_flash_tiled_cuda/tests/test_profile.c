@@ -1,14 +1,15 @@
 /*
  * A kernel looked at: its lines by what they cost, and the works of a block on a clock.
  */
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
 
 TEST(program, profiles_a_kernel_line_by_line)
 {
-    const struct command c = program_run("--n-q 40 --d 16 --kernel fa1 --profile");
+    const struct command c =
+        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --kernel fa1 --profile");
     const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
                                   "fa1.cu",      "smem.Q[r][k] * smem.K[c][k]",
                                   "shared load", "51 200",
@@ -34,7 +35,7 @@ TEST(program, puts_the_works_of_a_block_on_a_clock)
                                   ",1048576,06_flash_tiled_cuda/kernels/parts/warpgroup.cuh:",
                                   "1,exponentials,0,",
                                   NULL };
-    const struct command c = program_run(shape);
+    const struct command c = program_run("06_flash_tiled_cuda", shape);
     const char *const missing = missing_part(c.out, parts);
     cr_assert(c.status == 0 && !missing, "status %d, without \"%s\": %s%s", c.status,
               missing ? missing : "", c.out, c.err);

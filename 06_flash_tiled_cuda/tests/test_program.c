@@ -2,7 +2,7 @@
  * The program as a reader runs it: its story, every kernel, and every option.
  */
 #include "06_flash_tiled_cuda/program/chapter.h"
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -103,7 +103,8 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 /* What is left out is not compared with either: fa2 with chapter 05, and not with fa1. */
 TEST(program, leaves_kernels_out_that_are_named)
 {
-    const struct command c = program_run("--n-q 40 --d 16 --kernel all --exclude fa1,naive");
+    const struct command c =
+        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --kernel all --exclude fa1,naive");
     const char *const parts[] = {
         " naive      is excluded", " fa1        is excluded", " fa2 ", " 05\n", "complete", NULL
     };
@@ -139,7 +140,8 @@ TEST(program, tells_of_its_device)
                        (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
                                               "shared memory a block", "GFLOP/s",
                                               "a GPU's speed it is not", NULL });
-    const struct command c = program_run("--device-info --device cpu --csv @/d.csv && cat @/d.csv");
+    const struct command c = program_run("06_flash_tiled_cuda",
+                                         "--device-info --device cpu --csv @/d.csv && cat @/d.csv");
     const char *const lines[] = { "device,what,value\n",
                                   "cpu,bytes of shared memory a block,49152\n",
                                   "cpu,GB/s of a kernel that copies,", "core,bytes of L1 cache,",
@@ -180,14 +182,14 @@ TEST(program, never_passes_for_a_gpu_that_is_not_there)
     const char *const wanted[] = { "--device gpu --output @/o.npy", "--device-info --device gpu" };
     struct command c;
     for (unsigned k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
-        c = program_run(wanted[k]);
+        c = program_run("06_flash_tiled_cuda", wanted[k]);
         if (c.status == 0)
             return;  // there is one
         cr_assert(c.status == 77 && strstr(c.err, "SKIPPED: no GPU") && !*c.out &&
                       command_files() == 0,
                   "%s: status %d: %s%s", wanted[k], c.status, c.out, c.err);
     }
-    c = program_run("--n-q 20 --d 16 --device auto");
+    c = program_run("06_flash_tiled_cuda", "--n-q 20 --d 16 --device auto");
     cr_assert(c.status == 0 && strstr(c.out, "complete ran on the CPU, standing in for a GPU"),
               "status %d: %s%s", c.status, c.out, c.err);
 }

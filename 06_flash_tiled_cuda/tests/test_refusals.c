@@ -1,7 +1,7 @@
 /*
  * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
  */
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -98,7 +98,7 @@ TEST(refusals, come_before_anything_is_printed)
 {
     const char *const early[] = { "--kernel fa1 --d 5 --n-q 5", "--device x", "--kernel x" };
     for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
-        const struct command c = program_run(early[k]);
+        const struct command c = program_run("06_flash_tiled_cuda", early[k]);
         cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
     }
 }

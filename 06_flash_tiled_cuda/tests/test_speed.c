@@ -1,7 +1,7 @@
 /*
  * What is measured, and what is kept of it: on a CPU nothing passes for a GPU's speed.
  */
-#include "06_flash_tiled_cuda/tests/program.h"
+#include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #define NAME "06_flash_tiled_cuda"
 TEST(program, measures_without_passing_for_a_gpu)
 {
-    const struct command c =
-        program_run("--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
-                    "cat @/b.csv");
+    const struct command c = program_run(
+        "06_flash_tiled_cuda", "--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
+                               "cat @/b.csv");
     const char *const parts[] = { "Compared with",
                                   "Speed",
                                   " fa1",

@@ -12,37 +12,7 @@
 
 static struct command run(const char *arguments)
 {
-    char words[1000];
-    snprintf(words, sizeof words, PROGRAM "%s", arguments);
-    return command_run(words);
-}
-
-/* The lines of a text that have so many fields. */
-static int lines_of_fields(const char *text, int fields)
-{
-    int lines = 0, commas = 0;
-    for (; *text; text++) {
-        commas += *text == ',';
-        if (*text == '\n') {
-            lines += commas == fields - 1;
-            commas = 0;
-        }
-    }
-    return lines;
-}
-
-/* Reads `name` in the fresh folder, whose shape must be this. */
-static struct npy written(const char *name, int dims, const size_t *shape)
-{
-    char path[300];
-    struct npy array;
-    struct file_error error;
-    snprintf(path, sizeof path, "%s/%s", command_folder(), name);
-    cr_assert(npy_read(path, &array, &error), "%s: %s", name, error.text);
-    cr_assert(array.type == NPY_F4 && array.dims == dims, "%s is %d-d", name, array.dims);
-    for (int k = 0; k < dims; k++)
-        cr_assert(array.shape[k] == shape[k], "%s: axis %d has size %zu", name, k, array.shape[k]);
-    return array;
+    return program_run("07_backward", arguments);
 }
 
 static void assert_all_are(struct npy *array, const char *name, float value)
@@ -70,10 +40,11 @@ TEST(outputs, writes_every_array_in_its_shape)
                          "--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --br 2 --bc 4 --output "
                          "@/o.npy --lse @/l.npy --dq @/dq.npy --dk @/dk.npy --dv @/dv.npy",
                          (const char *const[]){ "Input", "dO: ", "/g.npy\n", NULL });
-        struct npy O = written("o.npy", dims, q + 4 - dims), lse = written("l.npy", 3, q);
-        struct npy dQ = written("dq.npy", dims, q + 4 - dims);
-        struct npy dK = written("dk.npy", dims, kv + 4 - dims);
-        struct npy dV = written("dv.npy", dims, kv + 4 - dims);
+        struct npy O = command_written("o.npy", dims, q + 4 - dims),
+                   lse = command_written("l.npy", 3, q);
+        struct npy dQ = command_written("dq.npy", dims, q + 4 - dims);
+        struct npy dK = command_written("dk.npy", dims, kv + 4 - dims);
+        struct npy dV = command_written("dv.npy", dims, kv + 4 - dims);
         assert_all_are(&O, "O", 1.0f);
         assert_all_are(&lse, "lse", logf(6.0f));
         assert_all_are(&dQ, "dQ", 0.0f);

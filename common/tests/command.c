@@ -100,6 +100,13 @@ struct command command_run(const char *words)
     return result;
 }
 
+struct command program_run(const char *program, const char *arguments)
+{
+    char words[1000];
+    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
+    return command_run(words);
+}
+
 struct command command_child(void (*work)(void *with), void *with)
 {
     struct command c = { 0 };
@@ -220,10 +227,8 @@ void script_refuses(const char *words, const char *part)
 
 void command_refused(const char *program, const char *arguments, const char *part)
 {
-    char words[1000];
     const int before = command_files();
-    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
-    const struct command c = command_run(words);
+    const struct command c = program_run(program, arguments);
     cr_assert(c.status == 2, "%s: status %d, expected 2; it said: %s", arguments, c.status, c.err);
     cr_assert(strncmp(c.err, program, strlen(program)) == 0 && is_one_line_with(c.err, part),
               "%s: expected one line with \"%s\", it said: %s", arguments, part, c.err);
@@ -247,9 +252,7 @@ void command_outputs(const char *program, const char *const modes[], const char 
 struct command command_verified(const char *program, const char *arguments,
                                 const char *const parts[])
 {
-    char words[1000];
-    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
-    const struct command c = command_run(words);
+    const struct command c = program_run(program, arguments);
     cr_assert(c.status == 0 && !*c.err, "%s: status %d: %s%s", arguments, c.status, c.out, c.err);
     cr_assert(!strstr(c.out, "WRONG") && !strchr(c.out, '\033'), "%s: it printed: %s", arguments,
               c.out);
@@ -262,6 +265,32 @@ struct command command_verified(const char *program, const char *arguments,
     cr_assert(!missing, "%s: expected \"%s\" in its place, it printed: %s", arguments, missing,
               c.out);
     return c;
+}
+
+int lines_of_fields(const char *text, int fields)
+{
+    int lines = 0, commas = 0;
+    for (; *text; text++) {
+        commas += *text == ',';
+        if (*text == '\n') {
+            lines += commas == fields - 1;
+            commas = 0;
+        }
+    }
+    return lines;
+}
+
+struct npy command_written(const char *name, int dims, const size_t *shape)
+{
+    char path[300];
+    struct npy array;
+    struct file_error error;
+    path_of(name, path, sizeof path);
+    cr_assert(npy_read(path, &array, &error), "%s: %s", name, error.text);
+    cr_assert(array.type == NPY_F4 && array.dims == dims, "%s is %d-d", name, array.dims);
+    for (int k = 0; k < dims; k++)
+        cr_assert(array.shape[k] == shape[k], "%s: axis %d has size %zu", name, k, array.shape[k]);
+    return array;
 }
 
 bool command_made(const char *name)

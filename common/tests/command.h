@@ -26,6 +26,9 @@ const char *command_folder(void);
  */
 struct command command_run(const char *words);
 
+/* The same of `program`, a name like "03_online_softmax", with these arguments. */
+struct command program_run(const char *program, const char *arguments);
+
 /* The same of a child of this process that calls work(with): its status, and its standard error. */
 struct command command_child(void (*work)(void *with), void *with);
 
@@ -77,6 +80,12 @@ void command_outputs(const char *program, const char *const modes[], const char 
  */
 struct command command_verified(const char *program, const char *arguments,
                                 const char *const parts[]);
+
+/* How many lines of the text have so many fields, which commas separate? */
+int lines_of_fields(const char *text, int fields);
+
+/* Reads the array `name` in the fresh folder: it must be of float32 and have this shape. */
+struct npy command_written(const char *name, int dims, const size_t *shape);
 
 /* Is there a file called `name` in the fresh folder? How many files are there? */
 bool command_made(const char *name);

@@ -7,16 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static struct command run(const char *program, const char *arguments)
-{
-    char words[1000];
-    snprintf(words, sizeof words, "${BUILD:-build}/%s %s", program, arguments);
-    return command_run(words);
-}
-
 void assert_program_tells(const char *program, const char *const parts[], unsigned count)
 {
-    struct command c = run(program, "");
+    struct command c = program_run(program, "");
     cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
     for (unsigned k = 0; k < count; k++)
         cr_assert(strstr(c.out, parts[k]), "expected \"%s\" in what it prints", parts[k]);
@@ -28,15 +21,15 @@ void assert_program_tells(const char *program, const char *const parts[], unsign
 
 void assert_program_takes_its_options(const char *program)
 {
-    struct command c = run(program, "--quiet");
+    struct command c = program_run(program, "--quiet");
     cr_assert(c.status == 0 && is_one_line_with(c.out, "ok"), "it printed: %s", c.out);
-    c = run(program, "--help");
+    c = program_run(program, "--help");
     cr_assert(c.status == 0 && strstr(c.out, "--input X.npy") && strstr(c.out, "example:"),
               "it printed: %s", c.out);
     cr_assert(!strstr(c.out, "--causal"), "it offers what it does not take: %s", c.out);
-    c = run(program, "--rows 1 --cols 3 --trace");
+    c = program_run(program, "--rows 1 --cols 3 --trace");
     cr_assert(c.status == 0 && strstr(c.out, "Trace"), "it printed: %s", c.out);
-    c = run(program, "--traffic --csv @/t.csv && cat @/t.csv");
+    c = program_run(program, "--traffic --csv @/t.csv && cat @/t.csv");
     cr_assert(c.status == 0 && strstr(c.out, "Counted") && strstr(c.out, " N / row,") &&
                   strstr(c.out, ",yes"),
               "it printed: %s", c.out);
@@ -52,7 +45,7 @@ void assert_program_writes_what_numpy_reads(const char *program)
         struct npy y;
         struct file_error error;
         command_array("x.npy", NPY_F4, dims, shape + 2 - dims, x);
-        const struct command c = run(program, "--input @/x.npy --output @/y.npy");
+        const struct command c = program_run(program, "--input @/x.npy --output @/y.npy");
         cr_assert(c.status == 0, "status %d: %s", c.status, c.err);
         snprintf(path, sizeof path, "%s/y.npy", command_folder());
         cr_assert(npy_read(path, &y, &error), "%s", error.text);

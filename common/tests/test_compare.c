@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE "${BUILD:-build}/compare --attention "
 #define FILES "--q @/q.npy --k @/k.npy --v @/v.npy "
 
 enum { B = 2, H = 4, HKV = 2, NQ = 5, NK = 6, D = 3, ROWS = B * H * NQ };
@@ -37,9 +36,7 @@ static void make_problem(const struct attention *options, float *O)
 
 static struct command run(const char *arguments)
 {
-    char words[1000];
-    snprintf(words, sizeof words, COMPARE "%s", arguments);
-    return command_run(words);
+    return program_run("compare --attention", arguments);
 }
 
 /* The command has this status and says each of the parts, in this order. */
