@@ -102,20 +102,3 @@ TEST(dropout, drops_the_weights_that_the_definition_names_and_scales_the_others)
         for (size_t form = 0; form < TILE_FORMS; form++)
             assert_weights(names[n], form, P[form % 4], form * 0x123456789ABCDEF);
 }
-
-TEST(dropout, keeps_the_right_fraction_of_the_weights)
-{
-    static float O[ROWS * N], lse[ROWS];
-    const double P[] = { 0.05, 0.25, 0.5, 0.9 };
-    for (size_t n = 0; n < 4; n++) {
-        struct test_problem t = problem_of_weights(P[n], n);
-        dropout(&t.p, (struct tile_size){ 4, 60 }, t.Q, t.K, t.V, O, lse);
-        double kept = 0.0;
-        for (size_t k = 0; k < ROWS * N; k++)
-            kept += O[k] != 0.0f ? 1.0 : 0.0;
-        const double one = 1.0 - P[n];
-        cr_assert(fabs(kept - ROWS * N * one) <= 5.0 * sqrt(ROWS * N * one * P[n]),
-                  "P = %g: %g of %d weights kept", P[n], kept, ROWS * N);
-        problem_free(&t);
-    }
-}
