@@ -25,12 +25,17 @@ racecheck-06: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
 	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
 
+# An NVCC that somebody gives has to be there; if none is given, none may be found.
+GOOD_NVCC = @[ -z '$(filter command environment,$(origin NVCC))' ] || command -v '$(NVCC)' >/dev/null || \
+    { echo "make $@: NVCC: expected CUDA's compiler nvcc, found '$(NVCC)'" >&2; exit 2; }
+
 # The same programs with their kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
+	$(GOOD_NVCC)
 	@for a in $(if $(filter command environment,$(origin GPU_ARCH)),$(GPU_ARCH)); do case $$a in native | [1-9][0-9] | [1-9][0-9][0-9]) ;; *) \
 	    echo "make cuda: GPU_ARCH: expected native, or numbers as in \"80 90\", found '$$a'" >&2; exit 2 ;; esac; done
-	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 2; }
+	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
 # What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
@@ -38,6 +43,7 @@ cuda: setup-run
 GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
+	$(GOOD_NVCC)
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
 	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
 	$(if $(filter %-check,$@),@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures order)
@@ -45,6 +51,7 @@ cuda-table cuda-check:
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
 test-cuda: setup-test
+	$(GOOD_NVCC)
 	@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here"; exit 77; }
 	@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; }
 	$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/cuda/$c $(BUILD)/cuda/tests/$c) \
@@ -58,12 +65,15 @@ test-cuda: setup-test
 # alone: it takes nvcc and a compiler, and neither Criterion nor a network. DRY=1: the plan, on the emulator.
 .PHONY: gpu gpu-dry
 gpu: $(if $(DRY),gpu-dry)
+	$(GOOD_NVCC)
+	$(if $(DRY),,@sh common/tools/gpu.sh check $(STEPS))
 	$(if $(DRY),,@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; })
 	$(if $(DRY),,@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; })
 	$(if $(DRY),,$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
 	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))'))
 	$(if $(DRY),,@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS))
 gpu-dry: setup-test
+	@sh common/tools/gpu.sh check $(STEPS)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/$c $(BUILD)/tests/$c) $(BUILD)/tests/cuda
 	@PYTHON='$(or $(PYTHON),$(wildcard $(BUILD)/python/bin/python))' sh common/tools/gpu.sh $(BUILD) $(STEPS)
 

@@ -116,7 +116,7 @@ TEST(gpu, is_not_there_where_the_program_says_so)
     script_prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
     const struct command c = command_run("sh common/tools/gpu.sh @/b naps");
     cr_assert(c.status == 2 &&
-                  is_one_line_with(c.err, "naps: expected instructions, kernels, bench"),
+                  is_one_line_with(c.err, "STEPS: expected some of instructions, kernels, bench"),
               "status %d: %s", c.status, c.err);
 }
 

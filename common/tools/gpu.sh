@@ -1,4 +1,5 @@
 #!/bin/sh
+# gpu.sh check STEP... - are these good steps, and ONLY, BEFORE and MINUTES good too? So it is known before anything is built.
 # gpu.sh BUILD STEP... - what a machine with a GPU can do for the course, in this order:
 #
 #     instructions   what kernels are made of: the functions of cuda/tensor.h and cuda/hopper.h, one by one
@@ -24,7 +25,7 @@ if [ -n "$DRY" ]; then log=$build/dry on=cpu; else log=$build/log on=gpu; fi
 export DRY
 for step in "$@"; do
     case $step in instructions | kernels | bench | curve | tests | checkers) ;; *)
-        echo "gpu.sh: $step: expected instructions, kernels, bench, curve, tests or checkers" >&2
+        echo "gpu.sh: STEPS: expected some of instructions, kernels, bench, curve, tests and checkers, found '$step'" >&2
         exit 2
         ;;
     esac
@@ -38,6 +39,7 @@ for chapter in $ONLY; do
 done
 [ -z "$BEFORE" ] || [ -d "$BEFORE" ] || { echo "gpu.sh: BEFORE: expected a folder, found '$BEFORE'" >&2; exit 2; }
 case $MINUTES in '' | *[!0-9]*) echo "gpu.sh: MINUTES: expected a whole number, found '$MINUTES'" >&2; exit 2 ;; esac
+[ "$build" != check ] || exit 0
 now() { date +%s; }
 say() { printf '%-30s %s (after %d s)\n' "$1" "$2" $(($(now) - began)); }
 limit() {  # seconds, or what is left of the stage's, command...
