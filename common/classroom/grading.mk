@@ -150,9 +150,6 @@ grade-all: setup-run
 gradescope classroom50:
 	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ '$(CHAPTER)' '$(OUT)' '$(PART)' '$(SEED)'
 
-# Their pages show what these say.
-docs docs-check: grader $(GRADER)/against
-
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
 #! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all
 #! make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
