@@ -13,6 +13,9 @@ $(foreach v,CC CXX,$(if $(strip $($v)),,$(error expected a compiler, but $v is e
 
 BUILD  ?= build
 export BUILD
+ifneq ($(words $(BUILD)),1)
+$(error BUILD: expected one folder, without a space in its name, found "$(BUILD)")
+endif
 # In some languages 0.5 is written 0,5, and then awk takes the one for 0 and prints the other.
 export LC_ALL := C
 CFLAGS ?= -O2 -g
