@@ -74,6 +74,10 @@ attention() {  # CHAPTER...
     "$build/compare" --attention "$@" ${MINE:+"$MINE"}
 }
 
+if [ "$MINE" ] && ! [ -r "$MINE" ]; then
+    echo "compare: MINE: $MINE: expected a .npy file that can be read" >&2
+    exit 2
+fi
 if [ "$Q$K$V$MASK$OPTIONS" ]; then
     if [ "$INPUT" ]; then
         echo "compare: INPUT: expected scores or an attention problem, found both" >&2
