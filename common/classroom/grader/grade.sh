@@ -28,6 +28,8 @@ case $submission in /*) ;; -* | *:*) submission=./$submission ;; esac  # no opti
 [ -f "$submission" ] || [ -d "$submission" ] || die "$submission" 'expected a folder or an archive, found none of that name'
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
+. common/classroom/starter/exercise.sh
+[ -z "$chapter" ] || [ -n "$(exercise_chapter "$chapter")" ] || die CHAPTER "expected a chapter, as in CHAPTER=03, found '$chapter'"
 [ -n "$name" ] || name=$(basename "$submission")
 archive=$([ ! -d "$submission" ] || only_archive "$submission")
 submission=${archive:-$submission}
@@ -118,7 +120,6 @@ if [ -z "$chapter" ] && [ -z "$refused" ]; then
     [ -n "$chapter" ] ||
         chapter=$(grep -oE '(^|/)0[1-7]_[a-z_]+/' "$work/names" | tr -d / | sort -u)
 fi
-. common/classroom/starter/exercise.sh
 folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] || die CHAPTER "${refused:+$refused; }expected the chapter that $name is of, as in CHAPTER=03"
 chapter=$folder number=${folder%%_*}

@@ -188,7 +188,7 @@ if is_wanted bad_arguments; then
     refuses 'a.tar: expected a folder or an archive, found none' "$work/in/a.tar"
     refuses 'SEED: expected a whole number' "$work/in/empty" "$work/r" x1 01
     refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1
-    refuses 'CHAPTER: there is no file in it; expected the chapter' "$work/in/empty" "$work/r" 1 09
+    refuses "CHAPTER: expected a chapter, as in CHAPTER=03, found '09'" "$work/in/empty" "$work/r" 1 09
     PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
     PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
     [ ! -e "$work/r" ] || wrong="$wrong; something was written"
