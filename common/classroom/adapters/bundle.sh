@@ -17,12 +17,15 @@ folder=$(exercise_chapter "$chapter")
 [ -n "$folder" ] && grep -q "^${folder%%_*} " common/classroom/grader/programs ||
     die CHAPTER "expected a chapter that is graded by outputs, as in CHAPTER=03, found '$chapter'"
 [ -n "$out" ] || die OUT 'expected a name for what is made'
-[ ! -e "$out" ] || die "$out" 'expected a new name; it is there already'
+[ ! -e "$out" ] || die OUT "expected a new name, but '$out' is there already"
 points=$folder/exercise/points
 why=$(exercise_refused "$part")
 [ -z "$why" ] || die PART "$why"
 case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ "$kind" = classroom50 ] || command -v zip >/dev/null || die zip 'expected it to be installed: Gradescope wants a .zip'
+
+there=$(dirname "$out")
+mkdir -p "$there" 2>/dev/null && [ -w "$there" ] || die OUT "expected a name in a folder that you may write to, found '$out'"
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -37,7 +40,7 @@ done
 if [ "$kind" = gradescope ]; then
     (cd "$work/gradescope" && zip -qr "$work/out.zip" .) && mv "$work/out.zip" "$out"
 else
-    mkdir -p "$(dirname "$out")" && mv "$work/classroom50" "$out"
+    mv "$work/classroom50" "$out"
 fi && echo "$out: $(exercise_lines | awk -v parts="$part" '
     $3 ~ /^(output|counts|sanitizer|numbers)$/ && $1 != "part" && (parts == "" || index("," parts ",", "," $1 ",")) { sum += $2 }
     END { print sum + 0 }') points in all"
