@@ -314,6 +314,6 @@ if [ -z "$refused" ]; then
     fi
 fi
 
-mkdir -p "$reports" || exit 2
+mkdir -p "$reports" 2>/dev/null || die REPORTS "expected a folder that you may write to, found '$reports'"
 "$grader/grade" . "$build" "$chapter" "$work" "$reports" "$seed" "$user" "$name" ${refused:+"$refused"} || exit 2
 [ -n "$QUIET" ] || cat "$reports/report.txt"

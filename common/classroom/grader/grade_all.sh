@@ -14,6 +14,7 @@ else
 fi
 command=grade-all
 . "$(dirname "$0")/class.sh"
+case $seed in *[!0-9]* | ?????????????????*) die SEED "expected a whole number, found '$seed'" ;; esac
 # How far they are, on a terminal.
 bar() {
     [ -t 2 ] || return 0
@@ -34,7 +35,7 @@ if [ "$1" = one ]; then
     exit 0
 fi
 
-mkdir -p "$reports/submissions" || exit 2
+mkdir -p "$reports/submissions" 2>/dev/null || die REPORTS "expected a folder that you may write to, found '$reports'"
 rm -f "$reports"/submissions/*/done "$reports"/submissions/*/row.csv
 bar
 interrupted=''

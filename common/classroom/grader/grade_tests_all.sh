@@ -9,7 +9,7 @@ command=grade-tests-all
 . "$(dirname "$0")/class.sh"
 part=$(exercise_lines | awk '$3 == "mutants" { print $1; exit }')
 
-mkdir -p "$reports/submissions" || exit 2
+mkdir -p "$reports/submissions" 2>/dev/null || die REPORTS "expected a folder that you may write to, found '$reports'"
 rm -f "$reports"/submissions/*/tests.csv
 number=0 interrupted=''
 trap 'interrupted=yes' INT TERM HUP
