@@ -48,7 +48,7 @@
  *     MN_MAJOR    a row is 64 elements of m or n, and there is a row for each k; from 8 rows to the next 8 are `stride`
  *                 bytes, from 64 columns to the next 64 `leading` bytes
  *
- * `begin` is at a row that is a multiple of 8, or, in K_MAJOR, 32, 64 or 96 bytes behind: 16, 32 or 48 elements of k. With w, g and t
+ * `begin` is at a row that is a multiple of 8, or, in K_MAJOR, 32, 64 or 96 bytes past one: 16, 32 or 48 elements of k. With w, g and t
  * a thread's warp in its four, lane / 4 and lane % 4, it has these elements:
  *
  *     A   a[r], r < 4      row 16w + g + 8 (r % 2), columns 2t + 8 (r / 2) and the next

@@ -342,7 +342,7 @@ void try_numbers(struct report *r, size_t criterion)
             snprintf(t->text, sizeof t->text, "got %s", got);
         else
             snprintf(t->text, sizeof t->text, "%s",
-                     verdict[0] == 'r' ? "right" : "no number behind it");
+                     verdict[0] == 'r' ? "right" : "no number after it");
     }
     if (file)
         fclose(file);

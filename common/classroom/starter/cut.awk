@@ -24,7 +24,7 @@ seam {
     if (later && !cut) next
     inside = 0
     if (!cut) { print; next }
-    end = $0  # the STUB comes behind it
+    end = $0  # the STUB follows it
     next
 }
 inside && cut { next }

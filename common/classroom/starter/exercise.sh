@@ -2,7 +2,7 @@
 # What exercise/points says, for the scripts of the classroom, which read this file with `.`. It expects
 # $points to name that file. The README.md above has its format.
 
-# The lines that are no comments, without comments behind them.
+# The lines that are no comments, without comments at their end.
 exercise_lines() { sed -e 's/#.*//' -e '/^ *$/d' "$points"; }
 
 exercise_parts() { exercise_lines | awk '$1 == "part" { print $2 }'; }

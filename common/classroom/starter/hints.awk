@@ -1,4 +1,4 @@
-# awk -f hints.awk exercise/README.md - the hints, each behind a line `@ PART… LEVEL TITLE`. They stand under a heading that names their
+# awk -f hints.awk exercise/README.md - the hints, each after a line `@ PART… LEVEL TITLE`. They are under a heading that names their
 # parts in backticks and parentheses, and are folded.
 
 /^## / { among = /^## Hints/; parts = "" }

@@ -35,7 +35,7 @@ struct allocation {
 void *memory_allocate(size_t bytes, site at);
 bool memory_free(void *p);
 
-/* The allocation that p points into or just behind, or NULL; the same with its pages and guard. */
+/* The allocation that p points into or just past, or NULL; the same with its pages and guard. */
 allocation *allocation_of(const void *p);
 allocation *allocation_near(const void *p);
 

@@ -1,6 +1,6 @@
 /*
  * wgmma of hopper.h for a GPU. An instruction names all its registers, so there is one text for each N: operands %0 … are
- * d, and behind them come a, b and add. For one N more it takes a row of CUDA_WGMMA, a text and a list of floats.
+ * d, and after them a, b and add. For one N more it takes a row of CUDA_WGMMA, a text and a list of floats.
  */
 #ifndef COMMON_CUDA_WGMMA_PTX_H
 #define COMMON_CUDA_WGMMA_PTX_H

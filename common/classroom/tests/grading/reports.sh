@@ -126,7 +126,7 @@ if is_wanted numbers_by_the_seed; then
     PART=questions grade "$work/in"
     without=$(report)
     said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
-    if [ "$said" = '4 4 1' ] && echo "$without" | grep -q 'answers.txt, 0.l: no output no number behind it' && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
+    if [ "$said" = '4 4 1' ] && echo "$without" | grep -q 'answers.txt, 0.l: no output no number after it' && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
         report | grep -q 'WRONG answers.txt, 0.l: wrong got 30.19' && ! report | grep -q expected; then pass; else fail "it earned $said"; fi
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
