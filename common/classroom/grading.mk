@@ -48,9 +48,10 @@ $(LINKED_IN)/06-$1$2.o: $(OBJ)/student/06-$1$2.o $(OBJ)/$(CLASSROOM_DIR)/student
 $(LINKED_IN)/06-$1$2-course: $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(LINKED_IN)/06-$1$2.o
 	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
 endef
-STUDENT_KERNELS := fa1 fa2 mma
+COUNTED_KERNELS := swizzle
+STUDENT_KERNELS := $(filter-out $(COUNTED_KERNELS),$(shell awk '$$1 == "06" { print $$3 }' $(CLASSROOM_DIR)/grader/programs))
 $(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k,)))
-$(eval $(call student_kernel,swizzle,-counted))
+$(foreach k,$(COUNTED_KERNELS),$(eval $(call student_kernel,$k,-counted)))
 
 # Of a line of programs $1 is CHAPTER PROGRAM KIND FILE. KIND says which main it has, and what that is told.
 folder        = $(wildcard $(firstword $1)_*)
@@ -102,7 +103,7 @@ grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard
 	@CC='$(CC)' sh $(CLASSROOM_DIR)/grader/prepare.sh $(BUILD)
 grader-06:
 	$(IN_SANITIZED) $(STUDENT_KERNELS:%=$(GRADER)/sanitized/06-%.o)
-	$(IN_PLAIN) $(GRADER)/plain/06-swizzle-counted-course $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
+	$(IN_PLAIN) $(COUNTED_KERNELS:%=$(GRADER)/plain/06-%-counted-course) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
 
 GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
@@ -115,6 +116,7 @@ $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 .PHONY: check-against
 check-against: setup-run
 ifdef REFERENCE
+	@[ -f '$(REFERENCE)' ] || { echo "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$(REFERENCE)'" >&2; exit 2; }
 	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
 	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
 	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \
