@@ -84,7 +84,7 @@ student-models: $(STUDENT_MODELS)
 $(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-PARTS_OF_GRADE := grade run serve trials grade_report assignment cases case_input case_files judge
+PARTS_OF_GRADE := grade run serve trials grade_report assignment cases case_input case_files where_to_read judge
 $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
@@ -117,6 +117,7 @@ $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 check-against: setup-run
 ifdef REFERENCE
 	@[ -f '$(REFERENCE)' ] || { echo "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$(REFERENCE)'" >&2; exit 2; }
+	@[ -n '$(or $(OUTPUTS),$(OPTIONS))' ] || { echo 'check-against: expected OUTPUTS=folder or OPTIONS="softcap=2" with a REFERENCE' >&2; exit 2; }
 	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
 	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
 	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \

@@ -81,7 +81,7 @@ struct assignment assignment_load(const char *course, const char *chapter, const
 /* What numbers a case of OF_ROWS has besides normal ones. */
 enum special { ORDINARY, WITH_MINUS_INF, ONLY_MINUS_INF, WITH_NAN, WITH_PLUS_INF, TINY_WEIGHTS };
 
-/* What a mistake may be about; which section of a chapter says more of it, cases.c has. */
+/* What a mistake may be about; where_to_read.c has the section of each. */
 enum topic {
     ON_NOTHING,
     ON_OUTPUTS,

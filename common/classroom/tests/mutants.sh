@@ -104,7 +104,7 @@ mutant - reports_are_as_published grade_report.c "s/if (c == '\"' || c == '\\\\\
 mutant - names_stay_as_they_are grade_report.c 's/return n;/return n == 1;/'
 mutant - nothing_without_a_reason grade_report.c 's/note_of(r, note, sizeof note)/note[0] = 0, (void)note_of/'
 mutant - nothing_without_a_reason grade.sh 's/elif \[ -z "$variant" \]/elif false/'
-mutant - read_again cases.c 's/if (f->missing || f->unlike\[0\])/if (false)/'
+mutant - read_again where_to_read.c 's/if (f->missing || f->unlike\[0\])/if (false)/'
 mutant root fork_bomb confine.c 's/setrlimit(RLIMIT_NPROC, &tasks)/setrlimit(RLIMIT_CORE, \&none)/; s/const struct rlimit tasks = at_most(wanted.tasks, 1);/const struct rlimit none = at_most(0, 1);/'
 mutant root writes_outside confine.c 's/setuid((uid_t)wanted.user) != 0/false/; s/chroot(wanted.root) != 0/false/'
 mutant root reads_the_solution confine.c 's/chroot(wanted.root) != 0/false/'

@@ -95,7 +95,7 @@ void standard_softmax(const float *x, float *y, size_t n) { (void)x, (void)y, (v
 fi
 # What is to be read again are a page of the chapter, which every starter has, and one of its headings.
 if is_wanted read_again; then
-    wrong=$(sed -n '/^} places/,/^};/p' common/classroom/grader/cases.c | tr '\n' ' ' | grep -o '"[0-9 ]*", *"[^"]*"' | sed 's/", *"/|/; s/"//g' |
+    wrong=$(sed -n '/^} places/,/^};/p' common/classroom/grader/where_to_read.c | tr '\n' ' ' | grep -o '"[0-9 ]*", *"[^"]*"' | sed 's/", *"/|/; s/"//g' |
         while IFS='|' read -r chapters text; do
             for number in $chapters; do
                 page=${text%%.md*}.md
