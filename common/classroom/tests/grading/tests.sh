@@ -50,10 +50,12 @@ END
         expect_of_tests "$reject_right" "$(graded_tests <<END
 $test_head
 #include <dirent.h>
+ssize_t readlink(const char *restrict path, char *restrict text, size_t size);
 TEST(mine, sees_the_grader)
 {
     DIR *const processes = opendir("/proc");
-    int seen = 0;
+    char errors[600] = "";
+    int seen = readlink("/proc/self/fd/2", errors, sizeof errors - 1) > 0 && (strstr(errors, "mine") || strstr(errors, "right"));
     for (const struct dirent *entry; processes && (entry = readdir(processes));) {
         char path[300], words[300] = "";
         snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
