@@ -201,10 +201,10 @@ make_program() {  # variant, flags
 kernel_folder() {
     for one in "$chapter"/kernels/*/*.cuh "$chapter"/kernels/*/"$1.cu"; do
         from=$one
-        [ "$one" != "$chapter/$file" ] || from=$room/$source
         to=$room/kernels/$1/$(echo "$one" | sed 's/\.cu$/.cpp/')
+        [ "$one" != "$chapter/$file" ] || { from=$room/$source && compiled=$to; }
         mkdir -p "$(dirname "$to")"
-        { echo "#line 1 \"$(basename "$one")\""; sed -E -f common/cuda/emulator/to_cpp.sed "$from"; } >"$to"
+        { echo "#line 1 \"$(basename "$one")\""; in_time sed -E -f common/cuda/emulator/to_cpp.sed "$from"; } >"$to" || return
     done
 }
 make_kernel() {  # variant, flags
@@ -241,6 +241,10 @@ with_macros() {  # list
         }' "$1" -
 }
 
+# What reads a file before a compiler does may take so many seconds.
+in_time() ( ulimit -t 5 && "$@")
+too_long() { echo "$file: it takes too long to read" >"$said"; }
+
 build_one() {  # program, file; of $part
     program=$1 file=$2 said=$work/said/$1
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
@@ -250,13 +254,17 @@ build_one() {  # program, file; of $part
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
     [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
     [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }
-    case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" ;; *) make=make_program ;; esac
+    compiled=$room/$source
+    case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" || { too_long; return; } ;; *) make=make_program ;; esac
     $make macros '-DTRAFFIC_SERVED -O2 -E -dD' || return
     # Refused: what includes bytes that are not C, and what tells one build from another. Continued lines are joined, as the
     # compiler does, and the bodies of the system's macros that the file uses are searched too.
     # Strings of some attributes and of #ident are given to the assembler as they are; weakref is another name for a symbol.
-    LC_ALL=C sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$room/$source" |
-        with_macros "$room/made/$program-macros.o" >"$work/meant"
+    # The lines are searched as they are too, because compilers do not agree on which of them go on.
+    {
+        cat "$room/$source" "$compiled" &&
+            LC_ALL=C in_time sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$compiled"
+    } >"$work/lines" && in_time with_macros "$room/made/$program-macros.o" <"$work/lines" >"$work/meant" || { too_long; return; }
     has() { LC_ALL=C grep -qE "$1" "$work/meant"; }
     if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|dlv?sym' ||
         has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|\[\[|<:'; }; then

@@ -135,6 +135,10 @@ if is_wanted brings_in_bytes; then  # a line that goes on in the next may have b
 __as\\${blank:= }
 m__(".incbin \"@COURSE@/build/01_standard_softmax\"");
 END
+    cheat_source 'it has asm' <<END  # and this comment ends where it seems to go on: a compiler takes no CR for a blank
+// a\\ $(printf '\r') 
+__asm__(".incbin \"@COURSE@/build/01_standard_softmax\"");
+END
 fi
 if is_wanted brings_in_a_file; then  # through a string that compilers give to the assembler as it is
     echo 'what only the host has' >"$work/host"
@@ -266,6 +270,39 @@ void standard_softmax(const float *x, float *y, size_t n)
 }
 END
     unset LIMIT
+fi
+# What is done with a file before anything is run must come to an end too: with a declaration that is broken over all lines,
+# with a macro that is defined again and again, and by an include file of ever new names.
+if is_wanted is_long_to_read; then
+    cp -R "$scripts" "$work/in/grader"
+    sed 's/ulimit -t 5/ulimit -t 1/' "$scripts/grade.sh" >"$work/in/grader/grade.sh"
+    wrong=''
+    while read -r chapter part file said; do
+        mkdir -p "$(dirname "$work/in/$chapter/$file")"
+        case $chapter,$said in
+        06*) awk 'BEGIN { while (k++ < 18000) print "__shared__" }' ;;
+        *,'it includes'*) echo '#if __INCLUDE_LEVEL__ < 11
+#include ".././source/online_softmax.c"
+#include "./../source/online_softmax.c"
+#endif' ;;
+        *) echo '#if __INCLUDE_LEVEL__ < 15
+#include "online_softmax.c"
+#include "online_softmax.c"
+#else
+NAMED
+#endif
+#line 1 "/usr/include/x.h"
+#undef NAMED
+#define NAMED a macro that is as long as this' ;;
+        esac >"$work/in/$chapter/$file"
+        (scripts=$work/in/grader BUILDS=plain PART=$part grade "$work/in/$chapter" "$chapter")
+        [ "$(column earned)" = 0 ] && report | grep -q "$said" || wrong="$wrong; not $said: $(report)"
+    done <<END
+06_flash_tiled_cuda fa1 kernels/1_float32/fa1.cu it takes too long to read
+03_online_softmax passes online_softmax.c it takes too long to read
+03_online_softmax passes online_softmax.c it includes a file by too many names
+END
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
 fi
 if is_wanted fork_bomb; then
     # bounded, in case that nothing stops it: 3 rounds, and status 7 says that it could fork
