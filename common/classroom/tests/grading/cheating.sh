@@ -422,6 +422,13 @@ void standard_softmax(const float *x, float *y, size_t n)
         right(x, y, n);
 }
 END
+    # and with a number that is larger than how many it may have open
+    echo '#include <unistd.h>
+    int main(int n, char **words)
+    { return n == 1 ? write(300, "x", 1) == 1 : dup2(1, 300) == 300 ? execv(words[1], words + 1) : 2; }' >"$work/in/high.c"
+    # shellcheck disable=SC2086  # a list of words
+    $CC -w "$work/in/high.c" -o "$work/in/high"
+    if [ "$("$work/in/high" "$build/grader/confine" -- "$work/in/high")" = 'exited 0' ] || [ "$(uname)" != Linux ]; then pass; else fail 'a high file is open'; fi
 fi
 
 # Starters as they are handed out, with a constructor that has the course's program, or any other, write the output.

@@ -212,13 +212,20 @@ TEST(mine, nothing) { }
 END
         )"
     fi
-    if is_wanted tests_that_take_all_memory; then
+    if is_wanted tests_that_take_all_memory; then  # of each process, or by files without a byte
+        many=$(unshare -m true 2>/dev/null && echo 5000)
         expect_of_tests "$reject_right" "$(graded_tests <<END
 $test_head
-TEST(mine, can_have_three_gigabytes)
+TEST(mine, can_have_three_gigabytes_or_many_files)
 {
-    char *memory = malloc((size_t)3 << 30);
-    cr_assert(memory != NULL);
+    char *memory = malloc((size_t)3 << 30), name[60];
+    int files = 0;
+    for (FILE *file; files < ${many:-1}; files++) {
+        snprintf(name, sizeof name, "/tmp/%d", files);
+        if (!(file = fopen(name, "w")) || fclose(file) != 0)
+            break;
+    }
+    cr_assert(memory != NULL || files == ${many:-2});
 }
 END
         )"
