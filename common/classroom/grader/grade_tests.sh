@@ -285,14 +285,21 @@ flags=$(for flag in $FLAGS; do
     printf '%s ' "$flag"
 done)
 # shellcheck disable=SC2086,SC2154  # lists of words; room.sh's
-if ! in_room "$work/log" '' "$compiler" ${CC#"${CC%% *}"} $flags -c "$file" -o made/test_mine.o || [ -n "$other" ]; then
+if ! in_room "$work/log" '' "$compiler" ${CC#"${CC%% *}"} $flags -fno-common -c "$file" -o made/test_mine.o || [ -n "$other" ]; then
     [ -z "$other" ] || echo "it includes $other, which is not among the chapter's headers" >"$work/log"
     sed "s|headers/||g" "$work/log" | tr -cd ' -~\n' | head -n 20
     echo 'The tests do not compile: 0 points.'
     exit 1
 fi
 # What they define is for themselves: another expf would tell them how it is called, and they need not look at any output.
-! command -v objcopy >/dev/null || objcopy -w --localize-symbol='*' "$room/made/test_mine.o" || exit 2
+# It leaves common and unique symbols as they are.
+if command -v objcopy >/dev/null; then
+    objcopy -w --localize-symbol='*' "$room/made/test_mine.o" || exit 2
+    if nm -g --defined-only "$room/made/test_mine.o" | grep -q ''; then
+        echo 'The tests define a symbol that cannot be made local, as by asm: 0 points.'
+        exit 1
+    fi
+fi
 
 # ---- with the right version, and with the wrong ones ---------------------------------------------
 

@@ -143,7 +143,7 @@ mutant root tests_that_count_their_runs grade_tests.sh 's/ --scratch $SCRATCH/ -
 mutant - tests_that_count_their_runs grade_tests.sh 's/verdict="known $name"/verdict="fails $name 1"/'
 mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/ in right,fails\*) return/ in right,none) return/'
 mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/^PAIRS=20/PAIRS=0/'
-mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/|| objcopy/|| true/'
+mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/^if command -v objcopy/if false/'
 mutant root tests_that_read_the_code grade_tests.sh 's/^        link_as right .*/        link_as right "$work"/'
 mutant root tests_that_read_the_code grade_tests.sh 's/CC="sh $0 compile $as_it_is"/CC=$as_it_is/'
 mutant root tests_that_search_their_program grade_tests.sh "s/^        unused=.*/        unused=''/"

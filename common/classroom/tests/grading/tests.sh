@@ -405,4 +405,12 @@ TEST(mine, count_the_exponentials)
 }
 END
     )"
+    if command -v objcopy >/dev/null; then
+        expect_of_tests 'a symbol that cannot be made local' "$(graded_tests <<END
+$test_head
+__asm__(".globl expf\n.type expf,@gnu_unique_object\nexpf: ret");
+TEST(mine, have_an_expf_that_stays) { (void)standard_softmax; }
+END
+        )"
+    fi
 fi
