@@ -2,9 +2,9 @@
 # Sourced by grading.sh: tests that students have written.
 
 # What `make grade-tests` says at last of the tests on standard input. Here a process of theirs has 2 seconds.
-graded_tests() {
-    mkdir -p "$work/in/01_standard_softmax/tests"
-    cat - >"$work/in/01_standard_softmax/tests/test_mine.c"
+graded_tests() {  # [chapter]
+    mkdir -p "$work/in/${1:-01_standard_softmax}/tests"
+    cat - >"$work/in/${1:-01_standard_softmax}/tests/test_mine.c"
     LIMIT=2 make -s --no-print-directory grade-tests BUILD="$build" GRADING="$GRADING" SUBMISSION="$work/in" >"$work/said" 2>&1
     grep -v '^make.*\*\*\*' "$work/said" | tail -n 1
 }
@@ -170,16 +170,25 @@ END
             skipped=$((skipped + 1))
         fi
     fi
-    if is_wanted tests_that_search_their_program; then  # for the name of a function that only a wrong version calls
-        if command -v objcopy >/dev/null; then
-            expect_of_tests 'reject the right version when they are run on it again' "$(graded_tests <<END
-$test_head
-extern char __executable_start, etext;
-TEST(mine, find_no_exp2f)
+    # For the calls of a function, of which a wrong version has fewer: kernels, each a function of one name in both versions.
+    if is_wanted tests_that_search_their_program; then
+        if command -v objcopy >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+            cp -R "$scripts" "$work/in/grader"
+            sed 's|for patch in "$2"/tests/mutants/\*.patch|for patch in "$2"/tests/mutants/launch_not_checked.patch|' "$scripts/grade_tests.sh" >"$work/in/grader/grade_tests.sh"
+            expect_of_tests 'reject 0 of 1 wrong ones' "$(GRADING=$work/in/grader graded_tests 06_flash_tiled_cuda <<END
+#include "06_flash_tiled_cuda/program/stages.h"
+#include "common/tests/test.h"
+#include <string.h>
+int last_error(void) __asm__("_Z16cudaGetLastErrorv");
+extern const char __executable_start, etext;
+TEST(mine, find_all_calls)
 {
-    (void)standard_softmax;
-    for (const char *at = &__executable_start; at < &etext; at++)
-        cr_assert(memcmp(at, "exp2", 4) != 0 || at[4] != 'f');
+    int calls = 0, to;
+    for (const char *at = &__executable_start; at + 5 < &etext; at++) {
+        memcpy(&to, at + 1, sizeof to);
+        calls += *at == '\xe8' && at + 5 + to == (const char *)(size_t)last_error;
+    }
+    cr_assert(calls >= $(objdump -d "$build/06_flash_tiled_cuda" | grep -c 'call.*<_Z16cudaGetLastErrorv>'));
 }
 END
             )"
