@@ -1,11 +1,15 @@
 /*
- * The kernels against the reference, at the sizes and with the options that they know.
+ * The kernels against the reference, at the sizes and with the options that they know, and against finite differences.
  */
 #include "07_backward/tests/cuda.h"
 
+#include "common/check/reference.h"
 #include "common/cuda/cpu.h"
-
 #include "common/tests/test.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
 
 /* Random problems of every d, with each option alone and then with some together. */
 static void assert_options(enum cuda_kernel_name name, uint64_t most)
@@ -109,5 +113,85 @@ TEST(cuda_complete, agrees_with_the_reference_under_every_two_options)
             struct test_problem t = cuda_problem(CUDA_COMPLETE, one + two, 150, one | two);
             assert_backward(on_cuda(CUDA_COMPLETE), &t);
             problem_free(&t);
+        }
+}
+
+// ---- finite differences -------------------------------------------------------------------------
+
+/* Moves every number of x by h, up or down by chance, and returns what the direction has in common with `gradient`. */
+static double move(float *x, const float *gradient, size_t n, float h, uint32_t direction)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        const float sign = random_between(7, direction, k, 0, 1) ? 1.0f : -1.0f;
+        x[k] += sign * h;
+        sum += (double)sign * (double)gradient[k];
+    }
+    return sum;
+}
+
+static double loss_of(const struct test_problem *t, double *O)
+{
+    double sum = 0.0;
+    reference_forward(&t->p, t->Q, t->K, t->V, O, NULL);
+    for (size_t k = 0; k < attention_query_elements(&t->p); k++)
+        sum += (double)t->dO[k] * O[k];
+    return sum;
+}
+
+/*
+ * All numbers of Q, K or V move by h at once, so one difference judges all of a gradient. Errors of rounding have signs by
+ * chance, as the direction has, so together they are about an ulp of the gradient's length. We allow two of the inputs' type,
+ * and 16 of float32 for long sums and for lse. Inputs have at most 11 digits, so with this h both x + h and x - h are floats.
+ */
+static void assert_differences(enum cuda_kernel_name name, struct attention p)
+{
+    static const char *const names[] = { "dQ", "dK", "dV" };
+    const float h = 0x1p-14f;
+    struct test_problem t = problem_of(p, 0, (uint64_t)name);
+    float *const x[] = { t.Q, t.K, t.V };
+    double *const O = unwritten(attention_query_elements(&p));
+    for (size_t g = 0; g < GRADIENTS; g++)
+        dtype_round_all(p.dtype == DTYPE_F32 ? DTYPE_F16 : p.dtype, x[g],
+                        g == DQ ? attention_query_elements(&p) : attention_key_elements(&p));
+    struct result r = cuda_gradients(name, test_device(), &t);
+    for (uint32_t n = 0; n < 3 * GRADIENTS; n++) {
+        const size_t g = n % GRADIENTS;
+        const size_t count = g == DQ ? attention_query_elements(&p) : attention_key_elements(&p);
+        double length = 0.0;
+        for (size_t k = 0; k < count; k++)
+            length += (double)r.of[g][k] * (double)r.of[g][k];
+        const double slope = move(x[g], r.of[g], count, h, n);
+        const double above = loss_of(&t, O);
+        move(x[g], r.of[g], count, -2.0f * h, n);
+        const double tried = (above - loss_of(&t, O)) / (2.0 * (double)h);
+        move(x[g], r.of[g], count, h, n);
+        const double allowed =
+            sqrt(length) * (ldexp(2.0, 1 - dtype_digits(p.dtype)) + 16.0 * (double)FLT_EPSILON);
+        cr_assert(
+            fabs(slope - tried) <= allowed,
+            "%s --kernel %s: along direction %u %s has a slope of %.9g, the difference is %.9g",
+            problem_text(&t), cuda_kernels[name].name, n, names[g], slope, tried);
+    }
+    result_free(&r);
+    free(O);
+    problem_free(&t);
+}
+
+/* Two tiles of queries and two of keys, at least, and keys that only some queries attend to. */
+TEST(every_kernel, gives_what_differences_in_double_give)
+{
+    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+        for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
+            const unsigned supports = cuda_kernels[name].supports;
+            struct attention p = attention_of(1, 2, supports & SUPPORTS_GROUPED_HEADS ? 1 : 2, 150,
+                                              140, type == DTYPE_F32 ? 24 : 64);
+            p.dtype = type;
+            p.causal = true;
+            if (supports & SUPPORTS_DROPOUT)
+                attention_set_dropout(&p, 0.25, 5);
+            if (step_takes_type(&cuda_kernels[name], type) &&
+                kernel_is_in_question(cuda_kernels[name].name))
+                assert_differences(name, p);
         }
 }
