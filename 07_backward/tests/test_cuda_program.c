@@ -238,3 +238,32 @@ TEST(cuda_program, trains_in_16_bits)
     tells("--train --dtype f16 --device cpu",
           (const char *const[]){ "rounded to f16", "cuda_complete is never more than", NULL });
 }
+
+/* dP is 64 x 300 x 300 and its opposite, each with a weight of 1/2. dQ is dS K = 0, but infinity times 0 is NaN. */
+TEST(cuda_program, says_where_float16_cannot_hold_dS)
+{
+    const size_t one[] = { 1, 64 }, two[] = { 2, 64 };
+    float large[2 * 64];
+    for (size_t k = 0; k < 2 * 64; k++)
+        large[k] = k < 64 ? 300.0f : -300.0f;
+    command_zeros("q.npy", NPY_F4, 2, one);
+    command_zeros("k.npy", NPY_F4, 2, two);
+    command_array("v.npy", NPY_F4, 2, two, large);
+    command_array("g.npy", NPY_F4, 2, one, large);
+    const char *const kernels[] = { "cuda_store", "all" };
+    for (size_t k = 0; k < 2; k++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "${BUILD:-build}/07_backward --q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy "
+                 "--device cpu --dtype f16 --kernel %s",
+                 kernels[k]);
+        script_prints(line, 1,
+                      (const char *const[]){ "WRONG",
+                                             "cuda_store: its dQ, dK or dV; dS is up to "
+                                             "2.88e+06, and f16 cannot hold it: --dtype bf16 can",
+                                             NULL });
+    }
+    tells("--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --device cpu --dtype bf16 "
+          "--kernel cuda_store",
+          NULL);
+}

@@ -118,16 +118,12 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
     return score_slope(p, b, h, i, j, dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d));
 }
 
-/*
- * P of query (b, h, i), and the gradient of each dot product, as far as the query sees keys: from dP and D, the sum of P dP,
- * dS = P (dP - D), and by the chain rule dS times the slope of the score.
- */
-static void pairs_of_query(const struct attention *p, const float *Q, const float *K,
-                           const float *V, const float *dO, size_t b, size_t h, size_t i, double *P,
-                           double *d_dot)
+/* P and dS of query (b, h, i), as far as the query sees keys: from dP and D, the sum of P dP, dS = P (dP - D). */
+static void dS_of_query(const struct attention *p, const float *Q, const float *K, const float *V,
+                        const float *dO, size_t b, size_t h, size_t i, double *P, double *dS)
 {
     const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    double D = 0.0, *dP = d_dot;
+    double D = 0.0, *dP = dS;
     probabilities(p, Q, K, b, h, i, P);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
@@ -137,7 +133,32 @@ static void pairs_of_query(const struct attention *p, const float *Q, const floa
     }
     for (size_t j = 0; j < p->Nk; j++)
         if (visible(p, b, h, i, j))
-            d_dot[j] = slope(p, Q, K, b, h, i, j) * (P[j] * (dP[j] - D));
+            dS[j] = P[j] * (dP[j] - D);
+}
+
+double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, size_t b, size_t h, size_t i)
+{
+    double *P = allocate(p->Nk, sizeof *P, "a row of P"),
+           *dS = allocate(p->Nk, sizeof *dS, "a row of dS"), most = 0.0;
+    dS_of_query(p, Q, K, V, dO, b, h, i, P, dS);
+    for (size_t j = 0; j < p->Nk; j++)
+        if (visible(p, b, h, i, j))
+            most = fmax(most, fabs(dS[j]));
+    free(dS);
+    free(P);
+    return most;
+}
+
+/* The same, and by the chain rule the gradient of each dot product: dS times the slope of the score. */
+static void pairs_of_query(const struct attention *p, const float *Q, const float *K,
+                           const float *V, const float *dO, size_t b, size_t h, size_t i, double *P,
+                           double *d_dot)
+{
+    dS_of_query(p, Q, K, V, dO, b, h, i, P, d_dot);
+    for (size_t j = 0; j < p->Nk; j++)
+        if (visible(p, b, h, i, j))
+            d_dot[j] *= slope(p, Q, K, b, h, i, j);
 }
 
 /* Adds what query (b, h, i) contributes to the three gradients; P and d_dot have room for Nk. */

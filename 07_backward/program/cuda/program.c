@@ -5,10 +5,29 @@
 
 #include "07_backward/program/cuda/run.h"
 #include "07_backward/program/cuda/speed.h"
+#include "common/check/reference.h"
 #include "common/cuda/cpu.h"
 #include "common/program/attention_files.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* Kernels round dS to the inputs' type. If it cannot hold a dS, no gradient can be right, and this says so; else it is "". */
+static const char *dS_too_large(const struct gradient_check *check, const struct layer *layer)
+{
+    static char text[120];
+    const struct attention_input *in = &layer->input;
+    const struct attention *p = &in->p;
+    double most = 0.0;
+    for (size_t k = 0; k < check->count[DQ]; k++) {
+        const size_t row = check->rows[DQ][k], h = row / p->Nq % p->H, b = row / p->Nq / p->H;
+        most =
+            fmax(most, reference_largest_dS(p, in->Q, in->K, in->V, layer->dO, b, h, row % p->Nq));
+    }
+    snprintf(text, sizeof text, "; dS is up to %.3g, and %s cannot hold it: --dtype bf16 can", most,
+             dtype_name(p->dtype));
+    return p->dtype == DTYPE_F16 && isinf(dtype_round(DTYPE_F16, (float)most)) ? text : "";
+}
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
 
@@ -91,7 +110,7 @@ void cuda_print_kernel(const struct layer *layer, const struct options *o)
     struct result on_cpu = complete_on_the_cpu(layer);
     const struct cuda_verdict v = cuda_check(&check, &previous, &on_cpu, &r, true);
     if (!v.right)
-        report_wrong("%s: its dQ, dK or dV", kernel->name);
+        report_wrong("%s: its dQ, dK or dV%s", kernel->name, dS_too_large(&check, layer));
     report_line("%s ran %s", kernel->name, device_text(device));
     if (r.type != DTYPE_F32)
         report_line("its gradients are %s; those of other kernels float32", dtype_name(r.type));
@@ -138,7 +157,8 @@ static struct attention_errors print_row(const struct step *kernel, const struct
              v.errors.reference, v.before, v.errors.previous);
     report_append(csv, line);
     if (!v.right)
-        report_wrong("%s: its dQ, dK or dV; --kernel %s shows where", kernel->name, kernel->name);
+        report_wrong("%s: its dQ, dK or dV%s; --kernel %s shows where", kernel->name,
+                     dS_too_large(check, layer), kernel->name);
     previous_keep(previous, kernel->name, &r);
     return v.errors;
 }
