@@ -164,12 +164,17 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--n-q 3000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--kernel cuda_mma --n-q 5", "supports --dtype f32, and cuda_mma does not");
-    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16", "supports --dtype bf16, and cuda_rec");
+    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16",
+            "supports --dtype bf16, and cuda_recompute does not; it takes f32");
     refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",
             "supports d = 32 (d is 64 or 128), and cuda_mma does not");
     refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
             "supports --kv-heads, and");
-    refuses("--kernel cuda_wgmma --n-q 5", "supports --dtype f32, and cuda_wgmma does not");
+    refuses("--kernel cuda_wgmma --n-q 5",
+            "supports --dtype f32, and cuda_wgmma does not; it takes bf16 and f16");
+    refuses("--kernel cuda_store --dtype bf16",
+            "d = 32 (d is 64 or 128), and cuda_store does not; the course's input has this d, and "
+            "--d draws another input");
     refuses("--kernel cuda_ordered --n-q 5 --d 96 --dtype f16",
             "supports d = 96 (d is 64 or 128), and cuda_ordered does not");
     refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "supports --window, and");

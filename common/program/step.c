@@ -142,15 +142,26 @@ bool step_comes_before(const struct step *step, const struct attention *p)
     return !step_unsupported(step, p) && (score_option(p) || !(step->supports & SUPPORTS_SCORE));
 }
 
+/* What a step takes that does not take the type it was given. */
+static const char *types_instead(const struct step *step)
+{
+    return step_takes_type(step, DTYPE_F32) ? "; it takes f32" : "; it takes bf16 and f16";
+}
+
 void step_require(const struct step *step, const struct attention *p, const struct options *options)
 {
     const char *const unsupported = step_unsupported(step, p);
     if (!unsupported)
         return;
     const bool made_up = !options->key_mask && strcmp(unsupported, "--key-mask") == 0;
-    options_fail("--kernel", "expected a %s that supports %s%s, and %s does not",
+    const bool usual_d =
+        !options->q && !options->d && strncmp(unsupported, "d = ", strlen("d = ")) == 0;
+    options_fail("--kernel", "expected a %s that supports %s%s, and %s does not%s",
                  step->is_kernel ? "kernel" : "step", unsupported,
-                 made_up ? " (the course's input has one)" : "", step->name);
+                 made_up ? " (the course's input has one)" : "", step->name,
+                 !step_takes_type(step, p->dtype) ? types_instead(step)
+                 : usual_d ? "; the course's input has this d, and --d draws another input"
+                           : "");
 }
 
 // ---- tiles --------------------------------------------------------------------------------------
