@@ -8,6 +8,7 @@
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/check/reference.h"
+#include "common/program/options.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -41,11 +42,13 @@ static struct split state_of(const float *q, const float *K, const float *V, siz
 
 int main(int argc, char **argv)
 {
+    static const struct program program = { .name = "05_merge" };
     static float q[D], K[N * D], V[N * D];
     double right[D], worst = 0.0;
     int rank, ranks;
     MPI_Datatype state_type;
     MPI_Op merging;
+    options_program(&program, argv[0]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -69,5 +72,6 @@ int main(int argc, char **argv)
     MPI_Op_free(&merging);
     MPI_Type_free(&state_type);
     MPI_Finalize();
+    options_flush();
     return worst < 1e-6 ? 0 : 1;
 }

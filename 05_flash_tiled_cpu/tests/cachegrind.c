@@ -86,5 +86,6 @@ int main(int argc, char **argv)
         who->run(&input.p, who->size(M, d), input.Q, input.K, input.V, O, NULL);
     free(O);
     attention_input_free(&input);
+    options_flush();
     return EXIT_VERIFIED;
 }

@@ -289,5 +289,6 @@ int main(int argc, char **argv)
             match_free(&m);
         }
     progress("problem", done, n * kinds);
+    options_flush();
     return EXIT_VERIFIED;
 }

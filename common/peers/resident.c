@@ -48,5 +48,9 @@ int main(int count, char **arguments)
     printf("%lld %.2f\n", (long long)used.ru_maxrss * UNIT,
            (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec));
+    if (fflush(stdout) != 0) {
+        perror("resident: standard output");
+        return 1;
+    }
     return 0;
 }

@@ -47,6 +47,10 @@ on_all_shapes() {  # program arguments...
 }
 
 merge_op() { for count in 2 3 5; do ring $count 05_merge || return; done; }
+# Its words are all that it leaves.
+merge_unsaid() {
+    [ ! -c /dev/full ] || { "$programs/05_merge" >/dev/full 2>"$folder/words"; [ $? = 2 ] && grep -q '^05_merge: standard output: ' "$folder/words"; }
+}
 forward() { on_all_shapes 05_ring; }
 backward() { on_all_shapes 07_ring; }
 forward_late() { ring 3 05_ring --quiet --n-q 96 --causal --latency 20000; }
@@ -165,7 +169,7 @@ killed() {
     done
 }
 
-cases='merge_op forward backward forward_late backward_late same_bits same_work memory delays files
+cases='merge_op merge_unsaid forward backward forward_late backward_late same_bits same_work memory delays files
     truncated_file unknown_option no_room no_memory other_shape other_numbers killed'
 
 # ---- wrong --------------------------------------------------------------------------------------
