@@ -150,6 +150,14 @@ static mode_t mode_of(const char *path)
     return 0666 & ~mask;
 }
 
+/* Gives it the owner and the group of the file that is replaced, as far as we may. */
+static void keep_owner(const struct draft *draft)
+{
+    struct stat there;
+    if (stat(draft->target, &there) == 0 && fchown(draft->file, there.st_uid, there.st_gid) != 0)
+        (void)!fchown(draft->file, (uid_t)-1, there.st_gid);  // to another user only root may
+}
+
 static bool draft_write(struct draft *draft)
 {
     const char *const path = draft->to->path;
@@ -158,7 +166,10 @@ static bool draft_write(struct draft *draft)
     if (access(path, F_OK) == 0 ? !realpath(path, draft->target)
                                 : snprintf(draft->target, PATH_MAX, "%s", path) >= PATH_MAX)
         return false;
-    return draft_open(draft) && fchmod(draft->file, mode_of(path)) == 0 &&
+    if (!draft_open(draft))
+        return false;
+    keep_owner(draft);
+    return fchmod(draft->file, mode_of(path)) == 0 &&
            write_pieces(draft->file, draft->to->pieces, draft->to->count) &&
            fsync(draft->file) == 0;
 }

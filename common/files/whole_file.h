@@ -29,8 +29,8 @@ struct whole_file {
  * Writes n files. All of them are written and flushed to the disk in their folders, without a name
  * where the system can do that, and then take their names one after the other. So after a failure
  * what was there is still there and nothing else is, unless the system refuses a name after it has given another:
- * `error` says so then. A file that is replaced keeps its mode, and a link is followed; other hard
- * links keep the old file. What is not a regular file (/dev/full, a pipe) is written directly, first.
+ * `error` says so then. A file that is replaced keeps its mode, and its owner and group where we may give it to them; a
+ * link is followed; other hard links keep the old file. What is not a regular file (/dev/full, a pipe) is written directly, first.
  * SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU wait until this is done. False, `error`, and in *failed the number of
  * the file, on failure: a folder that cannot be written, a full disk, no memory, too many open files.
  */

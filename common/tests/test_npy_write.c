@@ -100,7 +100,7 @@ TEST(npy_write, gives_the_file_the_usual_mode)
     cr_assert(command_files() == 1, "left %d files", command_files());
 }
 
-TEST(npy_write, keeps_the_mode_of_what_it_replaces)
+TEST(npy_write, keeps_the_mode_and_owner_of_what_it_replaces)
 {
     struct stat there;
     struct file_error error;
@@ -108,6 +108,15 @@ TEST(npy_write, keeps_the_mode_of_what_it_replaces)
     cr_assert(chmod(path_of("y.npy"), 0640) == 0, "no mode");
     cr_assert(write_zeros(path_of("y.npy"), 5, &error), "%s", error.text);
     cr_assert(stat(path_of("y.npy"), &there) == 0 && (there.st_mode & 07777) == 0640, "mode %03o",
+              (unsigned)there.st_mode & 07777);
+
+    // Root may write another user's file, who could not read it afterwards.
+    if (chown(path_of("y.npy"), 1234, 1235) != 0)
+        return;
+    cr_assert(write_zeros(path_of("y.npy"), 5, &error), "%s", error.text);
+    cr_assert(stat(path_of("y.npy"), &there) == 0 && there.st_uid == 1234 && there.st_gid == 1235 &&
+                  (there.st_mode & 07777) == 0640,
+              "of %u, %u, mode %03o", (unsigned)there.st_uid, (unsigned)there.st_gid,
               (unsigned)there.st_mode & 07777);
 }
 
