@@ -159,10 +159,16 @@ if [ -z "$refused" ]; then
     fi
 fi
 
-# What is said of a file that is not there: what is, perhaps under another name.
+# What is said of a file that is not there: which name, not one of the chapter's own, it may have instead.
 missing() {  # file
-    stem=${1##*/}
-    near=$({ grep -iF -- "${stem%%.*}" "$work/names"; grep "\.${1##*.}\$" "$work/names"; } | head -n 1 | one_line)
+    near=$(find "$chapter" -type f | sed 's|.*/||' | awk -v wanted="${1##*/}" '
+        BEGIN { stem = tolower(wanted); sub(/\..*/, "", stem); ending = wanted; sub(/.*\./, ".", ending) }
+        NR == FNR { of_course[$0]; next }
+        { name = $0; sub(/.*\//, "", name) }
+        name == "" || name in of_course { next }
+        alike == "" && index(tolower(name), stem) { alike = $0 }
+        other == "" && substr(name, length(name) - length(ending) + 1) == ending { other = $0 }
+        END { print alike != "" ? alike : other }' - "$work/names" | one_line)
     echo "$1: not in the submission${near:+, which has $near}"
 }
 
