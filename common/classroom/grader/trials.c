@@ -336,13 +336,13 @@ void try_numbers(struct report *r, size_t criterion)
             strchr("rwm", verdict[0]) == NULL)
             continue;
         struct trial *t = trial_new(r, criterion, "answers.txt", name, ON_NOTHING);
-        t->outcome = verdict[0] == 'r' ? PASSED : verdict[0] == 'w' ? WRONG : NO_OUTPUT;
+        t->outcome = verdict[0] == 'r' ? PASSED : WRONG;
         // what is right stays here: it could be handed in the next time
         if (verdict[0] == 'w')
             snprintf(t->text, sizeof t->text, "got %s", got);
         else
             snprintf(t->text, sizeof t->text, "%s",
-                     verdict[0] == 'r' ? "right" : "no number after it");
+                     verdict[0] == 'r' ? "right" : "no number given");
     }
     if (file)
         fclose(file);

@@ -57,10 +57,12 @@ fi
 if is_wanted nothing_without_a_reason; then
     wrong=''
     class=$work/in/class
-    mkdir -p "$class/archives" "$class/renamed" "$class/empty" "$class/answers" "$class/other"
+    mkdir -p "$class/archives" "$class/renamed/01_standard_softmax" "$class/empty" "$class/answers" "$class/other"
     cp $lesson "$work/in/"
     for of in a b; do (cd "$work/in" && tar -czf "$class/archives/$of.tar.gz" standard_softmax.c); done
-    cp $lesson "$class/renamed/standard_softmax (1).c"
+    cp $lesson "$class/renamed/01_standard_softmax/standard_softmax (1).c"
+    cp 01_standard_softmax/main.c "$class/renamed/01_standard_softmax/"
+    touch "$class/renamed/01_standard_softmax/answers.txt"
     printf '0.l = 30.19\n' >"$class/answers/answers.txt"
     printf 'chapter 02_safe_softmax\nseed 0\n' >"$class/other/STARTER"
     BUILDS=none sh "$scripts/grade_all.sh" "$build" "$class" "$work/in/reports" 7 01 >"$work/said" 2>&1
@@ -71,7 +73,7 @@ if is_wanted nothing_without_a_reason; then
         done
     done <<END
 archives or one archive of them and nothing else, found a.tar.gz b.tar.gz
-renamed standard_softmax.c: not in the submission, which has standard_softmax (1).c
+renamed standard_softmax.c: not in the submission, which has 01_standard_softmax/standard_softmax (1).c
 empty there is no file in it
 answers answers.txt: not judged, because there is no STARTER
 other expected files of 01_standard_softmax, found a STARTER of 02_safe_softmax
@@ -126,7 +128,7 @@ if is_wanted numbers_by_the_seed; then
     PART=questions grade "$work/in"
     without=$(report)
     said="$(of_seed 17 17) $(of_seed 0 0) $(of_seed 0 17)"
-    if [ "$said" = '4 4 1' ] && echo "$without" | grep -q 'answers.txt, 0.l: no output no number after it' && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
+    if [ "$said" = '4 4 1' ] && echo "$without" | grep -q 'answers.txt, 0.l: wrong no number given' && [ "$(column variant)" = 17 ] && report | grep -q 'questions as SEED=17 has them' &&
         report | grep -q 'WRONG answers.txt, 0.l: wrong got 30.19' && ! report | grep -q expected; then pass; else fail "it earned $said"; fi
 fi
 # The course of a bundle, with what is built here, so that it need not be built again.
