@@ -1,7 +1,11 @@
-# awk -v chapter=NAME -f handout.awk exercise/README.md - the exercise as a starter has it: no hints (make hint gives
-# them), no marking guide, and its commands those of the starter.
+# awk -v chapter=NAME -v parts="PART…" -f handout.awk exercise/README.md - the exercise as a starter has it: which parts it
+# has, no hints (make hint gives them), no marking guide, and its commands those of the starter.
 
-BEGIN { number = substr(chapter, 1, 2) }
+BEGIN {
+    number = substr(chapter, 1, 2)
+    gsub(/ /, "`, `", parts)
+}
+/^\*\*Task\.\*\*/ { print "Your folder has `" parts "`. Skip what this page says about other parts.\n" }
 /^<!-- course only -->/ || /^<!-- Marking guide/ { hidden = 1 }
 /^<!-- to here -->/ || (hidden && /^-->/) { hidden = 0; swallow = 1; next }
 swallow && NF == 0 { swallow = 0; next }

@@ -89,7 +89,7 @@ done
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
 sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
     awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
-    awk -v chapter="$chapter" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
+    awk -v chapter="$chapter" -v parts="$parts" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
 awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/common/hints.txt" || exit 2
 gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
 for page in "$chapter"/*.md "$chapter"/pages/*.md; do
