@@ -234,7 +234,7 @@ submit)
     echo "submission.tar.gz:"
     echo "$files" | tr ' ' '\n' | sed 's/^/    /'
     for part in $parts; do
-        [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "$part is not in it: it is still to be written."
+        [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "$part is still to be written."
         [ "$part" != questions ] || echo "Numbers in answers.txt: $(numbers)"
     done ;;
 *) echo "student.sh: $command: expected test, debug, hint, progress, submit or objects" >&2; exit 2 ;;
