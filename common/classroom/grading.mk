@@ -26,9 +26,9 @@ define student_program
 $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) -DTRAFFIC_SERVED $3 -MMD -MP -c $$< -o $$@
-$(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/student/%.o,$4) $(STUDENT_COMMON)
+$(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/student/%.o,$4) $(STUDENT_COMMON) $(CLASSROOM_DIR)/grading.mk
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) -r -nostdlib $$^ -o $$@
+	$(AT)$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
 $(LINKED_IN)/$1-course: $(OBJ)/student/$(5:.c=.o) $(LINKED_IN)/$1.o
 	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
 STUDENT_OBJECTS += $(LINKED_IN)/$1.o
