@@ -28,9 +28,9 @@ static inline float exp_minus(float x, float m)
 struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state b);
 
 /*
- * The weight that the scores of `part` have among all those of `whole`, between 0 and 1; nothing
- * has none, also of nothing. A softmax over the part, or an average weighted by it, takes its place
- * in the whole times this share.
+ * The weight that the scores of `part` have among all those of `whole`, between 0 and 1. An empty
+ * part has the weight 0, even if the whole is empty. Multiply a softmax over the part, or an average
+ * weighted by it, by this share to add it to the others of the whole.
  */
 float softmax_share(struct softmax_state part, struct softmax_state whole);
 
