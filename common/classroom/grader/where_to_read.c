@@ -11,9 +11,13 @@ static const struct {
     const char *chapters, *text;
 } places[] = {
     { ON_OUTPUTS, "01 02 03 04 05 06 07", "exercise/README.md: what each part writes, and where" },
-    { ON_SUM, "01 02 03",
+    { ON_SUM, "01 02",
       "README.md, The code: no weight can be written before the whole sum is known" },
-    { ON_ROWS, "01 02 03", "README.md, The code: nothing is left over from the row before" },
+    { ON_SUM, "03",
+      "README.md, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)" },
+    { ON_ROWS, "01 02", "README.md, The code: nothing is left over from the row before" },
+    { ON_ROWS, "03",
+      "README.md, The idea: when the maximum moves, l is multiplied by e^(m_old - m_new)" },
     { ON_SHIFT, "02 03", "README.md, The idea: the row's maximum is subtracted from every score" },
     { ON_ONLINE, "02", "README.md, The idea: the row's maximum is subtracted from every score" },
     { ON_ONLINE, "03",
