@@ -224,7 +224,8 @@ DESCRIBED = {"06": 4, "07": 7}
 # Groups of products that are left out there: between those of dV roles packs the factor of the next.
 PACKED_BETWEEN = {"roles_tile": 1, "store_tile": 1, "ordered_tile": 1}
 
-# Barriers of those that multiply, in the loop: those of a round, and one where keys are masked.
+# Barriers of those that multiply, in the loop: those of a round, and one where keys are masked. Rows of K can be cleared only
+# after the round's barrier, up to which the other warpgroup's dQ may read them; and dQ of both must see them cleared.
 BARRIERS = {"wgmma": 3, "bulk": 3, "roles": 2, "store": 2, "ordered": 2}
 
 
@@ -272,6 +273,8 @@ def expect_backward(file, function, whose, claims):
     expect_described("07", function, whose, claims)
     claims.expect(whose, "barriers in the loop", function.count("BAR.SYNC", within=function.inmost("HGMMA")),
                   BARRIERS.get(file.name, "what BARRIERS in compiled.py says"))
+    claims.expect(whose, "barriers from the first product to the last wait, where no key is masked",
+                  order.least_round(function, lambda instruction: instruction.startswith("BAR.SYNC")), 1)
     few, many = nvidia.constant(file, "FEW"), nvidia.constant(file, "MANY")
     claims.expect(whose, "for setmaxnreg", registers_asked(function), f"{few},{many}" if few else "-")
 

@@ -126,13 +126,13 @@ def stored_under_the_product(function):
     return min((cost for state, cost in ways.items() if WAIT_FOR_PRODUCT.match(code[state[0]])), default=0)
 
 
-def least_round(function):
-    """From the first product of the loop to its last wait for all of them."""
+def least_round(function, counts=lambda instruction: True):
+    """From the first product of the loop to its last wait for all of them; of the instructions those that count."""
     code, (begin, end) = function.instructions, function.inmost("HGMMA")
     first = next(place for place in range(begin, end) if code[place].startswith("HGMMA"))
     last = max((place for place in range(begin, end) if WAIT_FOR_PRODUCT.match(code[place])), default=end)
     starts = {state for state in reached(function, {(0, ())}) if state[0] == first}
-    ways = reached(function, starts, lambda place: place == last, lambda place: 1)
+    ways = reached(function, starts, lambda place: place == last, lambda place: counts(code[place]))
     return min((cost for state, cost in ways.items() if state[0] == last), default=0)
 
 

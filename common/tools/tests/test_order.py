@@ -102,6 +102,11 @@ class Rounds(unittest.TestCase):
         self.assertEqual(order.least_round(loop("NOP", SCORES, "NOP", PRODUCT)), 4)
         self.assertEqual(order.least_round(loop("@P1 BRA `(.L_x)", "NOP", "NOP", ".L_x:", PRODUCT)), 2)
 
+    def test_barriers_of_a_round_are_those_on_every_way(self):
+        barriers = order.least_round(loop("BAR.SYNC 0x1", "@P1 BRA `(.L_x)", "BAR.SYNC 0x1", ".L_x:", PRODUCT),
+                                     lambda instruction: instruction.startswith("BAR.SYNC"))
+        self.assertEqual(barriers, 1)
+
 
 class Kernels(unittest.TestCase):
     """pingpong for d = 64 as it is, and with one wait for the product, which ptxas 13.0 has moved up."""
