@@ -7,7 +7,7 @@ plots plots-check: setup-run
 	@python3 common/tools/course.py plots $(if $(filter %-check,$@),check,draw) $(BUILD)
 
 PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
-THERE = @for page in $(PAGES); do case $$page in *.md | *.html) [ -f "$$page" ] ;; *) false ;; esac || \
+THERE = @for page in $(or $(strip $(PAGES)),''); do case $$page in *.md | *.html) [ -f "$$page" ] ;; *) false ;; esac || \
     { echo "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
 docs docs-check: setup-run
 	$(THERE)
@@ -65,11 +65,12 @@ $(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=on_exit,--wrap=allocate -I. $^ -o $@ -lm
-fuzz: $(BUILD)/fuzz_readers
+fuzz:
 	@case '$(SECONDS_OF_FUZZ)' in '' | *[!0-9]*) echo "make fuzz: SECONDS_OF_FUZZ: expected a whole number, found '$(SECONDS_OF_FUZZ)'" >&2; exit 2 ;; esac
+	$(SUBMAKE) QUIET=1 $(BUILD)/fuzz_readers
 	@mkdir -p $(BUILD)/fuzz
 	@printf 'o\004--n-q\n5\n--seed\n1\n--block-mask\nband:3\n--window\n1,-1' >$(BUILD)/fuzz/options
-	$< -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
+	@$(BUILD)/fuzz_readers -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/ $(BUILD)/fuzz >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
