@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* So much of a number of points, rounded down; all of them where nothing was tried. */
 static int share(int points, size_t passed, size_t tried)
@@ -117,6 +118,7 @@ int main(int argc, char **argv)
     options_program(&program, argv[0]);
     if (argc != 9 && argc != 10)
         options_fail("usage", "grade COURSE BUILD CHAPTER WORK REPORTS SEED USER NAME [REFUSED]");
+    const mode_t mask = umask(022);  // who runs the programs reads what is made for them
     char *end;
     given.course = argv[1];
     given.build = argv[2];
@@ -156,6 +158,7 @@ int main(int argc, char **argv)
         }
     }
     give_points(&report, &a);
+    umask(mask);
     write_reports(&report);
     return 0;
 }

@@ -18,8 +18,13 @@ MOST_SOURCE=200000  # of a source file
 # absolute, with .., with what unzip takes for a pattern, or what tar and unzip take for an option, as --checkpoint-action=…
 NO_NAME='(^[/-]|(^|/)\.\.(/|$)|[][*?\\])'
 
+# A file that a program opens must not become what another takes for its input, output or errors.
+{ true <&0; } 2>/dev/null || exec </dev/null
+(true >&2) || exec 2>/dev/null
+{ true >&1; } 2>/dev/null || exec >/dev/full
+exec 3>&2
 die() {  # what, text
-    echo "grade: $1: $2" >&2
+    printf '%s\n' "grade: $1: $2" >&3  # echo would take a \n in a name for the end of the line
     exit 2
 }
 
@@ -36,6 +41,8 @@ submission=${archive:-$submission}
 [ -n "$reports" ] || reports=$build/reports/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' _)
 [ -x "$grader/grade" ] || die "$grader" 'expected the grader; make grade builds it'
 
+mask=$(umask)
+umask 022  # users who own nothing read what is made here
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$work"' EXIT
 case $submission in *.zip) submission=$(literal "$submission" "$work") ;; esac
@@ -175,11 +182,12 @@ missing() {  # file
 # ---- from source to programs ---------------------------------------------------------------------
 
 command -v "${CC%% *}" >/dev/null || die "$CC" 'expected a compiler'
-. "$(dirname "$0")/room.sh"
+. "$(dirname "$0")/room.sh" 2>/dev/null
 
 # Runs a compiler's words. What is said goes to $work/said/PROGRAM, as it would be of the file that was handed in.
 compile() {  # compiler's words...
     in_room "$said" "kernels/$program/*" "$@" && [ -z "$other" ] && return 0
+    ! grep -q '^not started' "$work/verdict" || die "$1" "expected to run it here, found: $(head -n 1 "$work/verdict")"
     if [ -n "$other" ]; then
         echo "$file: it includes $(basename "$other"), which is not among the chapter's headers" >"$said"
         return 1
@@ -297,7 +305,7 @@ variants() {  # part
         "$chapter/exercise/points" | sort -u | grep -E "${BUILDS:-.}"
 }
 
-if [ -z "$refused" ]; then
+if [ -z "$refused" ]; then {
     sed -n "s/^$number  *//p" common/classroom/grader/programs >"$work/programs"
     while read -r part program _ file _; do
         case ,$PART, in ,, | *,"$part",*) build_one "$program" "$file" ;; esac
@@ -305,10 +313,21 @@ if [ -z "$refused" ]; then
     (cd "$grader/libraries" && find . -type d) | while read -r there; do mkdir -p "$work/root/$there"; done
     # Only root may link: what others run could write to the course's own.
     (cd "$grader/libraries" && find . -type f) | while read -r there; do
-        { [ -n "$as" ] && ln "$grader/libraries/$there" "$work/root/$there" 2>/dev/null; } || cp "$grader/libraries/$there" "$work/root/$there"
-    done
+        { [ -n "$as" ] && ln "$grader/libraries/$there" "$work/root/$there"; } || cp "$grader/libraries/$there" "$work/root/$there" || exit
+    done || die "$work" 'expected room for libraries'
     mkdir -p "$work/root/in" "$work/root/out"
     chmod -R go+rX "$work/root"
+} 2>/dev/null; fi
+
+# Where this machine fails, as on a full disk, nothing may be said of what was handed in: here is still room, and, if something
+# did not compile, the compiler works.
+head -c 8000000 /dev/zero 2>/dev/null >"$work/room_left" || die "$work" 'expected room for 8 MB'
+rm "$work/room_left"
+if [ -n "$(ls "$work/said")" ]; then
+    echo 'int main(void) { return 0; }' >"$room/source/nothing.c"
+    # shellcheck disable=SC2086  # lists of words
+    in_room "$work/nothing" '' "$compiler" ${CC#"${CC%% *}"} source/nothing.c -o made/nothing && [ -x "$room/made/nothing" ] ||
+        die "$CC" "expected to compile an empty program here, found: $(cat "$work/nothing" "$work/verdict" | head -n 1)"
 fi
 
 # The numbers that answer the questions, which STARTER's seed has chosen.
@@ -328,6 +347,7 @@ if [ -z "$refused" ]; then
     fi
 fi
 
+umask "$mask"
 mkdir -p "$reports" 2>/dev/null || die REPORTS "expected a folder that you may write to, found '$reports'"
 "$grader/grade" . "$build" "$chapter" "$work" "$reports" "$seed" "$user" "$name" ${refused:+"$refused"} || exit 2
-[ -n "$QUIET" ] || cat "$reports/report.txt"
+[ -n "$QUIET" ] || cat "$reports/report.txt" 2>/dev/null || die 'standard output' "expected to be able to write it; all reports are in $reports"

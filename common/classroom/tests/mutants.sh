@@ -93,6 +93,13 @@ mutant - right_in_a_folder grade.sh 's/^content() (/content() { limit_unpacking;
 mutant - takes_much_memory archive.sh 's/ulimit -v.*//'
 mutant - numbers_by_the_seed grade.sh 's/"$chapter" "$variant"/"$chapter" 0/'
 mutant - bad_arguments grade.sh 's/^why=.*/why=/'
+mutant - bad_arguments grade.sh "s/^    printf '%s.n' \"grade:/    echo \"grade:/"
+mutant root a_mask_of_077 grade.sh 's/^umask 022.*//'
+mutant - a_mask_of_077 grade.sh 's/^umask "$mask"//'
+mutant root a_mask_of_077 grade.c 's/ = umask(022)/ = umask(0)/; s/^    umask(mask);/    umask(022);/'
+mutant - a_mask_of_077 grade.sh 's/^(true >&2).*//'
+mutant - machine_that_fails grade.sh "s/^    ! grep -q '^not started.*//"
+mutant - machine_that_fails grade.sh 's/^if \[ -n "$(ls "$work\/said")" \]/if false/'
 mutant - a_class class.sh 's/(parts != ""/(1 || parts != ""/'
 mutant - tests_of_a_class class.sh 's/text = substr(cells, quote + 1.*/text = ""/'
 mutant - the_mean_of_all judge.c 's/f->right = f->right && right;/(void)right;/'

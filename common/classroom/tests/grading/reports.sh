@@ -173,6 +173,37 @@ if is_wanted classroom50_takes_it; then
         skipped=$((skipped + 1))
     fi
 fi
+# Root's mask is often 077: a right submission is right all the same, and its reports are for nobody else.
+if is_wanted a_mask_of_077; then
+    mkdir -p "$work/in/01_standard_softmax"
+    cp $lesson "$work/in/01_standard_softmax/"
+    before=$(umask)
+    umask 077
+    QUIET=1 sh "$scripts/grade.sh" "$build" "$work/in" "$work/reports" 12345 01 >"$work/said" 2>&- </dev/null
+    umask "$before"
+    if [ "$(column 'passes sanitizer')" = 1 ] && [ -z "$(find "$work/reports" -type f -perm -004)" ]; then pass; else fail "$(ls -l "$work/reports")"; fi
+fi
+# Where the machine fails there is one line, and no report says that a right submission is wrong.
+if is_wanted machine_that_fails; then
+    wrong=''
+    mkdir -p "$work/in/01_standard_softmax"
+    cp $lesson "$work/in/01_standard_softmax/"
+    fails() {  # words, what is done before
+        said=$(eval "$2"; QUIET='' sh "$scripts/grade.sh" "$build" "$work/in" "$work/reports" 12345 01 2>&1 >"$work/out" </dev/null)
+        [ "$?$(echo "$said" | grep -c "^grade: $1")$(echo "$said" | grep -c .)" = 211 ] && [ ! -e "$work/reports" ] && return
+        wrong="$wrong; $2: $said"
+    }
+    if [ "$(uname)" = Linux ]; then
+        fails '.*: expected to run it here, found: not started' 'ulimit -v 100000'
+        fails 'cc --no-such-word: expected to compile an empty program here' 'CC="cc --no-such-word"'
+        mkdir "$work/in/full"
+        if [ -n "$root" ] && mount -t tmpfs -o size=1m none "$work/in/full" 2>/dev/null; then
+            fails '.*: expected room for ' 'TMPDIR=$work/in/full; export TMPDIR'
+            umount "$work/in/full"
+        fi
+    fi
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
 if is_wanted bad_arguments; then
     wrong=''
     refuses() {  # words, arguments of grade.sh
@@ -193,6 +224,11 @@ if is_wanted bad_arguments; then
     refuses "CHAPTER: expected a chapter, as in CHAPTER=03, found '09'" "$work/in/empty" "$work/r" 1 09
     PART=passes,mirge refuses "PART: expected some of passes tests questions, with commas between, found 'mirge'" "$work/in/empty" "$work/r" 1 01
     PART='passes *' refuses "PART: expected some of passes tests questions" "$work/in/empty" "$work/r" 1 01
+    rm -r "$work/in/a.tar" "$work/in/empty"
+    mkdir "$work/in/named"
+    echo >"$work/in/named/a\\nb"  # echo would make two lines of it
+    (cd "$work/in" && tar -cf a.tar named)
+    refuses 'CHAPTER: it has a name that leads out' "$work/in/a.tar" "$work/r" 1
     [ ! -e "$work/r" ] || wrong="$wrong; something was written"
     for of in 'CHAPTER=8' 'CHAPTER=01 PART=mirge' 'CHAPTER=01 SEED=x' 'CHAPTER=01 OUT='; do
         # shellcheck disable=SC2086
