@@ -4,6 +4,7 @@
 # What is packed must not ask for all of the time, or of the memory: a file of xz says itself how much it takes.
 limit_unpacking() {
     ulimit -t 3
+    ulimit -f 4000  # a list of names is a file; 512 bytes each
     ulimit -v 600000 2>/dev/null
 }
 

@@ -264,6 +264,7 @@ build_one() {  # program, file; of $part
     member=$(find_name "$file") || { echo "$file: it is there more than once" >"$said"; return; }
     [ -n "$member" ] || { missing "$file" >"$said"; return; }
     source=source/$program.c
+    rm -f "$room"/source/*  # what was refused must not be there to be included
     content "$member" >"$room/$source"
     [ -s "$room/$source" ] || { echo "$file: it is empty" >"$said"; return; }
     [ "$(wc -c <"$room/$source")" -le $MOST_SOURCE ] || { echo "$file: it is larger than $MOST_SOURCE bytes" >"$said"; return; }
@@ -280,9 +281,9 @@ build_one() {  # program, file; of $part
             LC_ALL=C in_time sed -e :a -e '/\\[[:space:]]*$/{' -e '$!N' -e 's/\\[[:space:]]*\n//' -e ta -e '}' "$compiled"
     } >"$work/lines" && in_time with_macros "$room/made/$program-macros.o" <"$work/lines" >"$work/meant" || { too_long; return; }
     has() { LC_ALL=C grep -qE "$1" "$work/meant"; }
-    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|dlv?sym' ||
+    if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed|Pragma|PARALLEL)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|dlv?sym' ||
         has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|\[\[|<:'; }; then
-        echo "$file: it has asm, ##, #ident, #embed, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
+        echo "$file: it has asm, ##, #ident, #embed, _Pragma, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi
     for variant in $(variants "$part"); do

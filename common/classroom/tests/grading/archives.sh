@@ -98,6 +98,14 @@ if is_wanted swells; then  # a source of 50 MB that was packed to 50 kB
     (cd "$work/in" && tar -czf a.tar.gz standard_softmax.c)
     rm "$work/in/standard_softmax.c"
     cheat "$work/in/a.tar.gz" 'it is larger than'
+    # a list of 7 MB of names
+    rm -r "$work/in"/*
+    : >"$work/in/a_name_that_is_about_as_long_as_one_in_a_header_of_tar_can_be_without_any_more_headers.c"
+    (cd "$work/in" && tar -cf - ./*.c) | head -c 512 >"$work/header"
+    for twice in 1 2 3 4 5 6 7 8; do for part in 1 2 3 4; do cat "$work/header"; done >"$work/in/more" && mv "$work/in/more" "$work/header"; done
+    gzip -c "$work/header" >"$work/in/a.tar.gz"
+    rm "$work/in"/*.c "$work/header"
+    cheat "$work/in/a.tar.gz" 'the archive cannot be read'
 fi
 if is_wanted takes_much_memory; then  # tar asks xz, and that needs what the file says, though there is next to nothing in it
     if tar -cf - $lesson | xz --lzma2=dict=1536MiB,mode=fast,mf=hc3 >"$work/in/a.tar.gz" 2>/dev/null; then

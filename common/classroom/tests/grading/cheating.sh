@@ -113,6 +113,13 @@ if is_wanted another_name_for_a_symbol; then
 #include <sys/cdefs.h>
 extern const char *__REDIRECT_LDBL(options, (void), __l\163an_default_options);
 END
+    # a word that only a string has in one piece
+    cheat_source 'it has asm' <<END
+#define text(x) _Pragma(#x)
+#define pragma(x) text(x)
+#define begin() redefine_ext
+pragma(begin()name softmax standard_softmax)
+END
 fi
 if is_wanted pastes_a_word; then  # by a macro that every header of the system has
     cheat_source 'it has asm, ##' <<END
@@ -452,6 +459,11 @@ if is_wanted runs_another_program; then
     nothing_for 07 pair 'ended by a call of exec'
     untouched 03_online_softmax/online_softmax.c "$run"
     nothing_for 03 passes 'ended by a call of exec'
+fi
+if is_wanted includes_what_was_refused; then
+    untouched 03_online_softmax/online_softmax.c '__asm__("");'
+    untouched 03_online_softmax/softmax_state.c '#include "online_softmax.c"'
+    nothing_for 03 passes,merge 'it has asm.*online_softmax.c: No such file'
 fi
 if is_wanted finds_another_program; then
     cheat_source wrong <<END
