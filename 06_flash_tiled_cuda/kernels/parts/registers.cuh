@@ -12,6 +12,7 @@
 #define FLASH_TILED_CUDA_REGISTERS_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/store_two.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
 enum {
@@ -215,17 +216,6 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
         }
         add_product(acc, smem->slice + (8 * c - first) * D, c, which);
     }
-}
-
-/* Stores elements x and x + 1 of a row of d elements, or what the row has of them; x is even. */
-__device__ static inline void store_two(float *row, int x, int d, float2 two)
-{
-    if (d % 2 == 0 && x < d)
-        *(float2 *)(row + x) = two;
-    else if (x < d)
-        row[x] = two.x;
-    if (d % 2 == 1 && x + 1 < d)
-        row[x + 1] = two.y;
 }
 
 /* O / l and lse go to global memory: lines 12 to 15 of the paper. */

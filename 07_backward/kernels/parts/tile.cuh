@@ -14,6 +14,7 @@
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
 
+#include "06_flash_tiled_cuda/kernels/parts/store_two.cuh"
 #include "07_backward/kernels/parts/head.cuh"
 #include "07_backward/kernels/parts/tiles.h"
 
@@ -204,17 +205,6 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
             dP->of[r][c] = pair_dS(P.of[r][c], dP->of[r][c], smem->D[y_of_thread() + SIDE * r]);
     // END SOLUTION
     // STUB: (void)dP, (void)P, (void)smem;
-}
-
-/* Stores elements k and k + 1 of a row of d elements, or what the row has of them; k is even. */
-__device__ static inline void store_two(float *row, int k, int d, float2 two)
-{
-    if (d % 2 == 0 && k < d)
-        *(float2 *)(row + k) = two;
-    else if (k < d)
-        row[k] = two.x;
-    if (d % 2 == 1 && k + 1 < d)
-        row[k + 1] = two.y;
 }
 
 /* factor C goes to the rows of keys that begin at `to`, of which there are `keys`. */

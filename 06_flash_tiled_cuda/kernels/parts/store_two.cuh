@@ -1,0 +1,20 @@
+/*
+ * How kernels in float32 store a row from registers: two elements at once, here and in chapter 07.
+ */
+#ifndef FLASH_TILED_CUDA_STORE_TWO_CUH
+#define FLASH_TILED_CUDA_STORE_TWO_CUH
+
+#include "common/cuda/device.h"
+
+/* Stores elements x and x + 1 of a row of d elements, or what the row has of them; x is even. */
+__device__ static inline void store_two(float *row, int x, int d, float2 two)
+{
+    if (d % 2 == 0 && x < d)
+        *(float2 *)(row + x) = two;
+    else if (x < d)
+        row[x] = two.x;
+    if (d % 2 == 1 && x + 1 < d)
+        row[x + 1] = two.y;
+}
+
+#endif
