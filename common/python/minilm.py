@@ -174,7 +174,8 @@ def main() -> int:
     try:
         attention = by_step(asked.step)
     except ValueError as error:
-        parser.error(str(error))
+        print(f"minilm: STEP={asked.step}: {error}", file=sys.stderr)
+        return 2
     right, got = MiniLM(by_formula).embed(sentences), MiniLM(attention).embed(sentences)
 
     for n, sentence in enumerate(sentences):

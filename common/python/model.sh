@@ -23,6 +23,9 @@ esac
 if [ -z "$PYTHON" ]; then
     # shellcheck disable=SC2086
     sh common/python/fetch.sh $packages || missing
+elif ! command -v "$PYTHON" >/dev/null; then
+    echo "$program: PYTHON: expected a Python with $packages, found '$PYTHON'" >&2
+    exit 2
 fi
 . common/python/find.sh
 [ -n "$python" ] || missing 'no python3 with NumPy here'

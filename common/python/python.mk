@@ -39,6 +39,8 @@ python-check onnx-check minilm: setup-run
 # A PROMPT that is not from the command line is a shell's.
 WRITE = --step '$(or $(STEP),05/complete)' $(TOKENS:%=--tokens '%') $(if $(findstring command,$(origin PROMPT)),--prompt="$$PROMPT")
 $(WRITERS): setup-run
+	$(if $(filter write,$@),@case '$(TOKENS)' in (0 | *[!0-9]*) \
+	    echo "write: TOKENS=$(TOKENS): expected a whole number from 1 to 4096" >&2; exit 2 ;; esac)
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/model.sh \
 	    $(if $(filter write,$@),write $(WRITE),$(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $(STEP)))
 test-python: setup-test
