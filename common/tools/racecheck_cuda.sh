@@ -32,7 +32,10 @@ planted() {  # patch -> what the program says
 }
 
 for patch in "$chapter"/exercise/planted/${PLANTED:-*}.patch; do
-    [ -f "$patch" ] || { echo "PLANTED=$PLANTED: there is no $patch" >&2; exit 2; }
+    [ -f "$patch" ] || {
+        echo "PLANTED=$PLANTED: expected one of: $(cd "$chapter/exercise/planted" && echo *.patch | sed 's/\.patch//g')" >&2
+        exit 2
+    }
     kernels=$(kernels_of "$patch")
     planted "$patch" >"$work/said"
     [ -z "$PLANTED" ] || { cat "$work/said"; exit 0; }
