@@ -282,7 +282,7 @@ build_one() {  # program, file; of $part
     } >"$work/lines" && in_time with_macros "$room/made/$program-macros.o" <"$work/lines" >"$work/meant" || { too_long; return; }
     has() { LC_ALL=C grep -qE "$1" "$work/meant"; }
     if has '(^|[^A-Za-z0-9_])_*(asm|ident|sccs|embed|Pragma|PARALLEL)_*([^A-Za-z0-9_]|$)|##|%:|\?\?|sanitize|SANITIZE|__[a-z]*san_|__has_feature|dlv?sym' ||
-        has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|gnu|\[\[|<:'; }; then
+        has 'address_safety|weakref|redefine_extname|symver' || { has 'section|alias' && has '__attribute|__align__|gnu|\[\[|<:'; }; then
         echo "$file: it has asm, ##, #ident, #embed, _Pragma, weakref, a section, an alias, a trigraph or a word about sanitizers, which the exercise needs none of" >"$said"
         return
     fi

@@ -49,30 +49,27 @@ if is_wanted kernels_that_are_wrong; then
     (cd "$work/in/06_flash_tiled_cuda/kernels" &&
         sed -i.before 's/smem->keep\[r\] = old \/ divisor/smem->keep[r] = old/' 1_float32/fa1.cu &&
         sed -i.before '/BEGIN SOLUTION/,/END SOLUTION/d' parts/swizzle.cuh && sed -i.before 's|// STUB: ||' parts/swizzle.cuh)
-    # what is asm only for the compiler, because launch bounds are taken out before; and an attribute with a blank in it
-    while read -r name line; do
-        { cat "06_flash_tiled_cuda/kernels/parts/$name.cuh"; echo "$line"; } >"$work/in/06_flash_tiled_cuda/kernels/parts/$name.cuh"
-    done <<'END'
-registers static int number __as__launch_bounds__(1)m__("x") = []() { return 1; }();
-fragments [ [gnu::section("x")] ] static int number;
-END
-    BUILDS='plain|counted' PART=fa1,warp,fragments,swizzle grade "$work/in" 06
-    if report | grep -q 'registers.cuh: it has asm.*fragments.cuh: it has asm' && [ "$(column 'fa1 output')" -lt 4 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'cycles of shared memory where'; then pass; else fail 'it earned points'; fi
+    BUILDS='plain|counted' PART=fa1,swizzle grade "$work/in" 06
+    if [ "$(column 'fa1 output')" -lt 4 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'cycles of shared memory where'; then pass; else fail 'it earned points'; fi
 fi
 # One that includes the course's own, and one that is quick and wrong: few cycles of shared memory, and not the output.
 if is_wanted kernels_that_cheat; then
     mkdir -p "$work/in/06_flash_tiled_cuda/kernels/1_float32" "$work/in/06_flash_tiled_cuda/kernels/parts"
     echo "#include \"$course/06_flash_tiled_cuda/kernels/1_float32/fa1.cu\"" >"$work/in/06_flash_tiled_cuda/kernels/1_float32/fa1.cu"
     sed 's/(c ^ turn);/(c ^ turn ^ (r >= 16));/' 06_flash_tiled_cuda/kernels/parts/swizzle.cuh >"$work/in/06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
-    # what is asm only for the compiler, because launch bounds are taken out before; and an attribute with a blank in it
-    while read -r name line; do
-        { cat "06_flash_tiled_cuda/kernels/parts/$name.cuh"; echo "$line"; } >"$work/in/06_flash_tiled_cuda/kernels/parts/$name.cuh"
+    # asm for the compiler alone, because launch bounds are taken out before; and a section without the word for an attribute
+    seen=0
+    while IFS= read -r lines; do
+        { cat 06_flash_tiled_cuda/kernels/parts/registers.cuh; printf '%b\n' "$lines"; } >"$work/in/06_flash_tiled_cuda/kernels/parts/registers.cuh"
+        BUILDS=plain PART=warp grade "$work/in" 06
+        ! report | grep -q 'registers.cuh: it has asm' || seen=$((seen + 1))
     done <<'END'
-registers static int number __as__launch_bounds__(1)m__("x") = []() { return 1; }();
-fragments [ [gnu::section("x")] ] static int number;
+static int number __as__launch_bounds__(1)m__("x") = []() { return 1; }();
+[ [gnu::section("x")] ] static int number;
+#define both 16), section("x"\n__align__(both) static int number;
 END
-    BUILDS='plain|counted' PART=fa1,warp,fragments,swizzle grade "$work/in" 06
-    if report | grep -q 'registers.cuh: it has asm.*fragments.cuh: it has asm' && [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
+    BUILDS='plain|counted' PART=fa1,swizzle grade "$work/in" 06
+    if [ $seen -eq 3 ] && [ "$(column 'fa1 output')" = 0 ] && [ "$(column 'swizzle counts')" = 0 ] && report | grep -q 'does not compile\|it includes' &&
         report | grep -q 'swizzle, tiles .* wrong O at b, h, i, c'; then pass; else fail 'it earned points, or it is not said why'; fi
 fi
 
