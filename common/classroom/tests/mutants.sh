@@ -154,6 +154,7 @@ mutant - tests_that_do_not_look_at_the_function grade_tests.sh 's/^if command -v
 mutant root tests_that_read_the_code grade_tests.sh 's/^        link_as right .*/        link_as right "$work"/'
 mutant root tests_that_read_the_code grade_tests.sh 's/CC="sh $0 compile $as_it_is"/CC=$as_it_is/'
 mutant root tests_that_search_their_program grade_tests.sh "s/^        unused=.*/        unused=''/"
+mutant root tests_that_look_who_calls grade_tests.sh 's|--errors "$folder/errors"|--errors "$folder/$1.errors"|'
 mutant - tests_that_measure_their_program grade_tests.sh 's/ -Wl,-s / /'
 mutant - tests_that_never_end confine.c 's/RLIMIT_CPU/RLIMIT_CORE/; s/late ? "time"/late ? "exited 0"/; s/"time"/"exited 0"/'
 
