@@ -131,6 +131,12 @@ void standard_softmax(const float *x, float *y, size_t n)
     right(x, y, n);
 }
 END
+    cheat_source 'test.h: No such file' <<END  # and by one of the course's
+#define CRITERION_H_
+#define Test(suite, name, ...) static void unused(void)
+#include "common/tests/test.h"
+TEST(_, asan_on_error) { }
+END
 fi
 if is_wanted answers_that_forge_lines; then
     mkdir -p "$work/in"
