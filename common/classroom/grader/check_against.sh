@@ -7,7 +7,7 @@
 build=$1 mine=$2 stage=$3
 
 die() {
-    echo "check-against: $1: $2" >&2
+    printf '%s\n' "check-against: $1: $2" >&2
     exit 2
 }
 [ -d "$mine" ] || die OUTPUTS "expected a folder of .npy files, found '$mine'"

@@ -5,7 +5,7 @@
 . common/classroom/starter/exercise.sh
 
 die() {
-    echo "$command: $1: $2" >&2
+    printf '%s\n' "$command: $1: $2" >&2
     exit 2
 }
 [ -d "$folder" ] || die FOLDER "expected a folder of submissions, found '$folder'"

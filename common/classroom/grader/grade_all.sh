@@ -55,7 +55,7 @@ while [ "$line" -lt "$all" ]; do
         graded=$((graded + 1))
     else
         failed=$((failed + 1)) note="not graded: $(head -n 1 "$there/said")"
-        echo "grade-all: $name: $note" >&2
+        printf '%s\n' "grade-all: $name: $note" >&2
         printf 'submission,note\n%s,%s\n' "$(field "$name")" "$(field "$note")" >"$there/row.csv"
     fi
 done

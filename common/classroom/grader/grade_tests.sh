@@ -36,7 +36,7 @@ TASKS=$((40 + AT_ONCE * 2 * cores))
 
 if [ "$1" = submission ]; then
     submission=$2 given=$2
-    bad() { echo "make grade-tests: SUBMISSION=$given: $1" >&2; exit 2; }
+    bad() { printf '%s\n' "make grade-tests: SUBMISSION=$given: $1" >&2; exit 2; }
     [ -n "$submission" ] || bad 'expected a folder or an archive that a starter made'
     [ -f "$submission" ] || [ -d "$submission" ] || bad 'there is no such file or folder'
     . "$(dirname "$0")/archive.sh"
@@ -262,6 +262,7 @@ fi
 
 chapter=$1 mine=$2 grader=$build/grader
 command -v "${CC%% *}" >/dev/null || { echo "make grade-tests: $CC: expected a compiler" >&2; exit 2; }
+umask 022  # users who own nothing read what is made here
 work=$(mktemp -d "${TMPDIR:-/tmp}/grade-tests.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM HUP PIPE  # as when somebody reads the first line only
@@ -286,6 +287,7 @@ flags=$(for flag in $FLAGS; do
 done)
 # shellcheck disable=SC2086,SC2154  # lists of words; room.sh's
 if ! in_room "$work/log" '' "$compiler" ${CC#"${CC%% *}"} $flags -fno-common -c "$file" -o made/test_mine.o || [ -n "$other" ]; then
+    [ -n "$other" ] || compiler_works || { echo "make grade-tests: $CC: expected to compile an empty program here, found: $found" >&2; exit 2; }
     [ -z "$other" ] || echo "it includes $other, which is not among the chapter's headers" >"$work/log"
     sed "s|headers/||g" "$work/log" | tr -cd ' -~\n' | head -n 20
     echo 'The tests do not compile: 0 points.'

@@ -32,6 +32,16 @@ in_room() {  # file for what is said, pattern, words of a compiler...
     return $in_room
 }
 
+# Where nothing compiles it is this machine that fails, as with limits that are too low, and nothing may be said of what was
+# handed in. $found is then what the compiler said.
+compiler_works() {
+    echo 'int main(void) { return 0; }' >"$room/source/nothing.c"
+    # shellcheck disable=SC2086  # lists of words
+    in_room "$work/nothing" '' "$compiler" ${CC#"${CC%% *}"} source/nothing.c -o made/nothing && return
+    found=$(cat "$work/nothing" "$work/verdict" | head -n 1)
+    return 1
+}
+
 foreign() {  # pattern
     cd "$room" || return
     while IFS= read -r used; do

@@ -8,7 +8,7 @@ here=common/classroom/starter
 points=$chapter/exercise/points
 . "$here/exercise.sh"
 
-refuse() { echo "make starter-$number: $1" >&2; exit 2; }
+refuse() { printf '%s\n' "make starter-$number: $1" >&2; exit 2; }
 
 [ -n "$out" ] || refuse "OUT: expected the name of a folder to be written, as in OUT=starter"
 [ ! -e "$out" ] && [ ! -L "$out" ] || refuse "OUT=$out: it is there already; expected a name that is free"

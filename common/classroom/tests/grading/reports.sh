@@ -194,7 +194,7 @@ if is_wanted machine_that_fails; then
         wrong="$wrong; $2: $said"
     }
     if [ "$(uname)" = Linux ]; then
-        fails '.*: expected to run it here, found: not started' 'ulimit -v 100000'
+        fails '.*: expected to compile an empty program here, found: not started' 'ulimit -v 100000'
         fails 'cc --no-such-word: expected to compile an empty program here' 'CC="cc --no-such-word"'
         mkdir "$work/in/full"
         if [ -n "$root" ] && mount -t tmpfs -o size=1m none "$work/in/full" 2>/dev/null; then

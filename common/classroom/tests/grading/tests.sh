@@ -273,6 +273,15 @@ END
 fi
 # However they are packed: all are handed to make as they are in the course's own folder. The first is graded, of the others a
 # program in make's place says which test it was handed.
+# Tests that compile are not said not to: not under root's mask, which is often 077, nor under limits that are too low for a compiler.
+if is_wanted tests_where_the_machine_fails; then
+    wrong=''
+    said=$(umask 077; graded_tests <01_standard_softmax/tests/mine.c)
+    case $said in *'pass with the right version'*) ;; *) wrong="with a mask of 077: $said" ;; esac
+    said=$(ulimit -v 900000; graded_tests <01_standard_softmax/tests/mine.c)
+    case $(uname),$said in Linux,*': expected to compile an empty program here'* | [!L]*) ;; *) wrong="$wrong with a limit: $said" ;; esac
+    if [ -z "$wrong" ]; then pass; else fail "$wrong"; fi
+fi
 if is_wanted tests_in_archives; then
     wrong=''
     packed() {  # name, words: what is said of it begins like that
