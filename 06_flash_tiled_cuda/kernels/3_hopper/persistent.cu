@@ -1,11 +1,11 @@
 /*
- * A block for each multiprocessor, which takes one tile of queries after the other.
+ * A block for each multiprocessor, which takes one tile of queries after another.
  *
- * pingpong, and a block stays. Its producer takes the number of the next tile from a counter in global memory, works out
- * which tile that is, gives it to the consumers, and loads its Q and its keys as soon as there is room. Q is let go
- * with the last keys. So the next ones are on their way while the consumers still make the last weights of the tile
- * before, multiply them, and write its O. Stages and phases go on counting from one tile of queries to the next. All this
- * is in parts/persistent.cuh; here a block begins, and here is how it writes O.
+ * Before, each tile had a block of its own; now a block stays. Its producer takes the number of the next tile from a counter
+ * in global memory, works out which tile that is, tells the consumers, and loads its Q and its keys as soon as there is
+ * room. Consumers release Q with the last keys. So the next Q and keys are loaded while they still compute the last weights
+ * of the tile before, multiply them, and write its O. Stages and phases continue from one tile to the next. All this is in
+ * parts/persistent.cuh; here is how a block begins, and how it writes O.
  *
  * A counter and the longest first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention,
  * hopper/tile_scheduler.hpp.
