@@ -139,7 +139,8 @@ class Claims(unittest.TestCase):
 
     def test_dQ_is_stored_while_dK_is_made(self):
         self.refused(self.wrong_hopper_07(without("STS.64")), "15 STS.64 of dQ between the wait for dQ and that for dK")
-        self.refused(self.wrong_hopper_07(without("WARPGROUP.DEPBAR.LE gsb0, 0x0")), "0 STS.64 of dQ between the wait")
+        without_the_last = "\n".join(self.wrong_hopper_07(without("WARPGROUP.DEPBAR.LE gsb0, 0x0")))
+        self.assertIn("0 STS.64 of dQ between the wait", without_the_last)  # and a round has no end
         self.refused(self.wrong_hopper_07(lambda text: text.replace("gsb0, 0x1", "gsb0, 0x0")), "0 STS.64 of dQ between")
 
     def test_registers_and_turns(self):
