@@ -1,5 +1,6 @@
 #include "common/check/plain.h"
 
+#include "common/check/reference.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 
@@ -227,20 +228,11 @@ struct share {
     float of_Q, of_dO;
 };
 
-static bool sees_any(const struct attention *p, size_t b, size_t h, size_t i, const size_t *rows,
-                     size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (visible(p, b, h, i, rows[k] % p->Nk))
-            return true;
-    return false;
-}
-
 static void shares_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i,
                             const size_t *rows, size_t count, struct share *shares)
 {
-    if (!sees_any(p, b, h, i, rows, count))
+    if (!reference_attends_to_any(p, b, h, i, rows, count))
         return;
     float *P = allocate(p->Nk, sizeof *P, "a row of P"),
           *dP = allocate(p->Nk, sizeof *dP, "a row of dP");

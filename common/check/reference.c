@@ -221,9 +221,8 @@ struct share {
     double of_Q, of_dO;
 };
 
-/* Does query (b, h, i) see any of these keys? */
-static bool sees_any(const struct attention *p, size_t b, size_t h, size_t i, const size_t *rows,
-                     size_t count)
+bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, size_t i,
+                              const size_t *rows, size_t count)
 {
     for (size_t k = 0; k < count; k++)
         if (visible(p, b, h, i, rows[k] % p->Nk))
@@ -236,7 +235,7 @@ static void shares_of_query(const struct attention *p, const float *Q, const flo
                             const float *V, const float *dO, size_t b, size_t h, size_t i,
                             const size_t *rows, size_t count, struct share *shares)
 {
-    if (!sees_any(p, b, h, i, rows, count))
+    if (!reference_attends_to_any(p, b, h, i, rows, count))
         return;
     double *P = allocate(p->Nk, sizeof *P, "a row of P"),
            *d_dot = allocate(p->Nk, sizeof *d_dot, "a row of dS");

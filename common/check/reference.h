@@ -37,6 +37,10 @@ void reference_backward(const struct attention *p, const float *Q, const float *
 double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i);
 
+/* Does query (b, h, i) attend to any of these keys? They are `count` rows of K. */
+bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, size_t i,
+                              const size_t *rows, size_t count);
+
 /* The row of dQ that belongs to query (b, h, i): d elements. */
 void reference_backward_query(const struct attention *p, const float *Q, const float *K,
                               const float *V, const float *dO, size_t b, size_t h, size_t i,

@@ -1,6 +1,6 @@
 /*
  * What a student's program is tried on: sizes and kinds of input, the same for everybody, with numbers from a
- * seed that nobody knows beforehand.
+ * seed that is not known before.
  */
 #include "common/classroom/grader/grade.h"
 

@@ -22,7 +22,7 @@ enum timeline_unit { TIMED_COPIES, TIMED_SUMS, TIMED_PRODUCTS, TIMED_EXPONENTIAL
 using gate = unsigned;
 enum : unsigned { NO_GATE = 0xffffffff };
 
-/* Work for a unit. The thread of this number issues it, or it begins when `needs` opens; when it is done, `gives` is told. */
+/* Work for a unit. Thread `thread` issues it, or it starts when `needs` opens; when it is done, it counts towards `gives`. */
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
