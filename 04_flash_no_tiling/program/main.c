@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     float *checked_lse = attention_check_rows(&check, lse, 1);
     float *before = small ? standard_rows(&input, &check) : NULL;
     const struct attention_errors errors = attention_check_report(
-        &check, p, checked, checked_lse, small ? "standard attention" : NULL, before);
+        &check, checked, checked_lse, small ? "standard attention" : NULL, before);
     attention_write(&options, &input, O, lse);
     if (options.bench)
         bench_against_standard(options.csv);

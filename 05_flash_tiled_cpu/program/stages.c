@@ -76,57 +76,30 @@ void previous_free(struct previous *previous)
     previous->rows = NULL;
 }
 
-/* Row o of (scale Q K^T) V for one query, in double and as float32 computes it. */
-static void product_row(struct head a, size_t i, double *right, float *plain)
-{
-    const size_t d = a.p->d;
-    for (size_t k = 0; k < d; k++)
-        plain[k] = 0.0f, right[k] = 0.0;
-    for (size_t j = 0; j < a.p->Nk; j++) {
-        double score = 0.0;
-        float score_f = 0.0f;
-        for (size_t k = 0; k < d; k++) {
-            score += (double)a.Q[i * d + k] * (double)a.K[j * d + k];
-            score_f += a.Q[i * d + k] * a.K[j * d + k];
-        }
-        for (size_t k = 0; k < d; k++) {
-            right[k] += (double)a.p->scale * score * (double)a.V[j * d + k];
-            plain[k] += a.p->scale * score_f * a.V[j * d + k];
-        }
-    }
-}
-
-/* The same rows as `check`, with what is right for block_matmul, which has no softmax. */
+/* The same rows as `check`, with what is right for block_matmul, which has no softmax and no lse. */
 static struct attention_check check_of_product(const struct attention_input *input,
                                                const struct attention_check *check)
 {
     const struct attention *p = &input->p;
-    struct attention_check c = {
-        .count = check->count,
-        .shape = { p->B, p->H, p->Nq, p->d },
-        .rows = allocate(check->count, sizeof *c.rows, "the rows to check"),
-        .values = allocate(p->B * p->H, sizeof *c.values, "the sizes of values"),
-        .right = allocate(check->count * p->d, sizeof *c.right, "the reference"),
-        .lse = allocate(check->count, sizeof *c.lse, "the reference"),
-        .plain = allocate(check->count * p->d, sizeof *c.plain, "the textbook product"),
-        .plain_lse = allocate(check->count, sizeof *c.plain_lse, "the textbook product"),
-    };
-    memcpy(c.values, check->values, p->B * p->H * sizeof *c.values);
+    struct attention_check c = *check;
+    c.rows = allocate(c.count, sizeof *c.rows, "the rows to check");
+    c.O = allocate(c.count * p->d, sizeof *c.O, "the reference");
+    c.lse = NULL;
+    memcpy(c.rows, check->rows, c.count * sizeof *c.rows);
     for (size_t k = 0; k < c.count; k++) {
-        const size_t row = c.rows[k] = check->rows[k];
-        c.lse[k] = 0.0, c.plain_lse[k] = 0.0f;
-        product_row(head_of(p, row / p->Nq, input->Q, input->K, input->V, NULL, NULL), row % p->Nq,
-                    c.right + k * p->d, c.plain + k * p->d);
+        const size_t row = c.rows[k], head = row / p->Nq;
+        rounding_product_row(p, input->Q, input->K, input->V, head / p->H, head % p->H,
+                             row % p->Nq, c.O + k * p->d);
     }
     return c;
 }
 
-static struct attention_errors compare(const struct attention_check *check,
-                                       const struct attention *p, const float *O, const float *lse,
-                                       const char *name, const float *before, bool tell)
+static struct attention_errors compare(const struct attention_check *check, const float *O,
+                                       const float *lse, const char *name, const float *before,
+                                       bool tell)
 {
-    return tell ? attention_check_report(check, p, O, lse, name, before)
-                : attention_check_errors(check, p, O, lse, before);
+    return tell ? attention_check_report(check, O, lse, name, before)
+                : attention_check_errors(check, O, lse, before);
 }
 
 struct attention_errors step_check(const struct step *step, const struct attention_input *input,
@@ -139,12 +112,12 @@ struct attention_errors step_check(const struct step *step, const struct attenti
     struct attention_errors errors;
     if (step->is_product) {
         struct attention_check product = check_of_product(input, check);
-        errors = compare(&product, p, O, NULL, NULL, NULL, tell);
+        errors = compare(&product, O, NULL, NULL, NULL, tell);
         attention_check_end(&product);
     } else {
         if (step->supports & SUPPORTS_LSE)
             lse = attention_check_rows(check, r->lse, 1);
-        errors = compare(check, p, O, lse, previous->name, previous->rows, tell);
+        errors = compare(check, O, lse, previous->name, previous->rows, tell);
     }
     free(lse);
     free(O);

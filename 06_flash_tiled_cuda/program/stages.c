@@ -87,8 +87,8 @@ struct verdict kernel_check(const struct attention_input *input,
     struct verdict v = { .before = previous->name ? previous->name : "05" };
     float *O = attention_check_rows(check, r->O, p->d);
     float *lse = attention_check_rows(check, r->lse, 1);
-    v.errors = tell ? attention_check_report(check, p, O, lse, previous->name, previous->rows)
-                    : attention_check_errors(check, p, O, lse, previous->rows);
+    v.errors = tell ? attention_check_report(check, O, lse, previous->name, previous->rows)
+                    : attention_check_errors(check, O, lse, previous->rows);
     v.previous = previous->name ? v.errors.previous : v.errors.other;
     free(lse);
     free(O);

@@ -9,33 +9,19 @@
 
 enum { DQ, DK, DV, GRADIENTS };
 
-/*
- * What can be wrong with a gradient for no fault of its maker's (tolerance.h): `size` is that of a usual term with a weight
- * of 1, `rounded` that of a usual sum of such terms, with the weights that they have and signs by chance.
- */
-struct gradient_terms {
-    double size[GRADIENTS], rounded[GRADIENTS], lse;
-};
-struct gradient_terms gradient_terms_of(const struct attention *p, const float *Q, const float *K,
-                                        const float *V, const float *dO);
-
-/* Some rows of the gradients: which, and what the reference and the textbook have for them. */
+/* Some rows of the gradients: which, and what they should be. */
 struct gradient_check {
-    struct gradient_terms terms;
-    enum dtype type;  // of the inputs, and of what is rounded on the way
-    enum dtype
-        stored;  // in which the gradients were stored: float32, unless a maker says otherwise
-    size_t shape[GRADIENTS][4];  // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
-    size_t count[GRADIENTS];     // of rows
-    size_t *rows[GRADIENTS];     // (b heads + h) N + row of each
-    double *right[GRADIENTS];    // (count, d) each: the reference
-    float *plain[GRADIENTS];     // the same from the textbook in float32
+    enum dtype stored;             // in which gradients are stored: float32, unless a maker says otherwise
+    size_t shape[GRADIENTS][4];    // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
+    size_t count[GRADIENTS];       // of rows
+    size_t *rows[GRADIENTS];       // (b heads + h) N + row of each, in order
+    struct exact *right[GRADIENTS];  // (count, d) each
 };
 
-/* Of a large problem: so many rows of dQ, and of dK and dV, unless all are asked for. */
-enum { GRADIENT_CHECK_ROWS = 64, GRADIENT_CHECK_KEYS = 16 };
-
-/* Works out what is right: for all rows if they are few or `all` is true, else for some. */
+/*
+ * Works out what is right: for all rows if they are few or `all` is true. Else for some rows of dQ, chosen as those of
+ * O are, and for 16 rows of dK and dV, which lie in one head.
+ */
 struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,
                                            bool all);
 void gradient_check_end(struct gradient_check *check);
@@ -44,7 +30,8 @@ void gradient_check_end(struct gradient_check *check);
 struct gradient_pair {
     struct comparison reference, previous;  // `with` is NULL where there is none
     const char *name;                       // of the stage before
-    double *wide;                           // that stage in double
+    struct exact *right;                    // what it should be, stored as it is
+    struct exact *from_previous;            // what that stage leads us to expect
     float *got, *before;                    // the checked rows
 };
 struct gradient_verdict {

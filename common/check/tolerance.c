@@ -2,11 +2,14 @@
 
 #include "common/cpu/memory.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+
+static const double MOST = 10.0;  // z of one element
+static const double OF_MANY[] = {
+    [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0
+};
 
 static enum mismatch mismatch_of(float got, double expected)
 {
@@ -19,25 +22,34 @@ static enum mismatch mismatch_of(float got, double expected)
     return MATCHED;
 }
 
-/* Takes element i into account; `rms` holds the sum of squares for now. */
-static void take(struct difference *d, size_t i, float got, double expected)
+/* Keeps the largest error in units of what rounding explains, and what it is the error of; NaN is the largest. */
+static void keep(struct difference *d, double explained, enum extent extent, size_t farthest)
 {
-    const enum mismatch mismatch = mismatch_of(got, expected);
-    const bool first_mismatch = mismatch && d->mismatched++ == 0;
+    if (explained <= d->explained)
+        return;
+    d->explained = isnan(explained) ? (double)INFINITY : explained;
+    d->extent = extent;
+    d->farthest = farthest;
+}
+
+/* Takes note of the error of element k, and returns its z. */
+static double take(struct difference *d, size_t k, float got, struct exact expected)
+{
+    const enum mismatch mismatch = mismatch_of(got, expected.value);
+    const bool first_mismatch = mismatch && d->mismatched++ == 0, counts = d->mismatched == 0;
     double error = 0.0;
-    if (!mismatch && isfinite(expected)) {
-        error = fabs((double)got - expected);
-        d->rms += error * error;
-        if (expected != 0.0)
-            d->max_rel = fmax(d->max_rel, error / fabs(expected));
-    }
-    if (first_mismatch || (d->mismatched == 0 && (i == 0 || error > d->max_abs))) {
+    if (!mismatch && isfinite(expected.value))
+        error = fabs((double)got - expected.value);
+    if (first_mismatch || (counts && (k == 0 || error > d->max_abs))) {
         d->mismatch = mismatch;
-        d->worst = i;
+        d->worst = k;
         d->got = (double)got;
-        d->expected = expected;
+        d->expected = expected.value;
     }
     d->max_abs = fmax(d->max_abs, error);
+    if (error > 0.0)
+        keep(d, error / (expected.bias + MOST * expected.sigma), OF_ELEMENT, k);
+    return error <= expected.bias ? 0.0 : (error - expected.bias) / expected.sigma;
 }
 
 double worse_error(double a, double b)
@@ -45,129 +57,88 @@ double worse_error(double a, double b)
     return isnan(a) || a >= b ? a : b;
 }
 
-struct difference difference_between(const float *got, const double *expected, size_t n)
+/* The root mean square of n independent z, whose squares add up to `squares`; `farthest` is the largest of them. */
+static void measure(struct difference *d, enum extent extent, double squares, size_t n, size_t farthest)
 {
-    struct difference d = { .count = n };
-    for (size_t i = 0; i < n; i++)
-        take(&d, i, got[i], expected[i]);
-    d.rms = n > d.mismatched ? sqrt(d.rms / (double)(n - d.mismatched)) : 0.0;
+    const double most = OF_MANY[extent] + (MOST - OF_MANY[extent]) / sqrt((double)n);
+    keep(d, sqrt(squares / (double)n) / most, extent, farthest);
+}
+
+/* Has row i other values than the one before? Rows of queries that are the same are off by the same. */
+static bool is_new(const struct exact *expected, size_t i, size_t cols)
+{
+    for (size_t c = 0; c < cols; c++)
+        if (i == 0 || expected[i * cols + c].value != expected[(i - 1) * cols + c].value)
+            return true;
+    return false;
+}
+
+struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
+                                     size_t cols)
+{
+    struct difference d = { .max_abs = 0.0 };
+    double *columns = allocate(cols, sizeof *columns, "sums over columns"), head = 0.0, most = 0.0;
+    double *most_of = allocate(cols, sizeof *most_of, "the largest errors of columns");
+    size_t *at = allocate(cols, sizeof *at, "their places"), distinct = 0, farthest = 0;
+    for (size_t c = 0; c < cols; c++)
+        columns[c] = most_of[c] = 0.0, at[c] = c;
+    for (size_t i = 0; i < rows; i++) {
+        double row = 0.0, most_of_row = 0.0;
+        size_t in_row = i * cols;
+        distinct += is_new(expected, i, cols);
+        for (size_t c = 0; c < cols; c++) {
+            const size_t k = i * cols + c;
+            const double z = take(&d, k, got[k], expected[k]);
+            row += z * z;
+            columns[c] += z * z;
+            if (!(z <= most_of_row))
+                most_of_row = z, in_row = k;
+            if (!(z <= most_of[c]))
+                most_of[c] = z, at[c] = k;
+        }
+        head += row;
+        if (!(most_of_row <= most))
+            most = most_of_row, farthest = in_row;
+        measure(&d, OF_ROW, row, cols, in_row);
+    }
+    // a mean over `rows` rows, of which so many are independent
+    for (size_t c = 0; c < cols; c++)
+        measure(&d, OF_COLUMN, columns[c] * (double)distinct / (double)rows, distinct, at[c]);
+    measure(&d, OF_HEAD, head * (double)distinct / (double)rows, distinct * cols, farthest);
+    free(columns);
+    free(most_of);
+    free(at);
     return d;
 }
 
-/* The distance from |x| to the next float32 above it. */
-static double ulp(double x)
+bool is_explained(struct difference difference)
 {
-    return x < (double)FLT_MIN ? (double)FLT_TRUE_MIN : ldexp(1.0, ilogb(x) - (FLT_MANT_DIG - 1));
+    return difference.mismatched == 0 && difference.explained <= 1.0;
 }
 
-/* The largest of the finite numbers. */
-static double largest_of(const double *x, size_t n)
+/* The first that is wrong, else the one with the larger error; how much is explained of the worst is of both. */
+static struct difference worse_difference(struct difference a, struct difference b)
 {
-    double largest = 0.0;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(x[i]))
-            largest = fmax(largest, fabs(x[i]));
-    return largest;
+    if (!is_explained(a))
+        return a;
+    const double explained = fmax(a.explained, b.explained);
+    struct difference worse = !is_explained(b) || b.max_abs > a.max_abs ? b : a;
+    worse.explained = explained;
+    return worse;
 }
 
-/* The distance to the next float32 from the largest of the finite numbers in x, at least `least`. */
-static double ulp_of_largest(const double *x, size_t n, double least)
+struct difference difference_between_heads(const float *got, const struct exact *expected,
+                                           size_t heads, size_t rows, size_t cols)
 {
-    return ulp(fmax(largest_of(x, n), least));
-}
-
-struct allowance allowance_for(const float *plain, const double *reference, size_t n,
-                               enum direction direction)
-{
-    const double of_max = direction == FORWARD ? 4.0 : 6.0;
-    const double of_rms = direction == FORWARD ? 2.0 : 3.0;
-    const struct difference textbook = difference_between(plain, reference, n);
-    const double floor = 8.0 * ulp_of_largest(reference, n, 0.0);
-    return (struct allowance){
-        .max_abs = of_max * textbook.max_abs + floor,
-        .rms = of_rms * textbook.rms + floor,
-    };
-}
-
-struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
-                                    size_t terms, size_t sums, double term)
-{
-    struct allowance allowance = allowance_for(plain, reference, n, FORWARD);
-    const double luck = sqrt((double)terms / (double)sums) * ulp_of_largest(reference, n, term);
-    allowance.max_abs += luck;
-    allowance.rms += luck;
-    return allowance;
-}
-
-struct allowance allowance_of_type(struct allowance allowance, const double *reference, size_t n,
-                                   enum dtype type)
-{
-    if (type == DTYPE_F32)
-        return allowance;
-    const double one = ldexp(ulp_of_largest(reference, n, 0.0), FLT_MANT_DIG - dtype_digits(type));
-    allowance.max_abs += 8.0 * one;
-    allowance.rms += one;
-    return allowance;
-}
-
-static struct allowance and_more(struct allowance allowance, double more)
-{
-    allowance.max_abs += 4.0 * more;  // terms four times as large are not rare
-    allowance.rms += more;
-    return allowance;
-}
-
-struct allowance allowance_for_output(const float *plain, const double *reference, size_t n,
-                                      size_t terms, size_t sums, double term, double lse)
-{
-    return and_more(allowance_for_sums(plain, reference, n, terms, sums, term),
-                    0.5 * ulp(lse) * fmax(largest_of(reference, n), term));
-}
-
-struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
-                                        double term, double lse)
-{
-    const double largest = largest_of(reference, n);
-    const double cancelled = 8.0 * (ulp(fmax(largest, term)) - ulp(largest));
-    return and_more(allowance_for(plain, reference, n, GRADIENT),
-                    cancelled + 0.5 * ulp(lse) * fmax(largest, term));
-}
-
-struct allowance allowance_for_rounded_gradient(struct allowance allowance, double sum,
-                                                enum dtype type)
-{
-    if (type == DTYPE_F32)
-        return allowance;
-    const double more = ldexp(ulp(sum), FLT_MANT_DIG - dtype_digits(type));
-    allowance.max_abs += more;
-    allowance.rms += more;
-    return allowance;
-}
-
-struct allowance allowance_for_stored(struct allowance allowance, const double *reference, size_t n,
-                                      enum dtype type)
-{
-    if (type == DTYPE_F32)
-        return allowance;
-    const double one = ldexp(ulp_of_largest(reference, n, 0.0), FLT_MANT_DIG - dtype_digits(type));
-    const double half = 0.5 * fmax(one, type == DTYPE_F16 ? 0x1p-24 : 0.0);  // the smallest float16
-    allowance.max_abs += half;
-    allowance.rms += half;
-    return allowance;
-}
-
-struct allowance allowance_between(struct allowance allowance, struct difference other)
-{
-    return (struct allowance){
-        .max_abs = allowance.max_abs + other.max_abs,
-        .rms = allowance.rms + other.rms,
-    };
-}
-
-bool within(struct difference difference, struct allowance allowance)
-{
-    return difference.mismatched == 0 && difference.max_abs <= allowance.max_abs &&
-           difference.rms <= allowance.rms;
+    const size_t n = rows * cols;
+    struct difference worst = difference_between(got, expected, rows, cols);
+    for (size_t first = n; first < heads * n; first += n) {
+        struct difference d = difference_between(got + first, expected + first, rows, cols);
+        d.worst += first;
+        d.farthest += first;
+        worst = worse_difference(worst, d);
+    }
+    return worst;
 }
 
 void comparison_keep_worse(struct comparison *worst, struct comparison c)
@@ -176,10 +147,11 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c)
         *worst = c;
         return;
     }
-    const bool right = within(c.difference, c.allowance);
-    if (within(worst->difference, worst->allowance) &&
-        (!right || c.difference.max_abs > worst->difference.max_abs))
+    const struct difference worse = worse_difference(worst->difference, c.difference);
+    if (is_explained(worst->difference) &&
+        (!is_explained(c.difference) || c.difference.max_abs > worst->difference.max_abs))
         *worst = c;
+    worst->difference = worse;
 }
 
 char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size)

@@ -1,19 +1,22 @@
 /*
- * How far from right is a result, where, and is that too far?
+ * How far from right is a result, where, and is that more than rounding explains?
  *
- * The allowance is derived and not tuned. The textbook computation in the same precision
- * (plain.h), on the same input, has an error too. An implementation's rms error may be twice that,
- * its largest error four times that (gradients: three and six times), plus 8 ulp of the largest
- * reference value, because a largest error of a few ulp is luck.
+ * rounding.h gives for each element its exact value, sigma and bias. Then z = (|error| - bias) / sigma, or 0 if that is
+ * negative, is an error in units of what rounding does to that element, however large its neighbours are. A result is
+ * right if
  *
- * allowance_for is that, and the others add to it what their results cannot help: O goes by
- * allowance_for_output, lse by allowance_for_sums, a gradient by allowance_for_gradient, one that is stored in
- * 16 bits also by allowance_for_stored, and what is compared with the stage before by allowance_between.
+ *     z                                        is at most 10 at each element,
+ *     the root mean square of z over a row     is at most 3 for a long row,
+ *     over a column of a head                  at most 4 for a long column,
+ *     over a whole head                        at most 2 for a large head.
+ *
+ * A mean of few elements may be larger: of n independent ones base + (10 - base) / sqrt(n). Right results of all
+ * programs, on random and on difficult inputs, stay below two thirds of these limits (common/results/checks.md).
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
 
-#include "common/problem/dtype.h"
+#include "common/check/rounding.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,83 +28,36 @@ enum mismatch {
     INFINITE,       // an infinity where none was expected, or the other way round
 };
 
+/* Of what the error is larger than rounding explains, or nearest to that. */
+enum extent { OF_ELEMENT, OF_ROW, OF_COLUMN, OF_HEAD };
+
 struct difference {
-    size_t count;                  // elements compared
-    double max_abs, max_rel, rms;  // over the elements that match; max_rel where expected != 0
-    enum mismatch mismatch;        // the first one that is none …
-    size_t mismatched;             // … and how many there are
-    size_t worst;                  // index of the first mismatch, else of the largest error
-    double got, expected;          // there
+    double max_abs;         // the largest error of the elements that match
+    enum mismatch mismatch;  // the first one that is none …
+    size_t mismatched;       // … and how many there are
+    size_t worst;            // index of the first mismatch, else of the largest error …
+    size_t farthest;         // … and of the largest z, in the row or column that is off
+    double got, expected;    // at `worst`
+    double explained;        // the error in units of what rounding explains: over 1 is wrong
+    enum extent extent;      // of what
 };
 
 /* The larger one of two errors; NaN is worse than any number. */
 double worse_error(double a, double b);
 
-/* NaN equals NaN, and an infinity the same infinity; anything else that is not finite mismatches. */
-struct difference difference_between(const float *got, const double *expected, size_t n);
-
-struct allowance {
-    double max_abs, rms;
-};
-
-enum direction { FORWARD, GRADIENT };
-
-/* What an implementation is allowed, given what the textbook computation made of the same input. */
-struct allowance allowance_for(const float *plain, const double *reference, size_t n,
-                               enum direction direction);
-
 /*
- * The same for n results that hang on few long sums: a row of softmax on one, a head of attention on
- * one a query. The textbook's error is then few throws of the dice, and may be next to nothing. A sum
- * of so many terms is off by something like sqrt(terms) half ulps, and that of the terms' usual size
- * `term` where they cancel out: sqrt(terms/sums) ulp of the largest result, or of a term, are allowed
- * besides.
+ * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, and an infinity the same infinity; anything
+ * else that is not finite mismatches.
  */
-struct allowance allowance_for_sums(const float *plain, const double *reference, size_t n,
-                                    size_t terms, size_t sums, double term);
+struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
+                                     size_t cols);
 
-/*
- * The same for outputs of attention with an lse of at most `lse`. That is the size of the scores that weigh:
- * another order of their sums rounds them otherwise, and moves each weight by half an ulp of it, of itself.
- */
-struct allowance allowance_for_output(const float *plain, const double *reference, size_t n,
-                                      size_t terms, size_t sums, double term, double lse);
+/* The same of several heads, one after the other: the worst of them, with its places in the whole. */
+struct difference difference_between_heads(const float *got, const struct exact *expected,
+                                           size_t heads, size_t rows, size_t cols);
 
-/*
- * The allowance of a result of `type`: for one of 16 bits the ulp of the floor is that type's. Of the rms error
- * only one such ulp is forgiven: eight would be more than many a wrong result is off by.
- */
-struct allowance allowance_of_type(struct allowance allowance, const double *reference, size_t n,
-                                   enum dtype type);
-
-/*
- * The same for a gradient that was computed again from a stored lse. Its sums have terms that cancel out, of
- * the usual size `term`: so its floor is 8 ulp of those, if they are larger than any result. And the lse, at
- * most `lse`, was rounded to float32: each weight e^{x - lse} is off by half that, of itself.
- */
-struct allowance allowance_for_gradient(const float *plain, const double *reference, size_t n,
-                                        double term, double lse);
-
-/*
- * The allowance of a gradient for which weights, O and dS were rounded to `type` on the way. The textbook's were too, but
- * where a gradient hangs on few of them it may have had luck: an ulp of `type` is allowed besides, for a number as large as
- * `sum`. That is the usual size of a sum of the gradient's terms, with the weights that they have and signs by chance.
- */
-struct allowance allowance_for_rounded_gradient(struct allowance allowance, double sum,
-                                                enum dtype type);
-
-/* The allowance of a result that was rounded to `type` at the end: each number is off by at most half an ulp more. */
-struct allowance allowance_for_stored(struct allowance allowance, const double *reference, size_t n,
-                                      enum dtype type);
-
-/*
- * What two implementations of one thing may differ by: the allowance of the one under test plus
- * the error that the other was seen to have (the triangle inequality).
- */
-struct allowance allowance_between(struct allowance allowance, struct difference other);
-
-/* False for NaN, unmatched infinities, elements never written, and errors over the allowance. */
-bool within(struct difference difference, struct allowance allowance);
+/* False for NaN, unmatched infinities, elements never written, and errors that rounding does not explain. */
+bool is_explained(struct difference difference);
 
 /*
  * The shape of a result, and what its axes are called: "row, column". Where only some rows of it
@@ -120,9 +76,8 @@ struct comparison {
     const char *of;    // "dQ", or NULL: there is one result only
     const char *with;  // "double reference"
     const float *got;
-    const double *expected;
+    const struct exact *expected;
     struct difference difference;
-    struct allowance allowance;
     struct axes axes;
 };
 

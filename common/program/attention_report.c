@@ -24,11 +24,10 @@ void attention_describe(const struct attention_input *input)
 }
 
 struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const struct attention *p, const float *O,
-                                               const float *lse, const char *name,
+                                               const float *O, const float *lse, const char *name,
                                                const float *before)
 {
-    struct attention_verdict v = attention_verdict_of(check, p, O, lse, name, before);
+    struct attention_verdict v = attention_verdict_of(check, O, lse, name, before);
     struct comparison lines[4] = { v.reference };
     size_t n = 1;
     if (v.lse.with)
@@ -38,9 +37,11 @@ struct attention_errors attention_check_report(const struct attention_check *che
     if (v.previous.with)
         lines[n++] = v.previous;
     report_compared(lines, n);
-    if (check->count < attention_rows(p))
-        report_line("  checked at %zu of %zu rows, drawn by seed; --verify=all checks every row",
-                    check->count, attention_rows(p));
+    const size_t heads = check->shape[0] * check->shape[1], rows = heads * check->shape[2];
+    char of_rows[32];
+    if (check->count < rows)
+        report_line("  checked at %zu of %s rows%s; --verify=all checks every row", check->count,
+                    report_number(rows, of_rows), check->count < heads ? "" : ", every head");
     if (name && v.left_out == check->count)
         report_line("  %s cannot do this problem; the reference checks it", name);
     else if (name && v.left_out)

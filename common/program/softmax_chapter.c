@@ -1,7 +1,6 @@
 #include "common/program/softmax_chapter.h"
 
-#include "common/check/plain.h"
-#include "common/check/reference.h"
+#include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
 #include "common/measure/progress.h"
 #include "common/measure/traffic.h"
@@ -40,83 +39,63 @@ static size_t count(const struct softmax_chapter *chapter, const struct scores *
     return accesses;
 }
 
-/* What is right for every row, and what each row is allowed. */
-struct right {
-    double *reference;
-    float *plain;
-};
-
-static struct right right_of(const struct scores *scores)
+/* What is right for every row; free() it. */
+static struct exact *right_of(const struct scores *scores)
 {
-    const size_t n = scores->rows * scores->cols;
-    struct right right = {
-        .reference = allocate(n, sizeof(double), "the reference"),
-        .plain = allocate(n, sizeof(float), "the textbook softmax"),
-    };
+    struct exact *right = allocate(scores->rows * scores->cols, sizeof *right, "the reference");
     for (size_t i = 0; i < scores->rows; i++) {
         const size_t row = i * scores->cols;
         progress("reference", i, scores->rows);
-        reference_softmax(scores->x + row, right.reference + row, 1, scores->cols);
-        plain_softmax(scores->x + row, right.plain + row, 1, scores->cols);
+        rounding_softmax(scores->x + row, right + row, 1, scores->cols);
     }
     progress("reference", scores->rows, scores->rows);
     return right;
 }
 
-/* Row i of y against what it should be; `row` has its number. */
+/* Row *row of y against what it should be. */
 static struct comparison compare_row(const struct scores *scores, const char *with, const float *y,
-                                     const double *expected, struct allowance allowance,
-                                     const size_t *row)
+                                     const struct exact *expected, const size_t *row)
 {
     const size_t first = *row * scores->cols;
     return (struct comparison){
         .with = with,
         .got = y + first,
         .expected = expected + first,
-        .difference = difference_between(y + first, expected + first, scores->cols),
-        .allowance = allowance,
+        .difference = difference_between(y + first, expected + first, 1, scores->cols),
         .axes = { 2, scores->shape, "row, column", row, scores->cols },
     };
 }
 
 /*
- * Every row against the reference and against the previous stage, each by its own allowance, and
- * of each comparison the worst row reported. Where the previous stage itself is wrong, the
- * reference stands in for it.
+ * Every row against the reference and against the previous stage, and of each comparison the worst row reported. Where
+ * the previous stage itself is wrong, the reference stands in for it.
  */
 static struct summary compare(const struct softmax_chapter *chapter, const struct scores *scores,
                               const float *y)
 {
     const size_t cols = scores->cols, n = scores->rows * cols;
-    struct right right = right_of(scores);
+    struct exact *right = right_of(scores);
+    struct exact *before = allocate(n, sizeof *before, "the previous stage's output");
     size_t *numbers = allocate(scores->rows, sizeof *numbers, "the rows' numbers");
     float *previous = allocate(n, sizeof *previous, "the previous stage's output");
-    double *before = allocate(n, sizeof *before, "the previous stage's output");
     struct comparison worst[2] = { { 0 } };
     size_t stand_ins = 0, first_stand_in = 0;
     if (chapter->previous)
         scores_each_row(scores, chapter->previous, previous);
     for (size_t i = 0; i < scores->rows; i++) {
-        const size_t row = numbers[i] = i;
-        const double *reference = right.reference + row * cols;
-        const struct allowance allowance =
-            allowance_for_sums(right.plain + row * cols, reference, cols, cols, 1, 0.0);
-        const struct comparison c =
-            compare_row(scores, "double reference", y, right.reference, allowance, &numbers[i]);
-        comparison_keep_worse(&worst[0], c);
+        const size_t row = i * cols;
+        numbers[i] = i;
+        comparison_keep_worse(&worst[0],
+                              compare_row(scores, "double reference", y, right, &numbers[i]));
         if (!chapter->previous)
             continue;
-
-        const struct difference other = difference_between(previous + row * cols, reference, cols);
-        const bool usable = within(other, allowance);
-        for (size_t j = 0; j < cols; j++)
-            before[row * cols + j] = usable ? (double)previous[row * cols + j] : reference[j];
+        const bool usable = is_explained(difference_between(previous + row, right + row, 1, cols));
+        for (size_t j = row; j < row + cols; j++)
+            before[j] = usable ? rounding_between(right[j], previous[j]) : right[j];
         if (!usable && stand_ins++ == 0)
             first_stand_in = i;
-        const struct comparison p =
-            compare_row(scores, chapter->previous_name, y, before,
-                        usable ? allowance_between(allowance, other) : allowance, &numbers[i]);
-        comparison_keep_worse(&worst[1], p);
+        comparison_keep_worse(&worst[1],
+                              compare_row(scores, chapter->previous_name, y, before, &numbers[i]));
     }
     report_compared(worst, chapter->previous ? 2 : 1);
     if (stand_ins)
@@ -131,8 +110,7 @@ static struct summary compare(const struct softmax_chapter *chapter, const struc
     free(before);
     free(previous);
     free(numbers);
-    free(right.reference);
-    free(right.plain);
+    free(right);
     return summary;
 }
 

@@ -1,8 +1,6 @@
 #include "common/tests/backward.h"
 
 #include "common/check/gradient_check.h"
-#include "common/check/plain.h"
-#include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
@@ -13,71 +11,60 @@ struct backward_forms backward_forms = { .count = 1, .turn = 1 };
 
 enum { LARGE = 200000 };  // multiply-adds of Q K^T
 
-/* The three gradients, and what is right for each. */
-struct expected {
-    struct reference_results right;
-    struct gradient_terms terms;
-    float *plain[GRADIENTS], *got[GRADIENTS];
-};
-
 static size_t elements(const struct attention *p, size_t g)
 {
     return g == DQ ? attention_query_elements(p) : attention_key_elements(p);
 }
 
-static struct expected expected_of(const struct test_problem *t)
+/* Room for the gradients of a problem; free() each. */
+static void gradients_new(const struct attention *p, float *got[GRADIENTS])
 {
-    struct expected e = { .right = reference_results_of(t),
-                          .terms = gradient_terms_of(&t->p, t->Q, t->K, t->V, t->dO) };
-    for (size_t g = 0; g < GRADIENTS; g++) {
-        e.plain[g] = allocate(elements(&t->p, g), sizeof(float), "a gradient");
-        e.got[g] = allocate(elements(&t->p, g), sizeof(float), "a gradient");
-    }
-    plain_backward(&t->p, t->Q, t->K, t->V, t->dO, e.plain[DQ], e.plain[DK], e.plain[DV]);
-    return e;
+    for (size_t g = 0; g < GRADIENTS; g++)
+        got[g] = allocate(elements(p, g), sizeof *got[g], "a gradient");
 }
 
-static void expected_free(struct expected *e)
+static void gradients_free(float *got[GRADIENTS])
 {
-    reference_results_free(&e->right);
-    for (size_t g = 0; g < GRADIENTS; g++) {
-        free(e->plain[g]);
-        free(e->got[g]);
-    }
+    for (size_t g = 0; g < GRADIENTS; g++)
+        free(got[g]);
 }
 
-/* Fails, naming the problem, the form, the array and the place, unless gradient g is right. */
-static void assert_right(const struct expected *e, size_t g, const struct test_problem *t)
+static struct gradient_check check_of(const struct test_problem *t)
 {
-    static const char *const names[] = { "dQ", "dK", "dV" };
-    const struct attention *p = &t->p;
-    const size_t n = elements(p, g);
-    const double *const right = g == DQ ? e->right.dQ : g == DK ? e->right.dK : e->right.dV;
-    const struct difference d = difference_between(e->got[g], right, n);
-    const struct allowance a = allowance_for_stored(
-        allowance_for_rounded_gradient(
-            allowance_for_gradient(e->plain[g], right, n, e->terms.size[g], e->terms.lse),
-            e->terms.rounded[g], p->dtype),
-        right, n, backward_forms.stored);
-    const size_t shape[4] = { p->B, g == DQ ? p->H : p->Hkv, g == DQ ? p->Nq : p->Nk, p->d };
+    const struct attention_input input = { .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+    struct gradient_check check = gradient_check_begin(&input, t->dO, true);
+    check.stored = backward_forms.stored;
+    return check;
+}
+
+/* Fails, naming the problem, the form, the array and the place, unless a gradient is right. */
+static void assert_right(const struct comparison *c, const struct test_problem *t)
+{
+    const struct difference *d = &c->difference;
+    const size_t at = d->mismatched ? d->worst : d->farthest;
+    const size_t row = c->axes.rows[at / c->axes.row_length];
     char place[100];
-    cr_assert(within(d, a),
-              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written, the others "
-              "off by up to %.2g, allowed %.2g, rms %.2g, allowed %.2g)",
-              problem_text(t), backward_forms.text, names[g],
-              place_of(d.worst, 4, shape, place, sizeof place), d.got, d.expected, d.mismatched,
-              d.max_abs, a.max_abs, d.rms, a.rms);
+    cr_assert(is_explained(*d),
+              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
+              "%.3g of what rounding explains)",
+              problem_text(t), backward_forms.text, c->of,
+              place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims,
+                       c->axes.shape, place, sizeof place),
+              (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
 /* Runs the form into poisoned memory, and holds what it gives against what is expected. */
-static void assert_form(backward *f, struct expected *e, const struct test_problem *t, size_t form)
+static void assert_form(backward *f, const struct gradient_check *check, float *const got[GRADIENTS],
+                        const struct test_problem *t, size_t form)
 {
     backward_forms.now = form;
     for (size_t g = 0; g < GRADIENTS; g++)
-        poison_fill(e->got[g], elements(&t->p, g));
-    f(t, e->got[DQ], e->got[DK], e->got[DV]);
+        poison_fill(got[g], elements(&t->p, g));
+    f(t, got[DQ], got[DK], got[DV]);
+    struct gradient_verdict v = gradient_verdict_of(check, got, "the stage before", NULL);
     for (size_t g = 0; g < GRADIENTS; g++)
-        assert_right(e, g, t);
+        assert_right(&v.pairs[g].reference, t);
+    gradient_verdict_end(&v);
 }
 
 void assert_backward(backward *f, const struct test_problem *t)
@@ -87,10 +74,13 @@ void assert_backward(backward *f, const struct test_problem *t)
         return;
     const bool large = attention_rows(&t->p) * t->p.Nk * t->p.d > LARGE;
     const size_t next = large ? turns++ * backward_forms.turn : 0;
-    struct expected e = expected_of(t);
+    struct gradient_check check = check_of(t);
+    float *got[GRADIENTS];
+    gradients_new(&t->p, got);
     for (size_t k = 0; k < (large ? backward_forms.turn : backward_forms.count); k++)
-        assert_form(f, &e, t, (next + k) % backward_forms.count);
-    expected_free(&e);
+        assert_form(f, &check, got, t, (next + k) % backward_forms.count);
+    gradients_free(got);
+    gradient_check_end(&check);
 }
 
 static void at(backward *f, size_t B, size_t H, size_t Nq, size_t Nk, size_t d)
@@ -188,11 +178,14 @@ void assert_backward_ignores_queries_that_see_nothing(backward *f, unsigned opti
     size_t poisoned = 0;
     for (uint64_t seed = 1; seed <= all_or_few(40, 15); seed++) {
         struct test_problem t = random_problem(seed, most, options);
-        struct expected e = expected_of(&t);  // of what it is before NaN is there
+        struct gradient_check check = check_of(&t);  // of what it is before NaN is there
+        float *got[GRADIENTS];
+        gradients_new(&t.p, got);
         poisoned += problem_poison_queries_that_see_nothing(&t);
         for (size_t form = 0; form < backward_forms.count; form++)
-            assert_form(f, &e, &t, form);
-        expected_free(&e);
+            assert_form(f, &check, got, &t, form);
+        gradients_free(got);
+        gradient_check_end(&check);
         problem_free(&t);
     }
     cr_assert(poisoned > 100, "only %zu queries saw nothing: this tests nothing", poisoned);

@@ -1,8 +1,6 @@
 #include "common/tests/forward.h"
 
-#include "common/check/plain.h"
-#include "common/check/reference.h"
-#include "common/check/tolerance.h"
+#include "common/check/attention_check.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/tests/test.h"
@@ -15,60 +13,44 @@ struct forward_forms forward_forms = { .count = 1 };
 
 enum { LARGE = 4000000 };  // multiply-adds of Q K^T
 
-/* Fails, naming the problem, the form, the array and the place, unless `got` is right. */
-static void assert_right(const float *got, const double *right, const float *plain, size_t n,
-                         const char *array, enum dtype type, const struct test_problem *t)
+/* Fails, naming the problem, the form, the array and the place, unless the comparison is right. */
+static void assert_right(const struct comparison *c, const char *array,
+                         const struct test_problem *t)
 {
-    const struct difference d = difference_between(got, right, n);
-    const struct allowance a =
-        allowance_of_type(allowance_for(plain, right, n, FORWARD), right, n, type);
-    const size_t shape[4] = { t->p.B, t->p.H, t->p.Nq, t->p.d };
+    const struct difference *d = &c->difference;
+    const size_t at = d->mismatched ? d->worst : d->farthest;
+    const size_t row = c->axes.rows[at / c->axes.row_length];
     char place[100];
-    cr_assert(within(d, a),
-              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written, the others "
-              "off by up to %.2g, allowed %.2g)",
+    cr_assert(is_explained(*d),
+              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
+              "%.3g of what rounding explains)",
               problem_text(t), forward_forms.text, array,
-              place_of(d.worst, n == attention_rows(&t->p) ? 3 : 4, shape, place, sizeof place),
-              d.got, d.expected, d.mismatched, d.max_abs, a.max_abs);
+              place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims,
+                       c->axes.shape, place, sizeof place),
+              (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
-/* What is right for a problem, and what the textbook makes of it. */
-struct expected {
-    double *O, *lse;
-    float *plain_O, *plain_lse;
-};
-
-static struct expected expected_of(const struct test_problem *t)
+static struct attention_check check_of(const struct test_problem *t)
 {
-    const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
-    struct expected e = { allocate(n, sizeof *e.O, "O"), allocate(rows, sizeof *e.lse, "lse"),
-                          allocate(n, sizeof *e.plain_O, "O"),
-                          allocate(rows, sizeof *e.plain_lse, "lse") };
-    reference_forward(&t->p, t->Q, t->K, t->V, e.O, e.lse);
-    plain_forward(&t->p, t->Q, t->K, t->V, e.plain_O, e.plain_lse);
-    return e;
-}
-
-static void expected_free(struct expected *e)
-{
-    free(e->O);
-    free(e->lse);
-    free(e->plain_O);
-    free(e->plain_lse);
+    const struct attention_input input = { .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+    return attention_check_begin(&input, true);
 }
 
 /* The form that is `now`; lse may be NULL. */
-static void assert_form(forward *f, const struct test_problem *t, const struct expected *e,
-                        float *O, float *lse)
+static void assert_form(forward *f, const struct test_problem *t,
+                        const struct attention_check *check, float *O, float *lse)
 {
     const size_t n = attention_query_elements(&t->p), rows = attention_rows(&t->p);
     poison_fill(O, n);
     if (lse)
         poison_fill(lse, rows);
     f(&t->p, t->Q, t->K, t->V, O, lse);
-    assert_right(O, e->O, e->plain_O, n, lse ? "O" : "O without lse", t->p.dtype, t);
-    if (lse && !forward_forms.without_lse)
-        assert_right(lse, e->lse, e->plain_lse, rows, "lse", DTYPE_F32, t);
+    struct attention_verdict v = attention_verdict_of(
+        check, O, forward_forms.without_lse ? NULL : lse, "the stage before", NULL);
+    assert_right(&v.reference, lse ? "O" : "O without lse", t);
+    if (v.lse.with)
+        assert_right(&v.lse, "lse", t);
+    attention_verdict_end(&v);
 }
 
 void assert_forward(forward *f, const struct test_problem *t)
@@ -81,17 +63,17 @@ void assert_forward(forward *f, const struct test_problem *t)
     forward_forms.done++;
     float *O = allocate(attention_query_elements(p), sizeof *O, "O");
     float *lse = allocate(attention_rows(p), sizeof *lse, "lse");
-    struct expected e = expected_of(t);
+    struct attention_check check = check_of(t);
     const size_t next = turns[large]++ % forward_forms.count;
     for (size_t k = 0; k < (large ? 1 : forward_forms.count); k++) {
         forward_forms.now = large ? next : k;
-        assert_form(f, t, &e, O, lse);
+        assert_form(f, t, &check, O, lse);
     }
     if (!large) {
         forward_forms.now = next;
-        assert_form(f, t, &e, O, NULL);  // lse may be left out
+        assert_form(f, t, &check, O, NULL);  // lse may be left out
     }
-    expected_free(&e);
+    attention_check_end(&check);
     free(O);
     free(lse);
 }

@@ -23,7 +23,7 @@ static int verdict(size_t element, float fault, const float *before)
     O[element] += fault;
     struct attention_check check = attention_check_begin(&input, false);
     report_start("00", "test", "", true);
-    attention_check_report(&check, &input.p, O, lse, "the stage before", before);
+    attention_check_report(&check, O, lse, "the stage before", before);
     attention_check_end(&check);
     attention_input_free(&input);
     return report_finish();
@@ -65,11 +65,11 @@ TEST(attention_check, compares_with_another_stage_besides)
     before[9] += 1e-7f;
     check.other_name = "another";
     check.other = other;
-    struct attention_errors e = attention_check_errors(&check, &input.p, O, lse, before);
+    struct attention_errors e = attention_check_errors(&check, O, lse, before);
     cr_assert(e.right && e.has_previous && e.other > 1e-7 && e.previous > 5e-8 &&
                   e.previous < e.other,
               "other %g, previous %g", e.other, e.previous);
-    e = attention_check_errors(&check, &input.p, O, lse, NULL);
+    e = attention_check_errors(&check, O, lse, NULL);
     cr_assert(e.right && !e.has_previous && e.other > 1e-7, "alone: other %g", e.other);
     attention_check_end(&check);
     attention_input_free(&input);
@@ -92,26 +92,37 @@ TEST(attention_check, passes_what_is_right_where_values_cancel_out)
                 K[255 - j] = k, V[255 - j] = v;
             }
         plain_forward(&back, input.Q, input.K, input.V, O, lse);
-        cr_assert(attention_check_errors(&check, &back, O, lse, NULL).right, "seed %d is rejected",
+        cr_assert(attention_check_errors(&check, O, lse, NULL).right, "seed %d is rejected",
                   (int)seed);
         attention_check_end(&check);
         attention_input_free(&input);
     }
 }
 
-TEST(attention_check, draws_64_rows_of_a_large_problem)
+/* So many rows of a problem are checked, in order and each in its head. */
+static void checks(struct attention p, size_t count)
 {
-    struct attention_input input = attention_input_random(attention_of(1, 1, 1, 100, 3, 2), 1);
+    struct attention_input input = attention_input_random(p, 1);
     struct attention_check check = attention_check_begin(&input, false);
-    cr_assert(check.count == 100, "%zu rows of 100 are checked", check.count);
+    size_t heads = 0;
+    cr_assert(check.count == count, "%zu rows of %zu are checked", check.count, attention_rows(&p));
+    for (size_t k = 0; k < count; k++) {
+        cr_assert(check.rows[k] < attention_rows(&p) && (k == 0 || check.rows[k] >= check.rows[k - 1]));
+        const bool is_first = k == 0 || check.rows[k] / p.Nq != check.rows[k - 1] / p.Nq;
+        const bool is_last = k + 1 == count || check.rows[k] / p.Nq != check.rows[k + 1] / p.Nq;
+        heads += is_first;
+        cr_assert(!is_first || check.rows[k] % p.Nq == 0, "row %zu is the first of its head", check.rows[k]);
+        cr_assert(!is_last || check.rows[k] % p.Nq == p.Nq - 1, "row %zu is the last of its head", check.rows[k]);
+    }
+    cr_assert(heads == p.B * p.H, "%zu heads of %zu have a checked row", heads, p.B * p.H);
     attention_check_end(&check);
     attention_input_free(&input);
-    input = attention_input_random(attention_of(1, 1, 1, 8200, 8200, 64), 1);
-    check = attention_check_begin(&input, false);
-    cr_assert(check.count == ATTENTION_CHECK_ROWS, "%zu rows of 8200 are checked", check.count);
-    for (size_t k = 1; k < check.count; k++)
-        cr_assert(check.rows[k] >= check.rows[k - 1] && check.rows[k] < 8200, "row %zu after %zu",
-                  check.rows[k], check.rows[k - 1]);
-    attention_check_end(&check);
-    attention_input_free(&input);
+}
+
+TEST(attention_check, has_rows_of_every_head_of_a_large_problem)
+{
+    checks(attention_of(1, 1, 1, 100, 3, 2), 100);
+    checks(attention_of(1, 1, 1, 8200, 8200, 64), 64);
+    checks(attention_of(8, 8, 8, 1024, 1024, 64), 192);
+    checks(attention_of(16, 8, 2, 1024, 1024, 64), 384);
 }

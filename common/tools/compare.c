@@ -67,19 +67,21 @@ void compare_heading(const char *axes)
 static void show_fault(const struct compare_row *row)
 {
     const struct difference *error = &row->error;
-    const bool alone = error->mismatched || error->max_abs > row->allowance.max_abs;
+    static const char *const of[] = { [OF_ELEMENT] = "it", [OF_ROW] = "its row",
+                                      [OF_COLUMN] = "its column", [OF_HEAD] = "its head" };
     char got[32], expected[32];
-    printf("    at %s: got %s, expected %s; ", row->error_place, report_value(error->got, 6, got),
-           report_value(error->expected, 6, expected));
-    if (alone)
-        printf("%.2e is allowed\n", row->allowance.max_abs);
+    printf("    at %s: got %s, expected %s", row->fault_place, report_value(row->fault_got, 6, got),
+           report_value(row->fault_expected, 6, expected));
+    if (error->mismatched)
+        printf("\n");
     else
-        printf("rms %.2e, %.2e is allowed\n", error->rms, row->allowance.rms);
+        printf("; %s is off by %.3g times what rounding explains\n", of[error->extent],
+               error->explained);
 }
 
 bool compare_print(const struct compare_row *row)
 {
-    const bool right = within(row->error, row->allowance);
+    const bool right = is_explained(row->error);
     const bool of_error = row->first || row->error.mismatched;
     char name[NAME_WIDTH + 1], error[32], step[32];
     printf("%-*s %14s %16s   %-17s %s\n", NAME_WIDTH, name_of(row->path, name),

@@ -27,8 +27,8 @@ struct compare_row {
     const char *path;
     bool first;  // there is no stage before
     struct difference error, step;
-    struct allowance allowance;  // against the reference
-    const char *error_place, *step_place;
+    const char *error_place, *step_place, *fault_place;
+    double fault_got, fault_expected;  // at what is farthest off, for what rounding does there
 };
 
 /*

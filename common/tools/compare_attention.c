@@ -50,28 +50,31 @@ static const char *place_in(const struct attention_check *check, const size_t *r
 
 /* Prints the row of one output, and keeps its checked rows in `before`. Is the output right? */
 static bool judge(const char *path, const struct attention_input *input,
-                  const struct attention_check *check, double *before, bool first)
+                  const struct attention_check *check, struct exact *before, bool first)
 {
     const struct attention *p = &input->p;
     const size_t n = check->count * p->d;
-    char error_place[100], step_place[100];
+    char error_place[100], step_place[100], fault_place[100];
     float *whole = compare_output(path, input->dims, check->shape + 4 - input->dims);
     float *O = attention_check_rows(check, whole, p->d);
     free(whole);
-    const struct comparison c = attention_check_output(check, p, O);
+    const struct comparison c = attention_check_output(check, O);
     struct compare_row row = {
         .path = path,
         .first = first,
         .error = c.difference,
         .error_place = place_in(check, c.axes.rows, c.difference.worst, error_place),
-        .allowance = c.allowance,
     };
+    const size_t fault = c.difference.mismatched ? c.difference.worst : c.difference.farthest;
+    row.fault_place = place_in(check, c.axes.rows, fault, fault_place);
+    row.fault_got = (double)c.got[fault];
+    row.fault_expected = c.expected[fault].value;
     if (!first)
-        row.step = difference_between(O, before, n);
+        row.step = difference_between(O, before, check->count, p->d);
     row.step_place = place_in(check, check->rows, row.step.worst, step_place);
     const bool right = compare_print(&row);
     for (size_t k = 0; k < n; k++)
-        before[k] = (double)O[k];
+        before[k] = rounding_between(check->O[k], O[k]);
     free(O);
     return right;
 }
@@ -82,7 +85,7 @@ static void describe(const struct attention_input *input, const struct attention
     printf("%s\nB %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g\n", input->origin,
            p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
     if (check->count < attention_rows(p))
-        printf("checked at %zu of %zu rows, drawn by seed; --verify=all checks every row\n",
+        printf("checked at %zu of %zu rows; --verify=all checks every row\n",
                check->count, attention_rows(p));
     compare_heading("b, h, i, c");
 }
@@ -101,7 +104,7 @@ int compare_attention(int argc, char **argv)
         return EXIT_VERIFIED;
     }
     struct attention_check check = attention_check_begin(&input, options.verify_all);
-    double *before = allocate(check.count * input.p.d, sizeof *before, "the stage before");
+    struct exact *before = allocate(check.count * input.p.d, sizeof *before, "the stage before");
     describe(&input, &check);
     for (int k = end + 1; k < argc; k++) {
         if (strcmp(argv[k], "--cannot") != 0) {

@@ -8,8 +8,6 @@
  * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
  */
 #include "common/check/gradient_check.h"
-#include "common/check/plain.h"
-#include "common/check/reference.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/program/attention_load.h"
@@ -26,13 +24,13 @@ static const struct program program = { .chapter = 7, .name = "check-against" };
 static const char *chapter, *mine, *theirs;
 static int wrong;
 
-/* One output: its name, its shape, what is right, what it may be off by; ours, or NULL, and the stage's. */
+/* One output: its name, its shape, how many of its last axes are a head, what is right; ours, or NULL, and the stage's. */
 struct output {
     const char *name, *axes;
     int dims;
     const size_t *shape;
-    const double *right;
-    struct allowance allowed;
+    size_t rows, cols;  // of a head
+    const struct exact *right;
     float *x, *stage;
 };
 
@@ -66,44 +64,32 @@ static float *take(const char *folder, const struct output *o)
     return x;
 }
 
-/* Is this element off by more than is allowed? NaN is right where the reference is NaN too. */
-static bool is_off(float got, double right, double allowed)
+/* Below a wrong output: what is farthest from right, for what rounding does there. */
+static void print_fault(const struct output *o, const struct difference *d)
 {
-    if (isnan(right) || isinf(right))
-        return !(isnan(right) ? isnan(got) : (double)got == right);
-    return !(fabs((double)got - right) <= allowed);
-}
-
-static void print_first(const struct output *o, const float *x, const float *stage)
-{
-    const size_t n = size_of(o);
-    size_t first = 0, off = 0;
+    static const char *const of[] = { [OF_ELEMENT] = "that element", [OF_ROW] = "its row",
+                                      [OF_COLUMN] = "its column", [OF_HEAD] = "its head" };
+    const size_t at = d->mismatched ? d->worst : d->farthest;
     char place[100];
-    for (size_t k = n; k-- > 0;)
-        if (is_off(x[k], o->right[k], o->allowed.max_abs)) {
-            first = k;
-            off++;
-        }
-    if (off == 0) {
-        printf("    no element is off by more, but all together are: rms over %.2e\n",
-               o->allowed.rms);
-        return;
-    }
-    printf("    %zu of %zu elements are off by more than %.2e\n", off, n, o->allowed.max_abs);
-    printf("    the first is at %s = %s: yours %.*g, ", o->axes,
-           place_of(first, o->dims, o->shape, place, sizeof place), DIGITS + 3, (double)x[first]);
-    if (stage)
-        printf("the stage's %.*g, ", DIGITS + 3, (double)stage[first]);
-    printf("the reference's %.*g\n", DIGITS + 3, o->right[first]);
+    printf("    at %s = %s: yours %.*g, ", o->axes,
+           place_of(at, o->dims, o->shape, place, sizeof place), DIGITS + 3, (double)o->x[at]);
+    if (o->stage)
+        printf("the stage's %.*g, ", DIGITS + 3, (double)o->stage[at]);
+    printf("the reference's %.*g\n", DIGITS + 3, o->right[at].value);
+    if (d->mismatched)
+        printf("    %zu elements are no numbers, or infinite\n", d->mismatched);
+    else
+        printf("    %s is off by %.3g times what rounding explains\n", of[d->extent], d->explained);
 }
 
 static void compare(const struct output *o)
 {
     const size_t n = size_of(o);
     const float *x = o->x, *stage = o->stage;
-    const struct difference d = difference_between(x, o->right, n);
-    const bool right = within(d, o->allowed);
-    char step[40] = "-", error[40] = "NaN or inf";
+    const struct difference d =
+        difference_between_heads(x, o->right, n / (o->rows * o->cols), o->rows, o->cols);
+    const bool right = is_explained(d);
+    char step[40] = "-", error[40] = "NaN or inf", explained[40] = "-";
     if (stage) {
         double most = 0.0;
         for (size_t k = 0; k < n; k++)
@@ -111,12 +97,13 @@ static void compare(const struct output *o)
                 most = fmax(most, fabs((double)x[k] - (double)stage[k]));
         snprintf(step, sizeof step, "%.2e", most);
     }
-    if (!d.mismatched)
+    if (!d.mismatched) {
         snprintf(error, sizeof error, "%.2e", d.max_abs);
-    printf("%-6s %16s %12.2e %16s   %s\n", o->name, error, o->allowed.max_abs, step,
-           right ? "ok" : "WRONG");
+        snprintf(explained, sizeof explained, d.explained < 10.0 ? "%.2f" : "%.3g", d.explained);
+    }
+    printf("%-6s %16s %26s %16s   %s\n", o->name, error, explained, step, right ? "ok" : "WRONG");
     if (!right)
-        print_first(o, x, stage);
+        print_fault(o, &d);
     wrong += !right;
 }
 
@@ -131,8 +118,8 @@ static void compare_all(struct output *outputs, size_t count, const char *origin
     }
     if (there == 0)
         options_fail(mine, "expected an output: %s", names);
-    printf("%s against %s\n%s\n\n%-6s %16s %12s %16s\n", mine, chapter, origin, "",
-           "against double", "allowed", "the stage");
+    printf("%s against %s\n%s\n\n%-6s %16s %26s %16s\n", mine, chapter, origin, "",
+           "against double", "of what rounding explains", "the stage");
     for (size_t k = 0; k < count; k++) {
         if (outputs[k].x)
             compare(&outputs[k]);
@@ -145,21 +132,19 @@ static void softmax(const struct options *options)
 {
     struct scores scores = scores_load(options);
     const size_t n = scores.rows * scores.cols;
-    double *right = allocate(n, sizeof *right, "the reference");
-    float *plain = allocate(n, sizeof *plain, "the textbook softmax");
-    reference_softmax(scores.x, right, scores.rows, scores.cols);
-    plain_softmax(scores.x, plain, scores.rows, scores.cols);
+    struct exact *right = allocate(n, sizeof *right, "the reference");
+    rounding_softmax(scores.x, right, scores.rows, scores.cols);
     struct output y = {
         .name = "y",
         .axes = "row, column",
         .dims = 2,
         .shape = scores.shape,
+        .rows = 1,
+        .cols = scores.cols,
         .right = right,
-        .allowed = allowance_for_sums(plain, right, n, scores.cols, scores.rows, 0.0),
     };
     compare_all(&y, 1, scores.origin, "y.npy");
     free(right);
-    free(plain);
     scores_free(&scores);
 }
 
@@ -168,26 +153,22 @@ static void attention(const struct options *options, bool backward)
     static const char *const names[] = { "dq", "dk", "dv" };
     struct attention_input in = attention_input_load(options);
     const struct attention *p = &in.p;
-    const size_t n = attention_query_elements(p), rows = attention_rows(p);
     struct attention_check check = attention_check_begin(&in, true);
-    double size = 0.0, most = 0.0;
-    for (size_t k = 0; k < rows; k++)
-        most = isfinite(check.lse[k]) ? fmax(most, fabs(check.lse[k])) : most;
-    for (size_t k = 0; k < p->B * p->H; k++)
-        size = fmax(size, check.values[k]);
     struct output outputs[2 + GRADIENTS] = {
         { .name = "o",
           .axes = "b, h, i, c",
           .dims = 4,
           .shape = check.shape,
-          .right = check.right,
-          .allowed = allowance_for_output(check.plain, check.right, n, p->Nk, rows, size, most) },
+          .rows = p->Nq,
+          .cols = p->d,
+          .right = check.O },
         { .name = "lse",
           .axes = "b, h, i",
           .dims = 3,
           .shape = check.shape,
-          .right = check.lse,
-          .allowed = allowance_for_sums(check.plain_lse, check.lse, rows, p->Nk, rows, 1.0) },
+          .rows = p->Nq,
+          .cols = 1,
+          .right = check.lse },
     };
     if (!backward) {
         compare_all(outputs, 2, in.origin, "o.npy or lse.npy");
@@ -200,10 +181,9 @@ static void attention(const struct options *options, bool backward)
                 .axes = "b, h, row, c",
                 .dims = 4,
                 .shape = gradients.shape[g],
+                .rows = gradients.shape[g][2],
+                .cols = p->d,
                 .right = gradients.right[g],
-                .allowed = allowance_for_gradient(gradients.plain[g], gradients.right[g],
-                                                  gradients.count[g] * p->d,
-                                                  gradients.terms.size[g], gradients.terms.lse),
             };
         compare_all(outputs, 2 + GRADIENTS, in.origin, "dq.npy, dk.npy or dv.npy");
         gradient_check_end(&gradients);

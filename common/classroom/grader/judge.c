@@ -1,12 +1,9 @@
 /*
- * Is an output right? It is held against the double precision reference, with what common/check/tolerance.h allows,
- * and against the stage before.
+ * Is an output right? By the verdict of common/check/tolerance.h, against the double reference and the stage before.
  */
 #include "common/classroom/grader/grade.h"
 
 #include "common/check/gradient_check.h"
-#include "common/check/plain.h"
-#include "common/check/reference.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 
@@ -68,10 +65,10 @@ static double size_of(const struct difference *d)
 }
 
 /* Adds a comparison of one array, or of a piece of it, to what is known; the first wrong one is blamed. */
-static void add(struct finding *f, const char *array, struct difference d, struct allowance allowed,
-                size_t first, int dims, const size_t *shape, const char *axes)
+static void add(struct finding *f, const char *array, struct difference d, size_t first, int dims,
+                const size_t *shape, const char *axes)
 {
-    const bool right = within(d, allowed), larger = !(size_of(&d) <= f->error);
+    const bool right = is_explained(d), larger = !(size_of(&d) <= f->error);
     f->error = worse_error(f->error, size_of(&d));
     if (f->right && (!right || larger || !f->array))
         blame(f, array, &d, first, dims, shape, axes);
@@ -84,31 +81,28 @@ static void judge_rows(struct finding *f, const struct test_case *c, const float
                        const float *before)
 {
     const size_t shape[2] = { c->rows, c->cols };
-    double *right = allocate(c->cols, sizeof *right, "the reference");
-    double *other = allocate(c->cols, sizeof *other, "the stage before");
-    float *plain = allocate(c->cols, sizeof *plain, "the textbook softmax");
+    struct exact *right = allocate(c->cols, sizeof *right, "the reference");
     for (size_t i = 0; i < c->rows; i++) {
         const size_t first = i * c->cols;
-        reference_softmax(x + first, right, 1, c->cols);
-        plain_softmax(x + first, plain, 1, c->cols);
-        const struct allowance allowed = allowance_for_sums(plain, right, c->cols, c->cols, 1, 0.0);
-        add(f, "y", difference_between(y + first, right, c->cols), allowed, first, 2, shape,
+        rounding_softmax(x + first, right, 1, c->cols);
+        add(f, "y", difference_between(y + first, right, 1, c->cols), first, 2, shape,
             "row, column");
-        if (!before)
-            continue;
-        const struct difference its = difference_between(before + first, right, c->cols);
-        if (!within(its, allowed))
+        if (!before || !is_explained(difference_between(before + first, right, 1, c->cols)))
             continue;
         for (size_t j = 0; j < c->cols; j++)
-            other[j] = (double)before[first + j];
-        const struct difference step = difference_between(y + first, other, c->cols);
+            right[j] = rounding_between(right[j], before[first + j]);
+        const struct difference step = difference_between(y + first, right, 1, c->cols);
         f->before = f->has_before ? worse_error(f->before, size_of(&step)) : size_of(&step);
         f->has_before = true;
-        f->right = f->right && within(step, allowance_between(allowed, its));
+        f->right = f->right && is_explained(step);
     }
     free(right);
-    free(other);
-    free(plain);
+}
+
+/* What a few roundings by hand may be off by at most: there is nothing to average. */
+static struct exact at_most(double value, double off)
+{
+    return (struct exact){ .value = value, .sigma = 0.0, .bias = off };
 }
 
 /* Two states into one, or a share: a few roundings are allowed, of numbers that are some ulp off themselves. */
@@ -121,12 +115,13 @@ static void judge_states(struct finding *f, const struct test_case *c, enum kind
         const double mb = (double)x[4 * i + 2], lb = (double)x[4 * i + 3], m = fmax(ma, mb);
         const double of_a = la > 0.0 ? la * exp(ma - (kind == OF_MERGE ? m : mb)) : 0.0;
         const double of_b = lb > 0.0 ? lb * exp(mb - m) : 0.0;
-        const double right[2] = { kind == OF_MERGE ? m : la > 0.0 ? of_a / lb : 0.0, of_a + of_b };
-        const double size = fmax(fabs(right[width - 1]), kind == OF_MERGE ? 1.0 : 0.0);
+        const double values[2] = { kind == OF_MERGE ? m : la > 0.0 ? of_a / lb : 0.0, of_a + of_b };
+        const double size = fmax(fabs(values[width - 1]), kind == OF_MERGE ? 1.0 : 0.0);
         const double tiny = 0x1p-126;  // and below the smallest normal number there is no precision
         const double ulps = (16.0 + (isfinite(ma) && isfinite(mb) ? fabs(ma - mb) : 0.0)) * 0x1p-24;
-        const struct allowance allowed = { ulps * size + tiny, ulps * size + tiny };
-        add(f, "y", difference_between(y + width * i, right, width), allowed, width * i, 2, shape,
+        const struct exact right[2] = { at_most(values[0], ulps * size + tiny),
+                                        at_most(values[1], ulps * size + tiny) };
+        add(f, "y", difference_between(y + width * i, right, 1, width), width * i, 2, shape,
             kind == OF_MERGE ? "pair, m or l" : "pair");
     }
 }
@@ -143,8 +138,8 @@ static void judge_dsink(struct finding *f, const struct test_case *c, const floa
             right -= term;
             off += fabs(term) * (16.0 + fabs(to) + (double)c->cols) * 0x1p-24;
         }
-        const struct allowance allowed = { off + 0x1p-126, off + 0x1p-126 };
-        add(f, "dsink", difference_between(y + h, &right, 1), allowed, h, 1, &c->rows, "head");
+        const struct exact sum = at_most(right, off + 0x1p-126);
+        add(f, "dsink", difference_between(y + h, &sum, 1, 1), h, 1, &c->rows, "head");
     }
 }
 
@@ -157,13 +152,15 @@ static void count_sinks(struct attention_check *check, const struct attention *p
                         const float *sinks)
 {
     for (size_t row = 0; row < check->count; row++) {
-        const double sink = (double)sinks[check->rows[row] / p->Nq % p->H], lse = check->lse[row],
-                     most = fmax(sink, lse), share = 1.0 / (1.0 + exp(sink - lse));
-        check->lse[row] = most + log(exp(sink - most) + exp(lse - most));
-        check->plain_lse[row] = (float)check->lse[row];
+        struct exact *const lse = &check->lse[row];
+        const double sink = (double)sinks[check->rows[row] / p->Nq % p->H],
+                     most = fmax(sink, lse->value), share = 1.0 / (1.0 + exp(sink - lse->value));
+        lse->value = most + log(exp(sink - most) + exp(lse->value - most));
+        lse->bias += 4.0 * 0x1p-24 * fabs(most);
         for (size_t k = row * p->d; k < (row + 1) * p->d; k++) {
-            check->right[k] *= share;
-            check->plain[k] *= (float)share;
+            const struct exact O = check->O[k];
+            check->O[k] = (struct exact){ share * O.value, share * O.sigma,
+                                          share * (O.bias + lse->bias * fabs(O.value)) };
         }
     }
 }
@@ -172,19 +169,18 @@ static void judge_forward(struct finding *f, const struct case_input *in, const 
                           const float *lse, const float *before)
 {
     const struct attention *p = &in->attention.p;
-    const size_t n = attention_query_elements(p), rows = attention_rows(p);
+    const size_t heads = p->B * p->H;
     struct attention_check check = attention_check_begin(&in->attention, true);
     if (in->x)
         count_sinks(&check, p, in->x);
-    const struct attention_errors e = attention_check_errors(&check, p, O, lse, before);
-    const struct comparison c = attention_check_output(&check, p, O);
-    const struct difference of_O = difference_between(O, check.right, n);
-    const struct difference of_lse = difference_between(lse, check.lse, rows);
+    const struct attention_errors e = attention_check_errors(&check, O, lse, before);
+    const struct difference of_O = difference_between_heads(O, check.O, heads, p->Nq, p->d);
+    const struct difference of_lse = difference_between_heads(lse, check.lse, heads, p->Nq, 1);
     f->right = e.right;
     f->error = e.reference;
     f->before = e.previous;
     f->has_before = e.has_previous;
-    if (e.right || !within(c.difference, c.allowance) || of_O.mismatched)
+    if (e.right || !is_explained(of_O))
         blame(f, "O", &of_O, 0, 4, check.shape, AXES);
     else
         blame(f, "lse", &of_lse, 0, 3, check.shape, "b, h, i");
@@ -194,37 +190,14 @@ static void judge_forward(struct finding *f, const struct case_input *in, const 
 static void judge_product(struct finding *f, const struct case_input *in, const float *O)
 {
     const struct attention *p = &in->attention.p;
-    const size_t shape[4] = { p->B, p->H, p->Nq, p->d }, d = p->d;
-    double *right = allocate(d, sizeof *right, "the reference");
-    float *plain = allocate(d, sizeof *plain, "the textbook product");
-    for (size_t row = 0; row < attention_rows(p); row++) {
-        const size_t head = row / p->Nq / p->H * p->Hkv + kv_head(p, row / p->Nq % p->H);
-        const float *Q = in->attention.Q + row * d;
-        double terms = 0.0;
-        for (size_t k = 0; k < d; k++)
-            right[k] = 0.0, plain[k] = 0.0f;
-        for (size_t j = 0; j < p->Nk; j++) {
-            const float *K = in->attention.K + (head * p->Nk + j) * d;
-            const float *V = in->attention.V + (head * p->Nk + j) * d;
-            double score = 0.0;
-            float score_f = 0.0f;
-            for (size_t k = 0; k < d; k++) {
-                score += (double)Q[k] * (double)K[k];
-                score_f += Q[k] * K[k];
-            }
-            for (size_t k = 0; k < d; k++) {
-                right[k] += (double)p->scale * score * (double)V[k];
-                plain[k] += p->scale * score_f * V[k];
-                terms += fabs((double)p->scale * score * (double)V[k]);
-            }
-        }
-        // its sums are of terms of both signs, and larger than what is left of them
-        const struct allowance allowed =
-            allowance_for_sums(plain, right, d, p->Nk * d, 1, 4.0 * terms / (double)(p->Nk * d));
-        add(f, "O", difference_between(O + row * d, right, d), allowed, row * d, 4, shape, AXES);
-    }
+    const size_t shape[4] = { p->B, p->H, p->Nq, p->d }, heads = p->B * p->H;
+    struct exact *right = allocate(attention_query_elements(p), sizeof *right, "the reference");
+    for (size_t row = 0; row < attention_rows(p); row++)
+        rounding_product_row(p, in->attention.Q, in->attention.K, in->attention.V,
+                             row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
+                             right + row * p->d);
+    add(f, "O", difference_between_heads(O, right, heads, p->Nq, p->d), 0, 4, shape, AXES);
     free(right);
-    free(plain);
 }
 
 static void judge_backward(struct finding *f, const struct case_input *in,
@@ -232,7 +205,6 @@ static void judge_backward(struct finding *f, const struct case_input *in,
 {
     static const char *const names[] = { "dQ", "dK", "dV" };
     struct gradient_check check = gradient_check_begin(&in->attention, in->dO, true);
-    struct gradient_check alone = check;  // one gradient at a time, to know which is wrong
     const bool all = before[DQ] && before[DK] && before[DV];
     const struct attention_errors e = gradient_check_errors(&check, got, all ? before : NULL);
     f->right = e.right;
@@ -241,23 +213,12 @@ static void judge_backward(struct finding *f, const struct case_input *in,
     f->has_before = e.has_previous;
     bool blamed = false;
     for (size_t g = 0; g < GRADIENTS && !blamed; g++) {
-        const size_t n = check.count[g] * check.shape[g][3];
-        const struct difference d = difference_between(got[g], check.right[g], n);
-        double largest = 0.0;
-        for (size_t k = 0; k < n; k++)
-            largest = fmax(largest, fabs(check.right[g][k]));
-        const double tail = fmin((double)check.shape[DQ][2], (double)check.shape[DK][2]);
-        struct allowance allowed = allowance_for_gradient(check.plain[g], check.right[g], n,
-                                                          alone.terms.size[g], alone.terms.lse);
-        allowed.rms = fmax(allowed.rms, allowed.max_abs / sqrt(tail));
-        if (g == DV && check.shape[DQ][2] == 1 && check.shape[DK][2] == 1 &&
-            d.max_abs > 0x1p-21 * largest) {  // the one weight is 1, but for its rounding
-            allowed.max_abs = 0.0;
-            f->right = false;
-        }
-        blamed = !within(d, allowed);
+        const size_t *const shape = check.shape[g];
+        const struct difference d = difference_between_heads(
+            got[g], check.right[g], shape[0] * shape[1], shape[2], shape[3]);
+        blamed = !is_explained(d);
         if (blamed || g == DQ)
-            blame(f, names[g], &d, 0, 4, check.shape[g], "b, h, row, c");
+            blame(f, names[g], &d, 0, 4, shape, "b, h, row, c");
     }
     gradient_check_end(&check);
 }

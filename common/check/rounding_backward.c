@@ -1,0 +1,369 @@
+/*
+ * The gradients. With P = e^{S - lse}, dP = Z dO V^T, D = sum_j P dP and dS = P (dP - D):
+ *
+ *     dQ = dS' K        dK = dS'^T Q        dV = (P Z)^T dO        dS' = dS times the slope of the score
+ *
+ * The rounding of a pair's own numbers is independent of all others. That of lse and of D is shared by a query's whole
+ * row, so in dQ it does not average out, and in dK and dV it does.
+ */
+#include "common/check/reference.h"
+#include "common/check/rounding_parts.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A query and one of its keys, and the variances of both numbers without what the row shares. */
+struct pair {
+    size_t j;
+    double weight, of_weight;      // P Z
+    double gradient, of_gradient;  // dS'
+    double by_D;                   // what D moves dS' by: P times the slope
+    double lost_weight, lost_gradient;
+};
+
+/* The pairs of a query, and the variances of what they share. */
+struct pairs {
+    struct pair *of;
+    size_t n;
+    double of_lse, of_D;
+};
+
+static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
+{
+    return (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
+}
+
+static struct pair pair_of(const struct attention *p, const struct key *key, struct dot dP,
+                           double Z, double D, double lse, double of_lse)
+{
+    const bool is_f32 = p->dtype == DTYPE_F32;
+    const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
+    // S - lse is rounded at the size of both, and P is its exponential
+    const double of_exponent = square(RMS) * (square(key->score - lse) + square(key->score) +
+                                              square(lse) + 1.5);
+    // Nothing keeps P below 1 here: where lse is off by much, P is too large.
+    const double of_P = rounding_of_weight(P, key->variance + of_exponent + of_lse, (double)FLT_MAX);
+    const double own_P = of_P * (key->variance + of_exponent) /
+                             (key->variance + of_exponent + of_lse) +
+                         square((double)FLT_MIN);
+    const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
+    const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
+    const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
+    const double of_weight = is_f32 ? square(2.0 * RMS * weight) : rounding_of(weight, p->dtype);
+    const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : 0.0;  // half of float16's smallest number
+    return (struct pair){
+        .j = key->j,
+        .weight = weight,
+        .of_weight = Z > 0.0 ? square(Z) * own_P + of_weight : 0.0,
+        .gradient = key->slope * dS,
+        .of_gradient = square(key->slope) * (own_P * square(dP.x - D) +
+                                             square(P) * of_difference + of_dS) +
+                       square(dS) * key->of_slope,
+        .by_D = key->slope * P,
+        .lost_weight = fmin(weight, least),
+        .lost_gradient = fabs(key->slope) * fmin(fabs(dS), least),
+    };
+}
+
+/*
+ * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, of its sums, and of each
+ * of its elements. `squares` is the sum of (P dP)^2 over the terms of all dP.
+ */
+static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
+                   const float *dO_i, const double *O_i, double D)
+{
+    double variance = square(rounding_bias(D, s->n, p->dtype));
+    for (size_t k = 0; k < s->n; k++) {
+        const double e = exp(s->keys[k].score - s->m), P = e / s->l;
+        const double of_exp = square(RMS) * (square(s->keys[k].score - s->m) + 1.5);
+        const double of_stored =
+            p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
+        variance += rounding_of_weight(P, s->keys[k].variance + of_exp, 1.0) * square(dP[k].x - D) +
+                    of_stored * square(dP[k].x) +
+                    rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
+    }
+    for (size_t c = 0; c < p->d; c++)
+        variance += square((double)dO_i[c]) *
+                    (rounding_of(O_i[c], p->dtype) + rounding_of_sum(O_i[c], 0.0, s->n, DTYPE_F32) +
+                     square(RMS * O_i[c]) * (double)p->d / 2.0);
+    return variance;
+}
+
+/* The pairs of query (b, h, i) with the keys that it attends to. */
+static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, size_t b, size_t h, size_t i)
+{
+    const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
+    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
+    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
+    double *O_i = allocate(p->d, sizeof *O_i, "a row of O"), D = 0.0;
+    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"), .n = s.n };
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = 0.0;
+    const double lse = s.m + log(s.l);
+    pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
+                   square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
+    for (size_t k = 0; k < s.n; k++) {
+        const size_t j = s.keys[k].j;
+        const float *const v = V + key_row(p, b, h, j) * p->d;
+        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
+        dP[k] = dot_of(dO_i, v, p->d);
+        dP[k].x *= Z;
+        dP[k].squares *= Z * Z;
+        D += P * dP[k].x;
+        pairs.of_lse += rounding_of_weight(P, s.keys[k].variance, 1.0);
+        for (size_t c = 0; c < p->d; c++)
+            O_i[c] += P * Z * (double)v[c];
+    }
+    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D);
+    for (size_t k = 0; k < s.n; k++)
+        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
+                              lse, pairs.of_lse);
+    free(O_i);
+    free(dP);
+    free(s.keys);
+    return pairs;
+}
+
+// ---- rows that are alike ------------------------------------------------------------------------
+
+struct hashed {
+    uint64_t hash;
+    size_t row;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct hashed *x = a, *y = b;
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static uint64_t hash_of(const float *x, size_t n, uint64_t hash)
+{
+    for (size_t k = 0; k < n; k++) {
+        uint32_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        hash = (hash ^ bits) * 0x9E3779B97F4A7C15;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/*
+ * Of each of n rows in two arrays: how many have the same elements in both. All of these are rounded alike, so the
+ * errors of `alike` of them add up as one. free() it.
+ */
+static double *alike_of(const float *x, const float *y, size_t n, size_t d)
+{
+    struct hashed *rows = allocate(n, sizeof *rows, "rows that are alike");
+    double *alike = allocate(n, sizeof *alike, "rows that are alike");
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct hashed){ hash_of(y + i * d, d, hash_of(x + i * d, d, 1)), i };
+    qsort(rows, n, sizeof *rows, by_hash);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && rows[end].hash == rows[first].hash;)
+            end++;
+        for (size_t i = first; i < end; i++)
+            alike[rows[i].row] = (double)(end - first);
+    }
+    free(rows);
+    return alike;
+}
+
+// ---- sums of them -------------------------------------------------------------------------------
+
+/* Of one element of a gradient: the variances and the squares of its terms, and what they may lose. */
+struct sums {
+    double variance, squares, lost;
+};
+
+static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
+{
+    return rounding_stored(
+        (struct exact){
+            .value = value,
+            .sigma = sqrt(sums.variance + rounding_of_sum(value, sums.squares, n, type)),
+            .bias = rounding_bias(value, n, type) + sums.lost,
+        },
+        DTYPE_F32);
+}
+
+/* Row i of dQ, whose values are in `right`; so many keys are like each key. */
+static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h,
+                          const struct pairs *pairs, const double *alike, const double *right,
+                          struct exact *dQ_i)
+{
+    struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
+    double *by_D = allocate(p->d, sizeof *by_D, "sums over keys");
+    for (size_t c = 0; c < p->d; c++) {
+        sums[c] = (struct sums){ 0.0, 0.0, 0.0 };
+        by_D[c] = 0.0;
+    }
+    for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
+        const float *const k = K + key_row(p, b, h, a->j) * p->d;
+        for (size_t c = 0; c < p->d; c++) {
+            const double x = (double)k[c];
+            sums[c].variance += alike[a->j] * a->of_gradient * x * x;
+            sums[c].squares += square(a->gradient * x);
+            sums[c].lost += a->lost_gradient * fabs(x);
+            by_D[c] += a->by_D * x;
+        }
+    }
+    for (size_t c = 0; c < p->d; c++) {
+        sums[c].variance += pairs->of_D * square(by_D[c]) + pairs->of_lse * square(right[c]);
+        dQ_i[c] = gradient_of(right[c], sums[c], pairs->n, p->dtype);
+    }
+    free(by_D);
+    free(sums);
+}
+
+/* Adds what a query contributes to one row of dK and of dV; so many queries are like it. */
+static void add_query(const struct pairs *pairs, const struct pair *a, double alike, const float *q,
+                      const float *dO_i, size_t d, struct sums *of_dK, struct sums *of_dV)
+{
+    const double of_gradient = alike * (a->of_gradient + square(a->by_D) * pairs->of_D +
+                                        square(a->gradient) * pairs->of_lse);
+    const double of_weight = alike * (a->of_weight + square(a->weight) * pairs->of_lse);
+    for (size_t c = 0; c < d; c++) {
+        const double x = (double)q[c], y = (double)dO_i[c];
+        of_dK[c].variance += of_gradient * x * x;
+        of_dK[c].squares += square(a->gradient * x);
+        of_dK[c].lost += a->lost_gradient * fabs(x);
+        of_dV[c].variance += of_weight * y * y;
+        of_dV[c].squares += square(a->weight * y);
+        of_dV[c].lost += a->lost_weight * fabs(y);
+    }
+}
+
+void rounding_backward_query(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, size_t b, size_t h, size_t i,
+                             struct exact *dQ_i)
+{
+    const size_t head = key_row(p, b, h, 0) * p->d;
+    double *right = allocate(p->d, sizeof *right, "the reference");
+    double *alike = alike_of(K + head, V + head, p->Nk, p->d);
+    struct pairs pairs = pairs_of(p, Q, K, V, dO, b, h, i);
+    reference_backward_query(p, Q, K, V, dO, b, h, i, right);
+    sum_over_keys(p, K, b, h, &pairs, alike, right, dQ_i);
+    free(pairs.of);
+    free(alike);
+    free(right);
+}
+
+/* The sums of dK and dV for some keys of a key/value head: for key j in row place[j], or NOT_WANTED. */
+struct key_sums {
+    size_t *place, *queries;  // (Nk); (wanted), how many attend to it
+    struct sums *dK, *dV;     // (wanted, d)
+};
+
+static const size_t NOT_WANTED = SIZE_MAX;
+
+static struct key_sums key_sums_begin(const struct attention *p, size_t wanted)
+{
+    struct key_sums s = { .place = allocate(p->Nk, sizeof *s.place, "the keys to check"),
+                          .queries = allocate(wanted, sizeof *s.queries, "the keys to check"),
+                          .dK = allocate(wanted * p->d, sizeof *s.dK, "sums over queries"),
+                          .dV = allocate(wanted * p->d, sizeof *s.dV, "sums over queries") };
+    for (size_t j = 0; j < p->Nk; j++)
+        s.place[j] = NOT_WANTED;
+    for (size_t k = 0; k < wanted; k++)
+        s.queries[k] = 0;
+    for (size_t n = 0; n < wanted * p->d; n++)
+        s.dK[n] = s.dV[n] = (struct sums){ 0.0, 0.0, 0.0 };
+    return s;
+}
+
+static void key_sums_end(struct key_sums *s)
+{
+    free(s->place);
+    free(s->queries);
+    free(s->dK);
+    free(s->dV);
+}
+
+/*
+ * One pass over the queries that read key/value head g: what they add to the wanted keys and, unless dQ is NULL, their
+ * rows of dQ, whose values are in `right`. The sums are added in order, so any number of threads gives the same bits.
+ */
+static void add_queries(const struct attention *p, const float *Q, const float *K, const float *V,
+                        const float *dO, size_t b, size_t g, struct key_sums *sums,
+                        const double *right, struct exact *dQ)
+{
+    enum { AT_ONCE = 64 };
+    const size_t d = p->d, group = p->H / p->Hkv, queries = group * p->Nq;
+    const size_t first = (b * p->H + g * group) * p->Nq, head = (b * p->Hkv + g) * p->Nk * d;
+    double *like_query = alike_of(Q + first * d, dO + first * d, queries, d);
+    double *like_key = alike_of(K + head, V + head, p->Nk, d);
+    struct pairs pairs[AT_ONCE];
+    for (size_t from = 0; from < queries; from += AT_ONCE) {
+        const size_t n = queries - from < AT_ONCE ? queries - from : AT_ONCE;
+        PARALLEL(omp parallel for schedule(dynamic))
+        for (size_t k = 0; k < n; k++) {
+            const size_t row = first + from + k, h = row / p->Nq % p->H;
+            pairs[k] = pairs_of(p, Q, K, V, dO, b, h, row % p->Nq);
+            if (dQ)
+                sum_over_keys(p, K, b, h, &pairs[k], like_key, right + row * d, dQ + row * d);
+        }
+        for (size_t k = 0; k < n; k++) {
+            const size_t row = (first + from + k) * d;
+            for (const struct pair *a = pairs[k].of; a < pairs[k].of + pairs[k].n; a++) {
+                const size_t place = sums->place[a->j];
+                if (place == NOT_WANTED)
+                    continue;
+                sums->queries[place]++;
+                add_query(&pairs[k], a, like_query[from + k], Q + row, dO + row, d,
+                          sums->dK + place * d, sums->dV + place * d);
+            }
+            free(pairs[k].of);
+        }
+    }
+    free(like_query);
+    free(like_key);
+}
+
+void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,
+                       const float *dO, struct exact *dQ, struct exact *dK, struct exact *dV)
+{
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    double *right = allocate(queries + 2 * keys, sizeof *right, "the reference");
+    double *const right_dK = right + queries, *const right_dV = right_dK + keys;
+    reference_backward(p, Q, K, V, dO, right, right_dK, right_dV);
+    for (size_t head = 0; head < p->B * p->Hkv; head++) {
+        struct key_sums sums = key_sums_begin(p, p->Nk);
+        for (size_t j = 0; j < p->Nk; j++)
+            sums.place[j] = j;
+        add_queries(p, Q, K, V, dO, head / p->Hkv, head % p->Hkv, &sums, right, dQ);
+        for (size_t n = 0, at = head * p->Nk * p->d; n < p->Nk * p->d; n++, at++) {
+            const size_t terms = sums.queries[n / p->d];
+            dK[at] = gradient_of(right_dK[at], sums.dK[n], terms, p->dtype);
+            dV[at] = gradient_of(right_dV[at], sums.dV[n], terms, p->dtype);
+        }
+        key_sums_end(&sums);
+    }
+    free(right);
+}
+
+void rounding_backward_keys(const struct attention *p, const float *Q, const float *K,
+                            const float *V, const float *dO, const size_t *rows, size_t count,
+                            struct exact *dK, struct exact *dV)
+{
+    const size_t head = rows[0] / p->Nk, d = p->d;
+    double *right = allocate(2 * count * d, sizeof *right, "the reference");
+    reference_backward_keys(p, Q, K, V, dO, rows, count, right, right + count * d);
+    struct key_sums sums = key_sums_begin(p, count);
+    for (size_t k = 0; k < count; k++)
+        sums.place[rows[k] % p->Nk] = k;
+    add_queries(p, Q, K, V, dO, head / p->Hkv, head % p->Hkv, &sums, NULL, NULL);
+    for (size_t n = 0; n < count * d; n++) {
+        const size_t place = sums.place[rows[n / d] % p->Nk], from = place * d + n % d;
+        dK[n] = gradient_of(right[n], sums.dK[from], sums.queries[place], p->dtype);
+        dV[n] = gradient_of(right[count * d + n], sums.dV[from], sums.queries[place], p->dtype);
+    }
+    key_sums_end(&sums);
+    free(right);
+}

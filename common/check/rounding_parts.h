@@ -1,0 +1,62 @@
+/*
+ * What the roundings of the forward and of the backward pass have in common. Variances, unless they say otherwise.
+ */
+#ifndef COMMON_ROUNDING_PARTS_H
+#define COMMON_ROUNDING_PARTS_H
+
+#include "common/check/rounding.h"
+
+/* The largest relative error of one rounding to float32, and its root mean square where that is largest: above a power of 2. */
+static const double U = 0x1p-24, RMS = 0.6 * 0x1p-24;
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+/* Of storing x in this type: an error between -1/2 and 1/2 unit in the last place. */
+double rounding_of(double x, enum dtype type);
+
+/* Not a variance: what n additions one after the other may lose, as a part of the sum. */
+double rounding_lost(size_t n);
+
+/* Not a variance: what does not average out of a sum of n terms whose weights were rounded to this type. */
+double rounding_bias(double sum, size_t n, enum dtype type);
+
+/*
+ * Of a sum of n terms in float32. `squares` is the sum of their squares: partial sums are as large as a random walk,
+ * or, where all terms have one sign, grow evenly to the sum. Tensor cores round once for 16 terms.
+ */
+double rounding_of_sum(double sum, double squares, size_t n, enum dtype type);
+
+/* A dot product, and the sum of the squares of its terms. */
+struct dot {
+    double x, squares;
+};
+struct dot dot_of(const float *a, const float *b, size_t d);
+
+/* A key that a query attends to: its score, and how far off that is. */
+struct key {
+    size_t j;
+    double score, variance, dot, slope, of_slope;
+};
+
+/* A row of scores, the largest first, with m and l of it. Weights are e^{score - m} / l. */
+struct scores_of_query {
+    struct key *keys;
+    size_t n;
+    double m, l;
+};
+struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
+                                       size_t b, size_t h, size_t i);
+
+/*
+ * Of the weight P of a score with this variance. Where rounding moves a score by more than 1, its weight may be anything
+ * up to what the score could become; `limit` is the largest that it can.
+ */
+double rounding_of_weight(double P, double variance, double limit);
+
+/* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
+double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j);
+
+#endif
