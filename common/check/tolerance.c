@@ -37,9 +37,8 @@ static double take(struct difference *d, size_t k, float got, struct exact expec
 {
     const enum mismatch mismatch = mismatch_of(got, expected.value);
     const bool first_mismatch = mismatch && d->mismatched++ == 0, counts = d->mismatched == 0;
-    double error = 0.0;
-    if (!mismatch && isfinite(expected.value))
-        error = fabs((double)got - expected.value);
+    const double error =
+        mismatch || !isfinite(expected.value) ? 0.0 : fabs((double)got - expected.value);
     if (first_mismatch || (counts && (k == 0 || error > d->max_abs))) {
         d->mismatch = mismatch;
         d->worst = k;
@@ -47,8 +46,9 @@ static double take(struct difference *d, size_t k, float got, struct exact expec
         d->expected = expected.value;
     }
     d->max_abs = fmax(d->max_abs, error);
-    if (error > 0.0)
-        keep(d, error / (expected.bias + MOST * expected.sigma), OF_ELEMENT, k);
+    if (error == 0.0)
+        return 0.0;
+    keep(d, error / (expected.bias + MOST * expected.sigma), OF_ELEMENT, k);
     return error <= expected.bias ? 0.0 : (error - expected.bias) / expected.sigma;
 }
 
