@@ -49,6 +49,7 @@ void predict_fa1(const struct attention *p, struct tile_size size, struct access
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_tensor(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_boxes(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
 #endif

@@ -68,13 +68,13 @@ void predict_fa1(const struct attention *p, struct tile_size s, struct accesses 
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q outside, `keys` keys of all tiles. An access is 4 bytes: two elements, if they have 16 bits. */
-static void with_keys(const struct attention *p, size_t keys, const char *formula,
+/* Q outside: so many queries, and the keys of all tiles. An access is 4 bytes: two elements, if they have 16 bits. */
+static void with_keys(const struct attention *p, size_t queries, size_t keys, const char *formula,
                       struct accesses *a)
 {
     const size_t rows = attention_rows(p), words = p->d * dtype_bytes(p->dtype) / sizeof(float);
     const char *const of_rows = p->dtype == DTYPE_F32 ? "Nq d" : "Nq d / 2";
-    accesses_add(a, "Q loads", rows * words, of_rows);
+    accesses_add(a, "Q loads", queries * words, of_rows);
     accesses_add(a, "K loads", keys * words, formula);
     accesses_add(a, "V loads", keys * words, formula);
     accesses_add(a, "O stores", rows * words, of_rows);
@@ -94,18 +94,25 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 
 void predict_fa2(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
+    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
 }
 
 void predict_tensor(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
+    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
 }
 
 /* A box is of a full tile, and what no query sees of it comes along. */
 void predict_boxes(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+}
+
+/* wgmma does not even load the Q of a tile whose queries attend to no key. */
+void predict_wgmma(const struct attention *p, struct tile_size s, struct accesses *a)
+{
+    with_keys(p, p->B * p->H * queries_of_tiles(p, s.Br, p->Nk), keys_of_tiles(p, s.Br, s.Bc),
+              "Tr Nk d / 2", a);
 }
 
 void predict_complete(const struct attention *p, struct tile_size s, struct accesses *a)
@@ -118,7 +125,7 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
                 if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }
-    with_keys(p, keys, p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
+    with_keys(p, attention_rows(p), keys, p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
 }
 
 // ---- counting -----------------------------------------------------------------------------------

@@ -27,6 +27,20 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
         }
 }
 
+/* In causal order the first of more queries than keys attend to nothing, here a whole tile of them. */
+TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
+{
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
+        struct attention p = kernel_shape(name, 1, 1, 1, 200, 31);
+        p.causal = true;
+        struct test_problem t = problem_of(p, 0, 1);
+        const struct attention_input input = input_of(&t);
+        cr_assert(count_kernel(&kernels[name], &input).as_predicted, "%s --kernel %s",
+                  problem_text(&t), kernels[name].name);
+        problem_free(&t);
+    }
+}
+
 /* The closed forms of common's accounting, one head without a mask. */
 TEST(count, is_that_of_chapter_05)
 {

@@ -8,7 +8,11 @@
 
 struct layer layer_load(const struct options *options)
 {
+    // P = e^{S - lse} of a larger score is off by a factor of e or more, and may overflow: its rounding alone is 6.
+    const double most = 1e8;
     struct layer layer = { .input = attention_input_load(options) };
+    if (layer.input.p.softcap == 0.0f || (double)layer.input.p.softcap > most)
+        attention_expect_scores(&layer.input, options, most);
     layer.dO = attention_input_dO(&layer.input, options);
     return layer;
 }

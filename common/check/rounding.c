@@ -143,11 +143,10 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
     return s;
 }
 
-double rounding_of_weight(double P, double variance, double limit)
+double rounding_of_weight(double log_P, double variance, double of_m, double most)
 {
-    const double shift = sqrt(variance);
-    const double reach = fmin(limit, P * exp(fmin(4.0 * shift, 100.0)));
-    return square(reach * fmin(shift, 1.0));
+    const double reach = exp(fmin(most, log_P + 4.0 * sqrt(variance + of_m)));
+    return square(reach) * fmin(variance, 1.0);
 }
 
 double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
@@ -197,12 +196,12 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     // Keys with the same score have the same weight, and it is rounded alike for all of them: they count as one key.
     for (size_t k = 0, n; k < s.n; k += n) {
         const struct key *const key = &s.keys[k];
-        const double e = exp(key->score - s.m), P = e / s.l;
+        const double e = exp(key->score - s.m), P = e / s.l, log_P = key->score - s.m - log(s.l);
         for (n = 1; k + n < s.n && key[n].score == key->score;)
             n++;
         add_values(p, V, b, h, i, key, n, P, &of);
         const double of_exp = square(RMS) * (square(key->score - s.m) + 1.5);
-        const double of_score = rounding_of_weight(P, key->variance + of_exp, 1.0);
+        const double of_score = rounding_of_weight(log_P, key->variance + of_exp, s.keys->variance, 0.0);
         const double of_stored =
             p->dtype == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, p->dtype) / square(s.l);
         // A weight below half a unit in the last place of the largest one may vanish in a sum, and in float16 sooner.

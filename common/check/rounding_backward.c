@@ -47,10 +47,9 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_exponent = square(RMS) * (square(key->score - lse) + square(key->score) +
                                               square(lse) + 1.5);
     // Nothing keeps P below 1 here: where lse is off by much, P is too large.
-    const double of_P = rounding_of_weight(P, key->variance + of_exponent + of_lse, (double)FLT_MAX);
-    const double own_P = of_P * (key->variance + of_exponent) /
-                             (key->variance + of_exponent + of_lse) +
-                         square((double)FLT_MIN);
+    const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
+                                           log((double)FLT_MAX)) +
+                        square((double)FLT_MIN);
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
@@ -59,9 +58,9 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     return (struct pair){
         .j = key->j,
         .weight = weight,
-        .of_weight = Z > 0.0 ? square(Z) * own_P + of_weight : 0.0,
+        .of_weight = Z > 0.0 ? square(Z) * of_P + of_weight : 0.0,
         .gradient = key->slope * dS,
-        .of_gradient = square(key->slope) * (own_P * square(dP.x - D) +
+        .of_gradient = square(key->slope) * (of_P * square(dP.x - D) +
                                              square(P) * of_difference + of_dS) +
                        square(dS) * key->of_slope,
         .by_D = key->slope * P,
@@ -79,11 +78,13 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
 {
     double variance = square(rounding_bias(D, s->n, p->dtype));
     for (size_t k = 0; k < s->n; k++) {
-        const double e = exp(s->keys[k].score - s->m), P = e / s->l;
-        const double of_exp = square(RMS) * (square(s->keys[k].score - s->m) + 1.5);
+        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
+        const double of_exp = square(RMS) * (square(log_e) + 1.5);
         const double of_stored =
             p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
-        variance += rounding_of_weight(P, s->keys[k].variance + of_exp, 1.0) * square(dP[k].x - D) +
+        variance += rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp,
+                                       s->keys->variance, 0.0) *
+                        square(dP[k].x - D) +
                     of_stored * square(dP[k].x) +
                     rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
     }
@@ -116,7 +117,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
         D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(P, s.keys[k].variance, 1.0);
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance,
+                                           s.keys->variance, 0.0);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += P * Z * (double)v[c];
     }

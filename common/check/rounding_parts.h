@@ -51,10 +51,10 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
                                        size_t b, size_t h, size_t i);
 
 /*
- * Of the weight P of a score with this variance. Where rounding moves a score by more than 1, its weight may be anything
- * up to what the score could become; `limit` is the largest that it can.
+ * Of a weight e^log_P whose score has this variance, and that of the largest score is `of_m`. Where rounding moves a score
+ * by more than 1, its weight may be anything up to what the score could become, which is at most e^most.
  */
-double rounding_of_weight(double P, double variance, double limit);
+double rounding_of_weight(double log_P, double variance, double of_m, double most);
 
 /* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
 double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j);

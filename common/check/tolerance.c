@@ -101,10 +101,12 @@ struct difference difference_between(const float *got, const struct exact *expec
             most = most_of_row, farthest = in_row;
         measure(&d, OF_ROW, row, cols, in_row);
     }
-    // a mean over `rows` rows, of which so many are independent
-    for (size_t c = 0; c < cols; c++)
-        measure(&d, OF_COLUMN, columns[c] * (double)distinct / (double)rows, distinct, at[c]);
-    measure(&d, OF_HEAD, head * (double)distinct / (double)rows, distinct * cols, farthest);
+    // Of all rows so many are independent. Where it is one, a column is no more than an element, and a head than a row.
+    const double part = (double)distinct / (double)rows;
+    for (size_t c = 0; c < (distinct > 1 ? cols : 0); c++)
+        measure(&d, OF_COLUMN, part * columns[c], distinct, at[c]);
+    if (distinct > 1)
+        measure(&d, OF_HEAD, part * head, distinct * cols, farthest);
     free(columns);
     free(most_of);
     free(at);

@@ -2,6 +2,7 @@
 
 #include "common/cpu/memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -100,4 +101,25 @@ void attention_input_free(struct attention_input *input)
     free(input->key_mask);
     free(input->block_mask);
     *input = (struct attention_input){ 0 };
+}
+
+/* The length of the longest of n rows of d numbers, of those that are finite. */
+static double longest_row(const float *x, size_t n, size_t d)
+{
+    double longest = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double squares = 0.0;
+        for (size_t c = 0; c < d; c++)
+            squares += (double)x[i * d + c] * (double)x[i * d + c];
+        if (isfinite(squares))
+            longest = fmax(longest, sqrt(squares));
+    }
+    return longest;
+}
+
+double attention_largest_score(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    return fabs((double)p->scale) * longest_row(input->Q, attention_rows(p), p->d) *
+           longest_row(input->K, p->B * p->Hkv * p->Nk, p->d);
 }

@@ -6,6 +6,7 @@
 #include "common/program/attention_files.h"
 #include "common/program/option_values.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,15 @@ static void take_options(struct attention *p, const struct options *options)
         attention_set_dropout(p, options->dropout, options->dropout_seed);
 }
 
+void attention_expect_scores(const struct attention_input *input, const struct options *options,
+                             double most)
+{
+    const double largest = attention_largest_score(input);
+    if (largest > most)
+        options_fail(options->scale_given ? "--scale" : options->q ? options->q : "--d",
+                     "expected scores scale q.k of at most %.2g, found up to %.2g", most, largest);
+}
+
 struct attention_input attention_input_load(const struct options *options)
 {
     struct attention_input input;
@@ -132,6 +142,7 @@ struct attention_input attention_input_load(const struct options *options)
                       round_all(options->dtype, input.V, attention_key_elements(&input.p));
     if (options->block_mask)
         take_block_mask(&input, options);
+    attention_expect_scores(&input, options, (double)FLT_MAX);
     return input;
 }
 

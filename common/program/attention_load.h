@@ -8,6 +8,10 @@
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
+/* Ends the program, naming the option or the file, if a score may be larger than that: float32 would not hold it, for example. */
+void attention_expect_scores(const struct attention_input *input, const struct options *options,
+                             double most);
+
 /*
  * The problem that the command line asks for, its options included: --q, --k and --v, or normal
  * numbers in the shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Ends the

@@ -75,7 +75,7 @@ static void show_fault(const struct compare_row *row)
     if (error->mismatched)
         printf("\n");
     else
-        printf("; %s is off by %.3g times what rounding explains\n", of[error->extent],
+        printf("; %s is %.3g times what rounding explains\n", of[error->extent],
                error->explained);
 }
 
