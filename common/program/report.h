@@ -51,7 +51,7 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
                     size_t unit, const char *suffix);
 
 /*
- * The part "Compared with": each largest error, and how much that is of what rounding explains; more than 1 is wrong.
+ * The part "Compared with": each largest error, and the error in units of the most that rounding explains: over 1 is wrong.
  * Then the neighbourhood of the worst element is shown, got and expected side by side.
  */
 void report_compared(const struct comparison *comparisons, size_t n);

@@ -8,7 +8,7 @@
 
 enum { NEIGHBOURS = 7 };  // that are shown of an element that is wrong
 
-static const char EXPLAINED[] = "of what rounding explains";
+static const char EXPLAINED[] = "of rounding's limit";
 
 /* The coordinates of the element at `index` of what is at hand, in the whole result. */
 static const char *place_in(struct axes axes, size_t index, char *text, size_t size)
@@ -112,11 +112,11 @@ void report_compared(const struct comparison *comparisons, size_t n)
     char place[100], heading[60], with[60], error[32], explained[32], mark[32];
     snprintf(heading, sizeof heading, "at %s", comparisons->axes.names);
     report_part("Compared with");
-    report_line("%-19s %13s  %s  %s", "", "largest error", EXPLAINED, heading);
+    report_line("%-22s %13s  %s  %s", "", "largest error", EXPLAINED, heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = is_explained(c->difference);
         snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
-        report_line("%-19s %13s  %*s  %-16s %s", with,
+        report_line("%-22s %13s  %*s  %-16s %s", with,
                     error_text(&c->difference, error, sizeof error),
                     (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
                     place_in(c->axes, c->difference.worst, place, sizeof place),
