@@ -59,8 +59,8 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    case $number in 05)  # the model in which the student's step can write
-        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py write.py write_check.py write_reference.json; do
+    case $number in 04 | 05)  # the model in which the student's step can write
+        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
             echo "common/python/$file"
         done ;;
     esac
