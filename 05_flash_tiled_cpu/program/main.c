@@ -8,6 +8,7 @@
 #include "05_flash_tiled_cpu/program/trace.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
+#include "common/measure/traffic.h"
 #include "common/program/attention_files.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
@@ -99,6 +100,8 @@ static void check_requested(const struct step *step, const struct attention *p,
         options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
     if (o->br && step && !(step->supports & SUPPORTS_BR))
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
+    if (step && step->stores & STORES_SCORES)
+        extra_check("S and P", 2 * p->Nq * p->Nk);
     if (o->trace)
         trace_check(p);
 }

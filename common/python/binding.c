@@ -7,6 +7,7 @@
  */
 #include "common/python/binding.h"
 
+#include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"
 
@@ -16,7 +17,8 @@
 
 static bool is_there(double bytes)
 {
-    if (bytes >= (double)PTRDIFF_MAX)
+    const double most = memory_of_machine();
+    if (bytes >= (double)PTRDIFF_MAX || (most > 0.0 && bytes > most))
         return false;
     void *volatile const room = malloc((size_t)bytes + 1);  // or clang takes success for granted
     free(room);
