@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LADDER_N = 2048, LADDER_SECONDS = 10 };
+enum { LADDER_N = 2048, LADDER_SECONDS = 10, FAST_N = 2048, FAST_SECONDS = 6 };
 
 static const struct program program = {
     .chapter = 5,
@@ -137,6 +137,11 @@ int main(int argc, char **argv)
         return EXIT_VERIFIED;
     }
     threads_begin(o.threads);
+    if (o.kernel && strcmp(o.kernel, "fast") == 0) {
+        options_no_run(&o, "--kernel fast");
+        bench_fast(FAST_N, FAST_SECONDS, &o);
+        return report_finish();
+    }
     struct attention_input input = attention_input_load(&o);
     const enum step_name traced = score_option(&input.p) ? SOFTCAP : DROPOUT;
     const char *const usual = steps[o.trace ? traced : COMPLETE].name;
