@@ -5,9 +5,8 @@ that returns its width, its height and its SVG elements.
 """
 import math
 import re
-from pathlib import Path
 
-from plot_data import Failed, cells_of
+import measured
 
 INK, GREY = "#333333", "#767e87"
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -49,15 +48,6 @@ def grid(x, y, rows, columns, cell, colour, filled=()):
 
 # ---- the front page ------------------------------------------------------------------------------
 
-def speed_of(kernel, dtype):
-    """TFLOP/s of a kernel of chapter 06 on an H200, d = 64, N = 4096, no mask."""
-    path = Path("06_flash_tiled_cuda/results/nvidia_h200.csv")
-    for row in cells_of(path.read_text(encoding="utf-8")):
-        if row[1:3] == [kernel, dtype] and row[5:8] == ["4096", "64", "0"]:
-            return float(row[11]) / 1000
-    raise Failed(f"{path}: expected a row of {kernel} in {dtype}")
-
-
 def front(programs):
     def at(n, size):  # both axes logarithmic: N from 1024 to 262144, bytes from 10 kB to 1 TB
         return 70 + 30 * math.log2(n / 1024), 232 - 24 * math.log10(size / 1e4)
@@ -70,14 +60,12 @@ def front(programs):
     drawn += [text(195, 270, "words of text", 12, colour=GREY),
               '<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in stored) + f'" stroke="{ORANGE}" stroke-width="3"/>',
               line(70, 228, 310, 228, BLUE, 4), text(180, 100, "standard", 14, "end", ORANGE), text(240, 218, "FlashAttention: none", 14, colour=BLUE)]
-    bars = [("the plain formula", speed_of("naive", "f32"), GREY), ("FlashAttention-2", speed_of("fa2", "f32"), BLUE),
-            ("in 16 bits", speed_of("mma", "bf16"), BLUE), ("made for Hopper GPUs", speed_of("wgmma", "bf16"), BLUE),
-            ("NVIDIA's library", speed_of("pytorch cudnn", "bf16"), GREEN)]
-    drawn.append(text(575, 24, "speed on a GPU, TFLOP/s", 14))
-    for k, (label, value, colour) in enumerate(bars):
-        y = 44 + 42 * k
-        drawn += [text(518, y + 19, label, 13, "end"), box(526, y, max(150 * value / bars[3][1], 1), 28, colour),
-                  text(534 + 150 * value / bars[3][1], y + 19, f"{value:.3g}", 13, "start")]
+    problem, bars = measured.front_bars()
+    drawn += [text(575, 24, "speed, TFLOP/s", 14), text(575, 44, problem, 12, colour=GREY)]
+    for k, (label, value) in enumerate(bars):
+        y, width = 56 + 40 * k, 150 * value / max(value for _, value in bars)
+        drawn += [text(518, y + 19, label, 13, "end"), box(526, y, max(width, 1), 28, (GREY, BLUE, BLUE, BLUE, GREEN)[k]),
+                  text(534 + width, y + 19, f"{value:.3g}", 13, "start")]
     return 760, 285, drawn
 
 
