@@ -1,9 +1,7 @@
 # The commands of the course; `make help` lists them. Everything that is built goes to build/.
 # Written for GNU make 3.81 and later, and safe with -j.
 
-# A submission's name may be a student's: nothing in it is for make, or for a shell.
-override SUBMISSION := $(value SUBMISSION)
-export SUBMISSION
+include common/tools/typed.mk
 
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot handle a space in a path: please move the course out of "$(CURDIR)")

@@ -72,7 +72,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "blocks of queries and keys to compute: M.npy, band:W or random:DENSITY:SEED" },
     { "mask-block", "R,C", MASK_BLOCK, TILED, 0, OPTION_MOST,
       "… each of R queries by C keys (default 64,64)" },
-    { "softcap", "C", SOFTCAP, TILED, offsetof(struct options, softcap), 0,
+    { "softcap", "C", SOFTCAP, ANY_TILE, offsetof(struct options, softcap), 0,
       "cap the scores before any mask: s becomes C tanh(s / C), C > 0; steps in C" },
     { "dropout", "P", DROPOUT, TILED, offsetof(struct options, dropout), 0,
       "drop each weight with probability P, 0 <= P < 1" },

@@ -43,30 +43,27 @@ python: setup-run library
 # The scripts have the library made when it is certain that there is somebody to call it.
 python-check onnx-check minilm: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $(STEP:%=--step '%'),check.sh $(if $(filter onnx-%,$@),onnx))
-# A PROMPT that is not from the command line is a shell's.
-WRITE = --step '$(or $(STEP),05/complete)' $(TOKENS:%=--tokens '%') $(if $(findstring command,$(origin PROMPT)),--prompt="$$PROMPT")
-LOOK  = --step '$(or $(STEP),04/flash_no_tiling)' --layer "$${LAYER:-13}" --head "$${HEAD:-8}" $(if $(findstring command,$(origin PROMPT)),--prompt="$$PROMPT")
-override LAYER := $(value LAYER)
-override HEAD  := $(value HEAD)
-export LAYER HEAD
-# They need one chapter: that of STEP, or in a starter its own.
-ONE_CHAPTER  = $(firstword $(foreach n,$(firstword $(subst /, ,$(STEP))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
+	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+# What can be refused before anything is fetched is.
+WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
+LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
+# These two need the library of one chapter: that of STEP, or in a starter its own.
+ONE_CHAPTER = $(firstword $(foreach n,$(firstword $(subst /, ,$(value STEP))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
 write look: LIBFLASH = libflash-$(basename $(notdir $(ONE_CHAPTER))).so
 $(WRITERS): setup-run
-	$(if $(filter write,$@),@case '$(TOKENS)' in (0 | *[!0-9]*) \
-	    echo "write: TOKENS=$(TOKENS): expected a whole number from 1 to 4096" >&2; exit 2 ;; esac)
+	$(if $(filter write,$@),@case "$$TOKENS" in (0* | *[!0-9]* | ?????*) \
+	    printf '%s\n' "write: TOKENS=$$TOKENS: expected a whole number from 1 to 4096" >&2; exit 2 ;; esac)
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) QUIET=1 library LIBFLASH=$(LIBFLASH)' \
 	    FLASH_LIBRARY='$(abspath $(BUILD)/$(LIBFLASH))' sh common/python/model.sh \
 	    $(if $(filter write,$@),write $(WRITE),$(if $(filter look,$@),look $(LOOK),\
-	    $(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $(STEP))))
+	    $(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $$STEP)))
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
 
 # Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
-HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
+HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(subst ','\'',$(PYTHON))'; . common/python/find.sh; echo "$$python")
 PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
 PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)

@@ -106,6 +106,8 @@ class Write(Case):
         for message, arguments in (
                 ("TOKENS=0: expected a whole number from 1 to 4096", ["--tokens", "0"]),
                 ("TOKENS=many: expected a whole number", ["--tokens", "many"]),
+                ("TOKENS=777", ["--tokens", "7" * 5000]),
+                ("STEP=it's: step: expected one of 04/", ["--step", "it's"]),
                 ("PROMPT: expected a text in UTF-8", ["--prompt", " "]),
                 ("STEP=05/fa9: step: expected one of 04/", ["--step", "05/fa9"]),
                 ("STEP=05/block_matmul: expected attention", ["--step", "05/block_matmul"]),

@@ -233,7 +233,7 @@ def main() -> int:
                                 ("prompt", PROMPT, "the text that it continues")):
         parser.add_argument("--" + name, default=default, help=what + " (default: %(default)s)")
     asked = parser.parse_args()
-    most = int(asked.tokens) if asked.tokens.isdecimal() else 0
+    most = int(asked.tokens) if asked.tokens.isdecimal() and len(asked.tokens) <= 4 else 0
     if not 1 <= most <= 4096:
         stop(f"TOKENS={asked.tokens}: expected a whole number from 1 to 4096")
     check_prompt(asked.prompt)

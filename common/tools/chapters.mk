@@ -72,7 +72,7 @@ check-$2: setup-test
 diff-$2:
 	$$(if $$(wildcard $1/*/table.h),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
 	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
-	    '$(STEP)' $$(if $$(wildcard $1/*/table.h),$(BUILD)/$1)
+	    "$$$$STEP" $$(if $$(wildcard $1/*/table.h),$(BUILD)/$1)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 

@@ -5,9 +5,8 @@ that returns its width, its height and its SVG elements.
 """
 import math
 import re
-from pathlib import Path
 
-from plot_data import Failed, cells_of
+import measured
 
 INK, GREY = "#333333", "#767e87"
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -49,24 +48,14 @@ def grid(x, y, rows, columns, cell, colour, filled=()):
 
 # ---- the front page ------------------------------------------------------------------------------
 
-def speed_of(kernel, dtype):
-    """TFLOP/s of a kernel of chapter 06 on an H200 in the usual case of a model that writes: d = 128, N = 4096, causal."""
-    path = Path("06_flash_tiled_cuda/results/nvidia_h200.csv")
-    for row in cells_of(path.read_text(encoding="utf-8")):
-        if row[1:3] == [kernel, dtype] and row[5:8] == ["4096", "128", "1"]:
-            return float(row[11]) / 1000
-    raise Failed(f"{path}: expected a row of {kernel} in {dtype}")
-
-
 def front(programs):
-    bars = [("the plain formula, 32 bits", speed_of("naive", "f32"), GREY), ("FlashAttention-2, 32 bits", speed_of("fa2", "f32"), BLUE),
-            ("FlashAttention-2, 16 bits", speed_of("mma", "bf16"), BLUE), ("made for Hopper GPUs, 16 bits", speed_of("persistent", "bf16"), BLUE),
-            ("NVIDIA's library, 16 bits", speed_of("pytorch cudnn", "bf16"), GREEN)]
-    most, drawn = max(value for _, value, _ in bars), [text(400, 24, "trillions of operations per second", 14)]
-    for k, (label, value, colour) in enumerate(bars):
-        y, width = 38 + 36 * k, max(380 * value / most, 1)
-        drawn += [text(258, y + 19, label, 14, "end"), box(268, y, width, 26, colour), text(278 + width, y + 19, f"{value:.3g}", 14, "start")]
-    return 760, 226, drawn
+    problem, bars = measured.front_bars()
+    drawn = [text(380, 22, "speed in TFLOP/s, trillions of operations per second", 14), text(380, 42, problem, 12, colour=GREY)]
+    for k, (label, value) in enumerate(bars):
+        y, width = 56 + 36 * k, 380 * value / max(value for _, value in bars)
+        drawn += [text(258, y + 19, label, 14, "end"), box(268, y, max(width, 1), 26, (GREY, BLUE, BLUE, BLUE, GREEN)[k]),
+                  text(278 + width, y + 19, f"{value:.3g}", 14, "start")]
+    return 760, 244, drawn
 
 
 def accesses(programs):

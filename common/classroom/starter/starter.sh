@@ -65,7 +65,7 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
         done ;;
     esac
     list common/tests/alone -type f
-    each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
+    each common/tools/typed.mk common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
