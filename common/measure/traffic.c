@@ -137,8 +137,7 @@ void extra_check(const char *name, size_t count)
                        (double)count * sizeof(float);
     if (there > 0.0 && all > there) {
         fprintf(stderr,
-                "%s: out of memory: with %s, extra memory would be %.1f GB, and this machine has "
-                "%.1f GB\n",
+                "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
                 memory_program_name(), name, 1e-9 * all, 1e-9 * there);
         exit(2);
     }
