@@ -85,7 +85,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     { "sram", "ELEMENTS", COUNT, ANY_TILE, offsetof(struct options, sram), OPTION_MOST,
       "instead of --br and --bc: tiles for a fast memory of so many elements" },
     { "kernel", "NAME", NAME, TILED_CPU, offsetof(struct options, kernel), 0,
-      "the step to run; list names them, all runs every one, fast times five (default: complete)" },
+      "the step to run, or list, all, or fast, which times five (default: complete)" },
     { "kernel", "NAME", NAME, BACKWARD, offsetof(struct options, kernel), 0,
       "the step to run; list names them, all runs every one (default: complete)" },
     { "kernel", "NAME", NAME, CUDA, offsetof(struct options, kernel), 0,
