@@ -48,7 +48,7 @@ python-check onnx-check minilm: setup-run
 WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
 LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
 # These two need the library of one chapter: that of STEP, or in a starter its own.
-ONE_CHAPTER = $(firstword $(foreach n,$(firstword $(subst /, ,$(value STEP))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
+ONE_CHAPTER = $(firstword $(foreach n,$(filter 04 05 06,$(firstword $(subst /, ,$(value STEP)))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
 write look: LIBFLASH = libflash-$(basename $(notdir $(ONE_CHAPTER))).so
 $(WRITERS): setup-run
 	$(if $(filter write,$@),@case "$$TOKENS" in (0* | *[!0-9]* | ?????*) \
