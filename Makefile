@@ -1,9 +1,7 @@
 # The commands of the course; `make help` lists them. Everything that is built goes to build/.
 # Written for GNU make 3.81 and later, and safe with -j.
 
-# A submission's name may be a student's: nothing in it is for make, or for a shell.
-override SUBMISSION := $(value SUBMISSION)
-export SUBMISSION
+include common/tools/typed.mk
 
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot handle a space in a path: please move the course out of "$(CURDIR)")
@@ -121,6 +119,7 @@ help-all:
 #? make check-03     the quick gate before a commit: the tests of chapter 03 without the wrong versions, and its pages
 #? make diff-03      what is new in chapter 03's lesson; STEP=fa2: in a step of chapter 05, 06 or 07, against the step before
 #? make bench-03     how fast chapter 03 is on this machine; 06 and 07 after make cuda: on its GPU
+#? make fast-05      from chapter 05's fa2 to its fastest step in five lines, on this machine, in ten seconds
 #? make compare      all steps on one input: which differ from which, and where
 #?                   INPUT=x.npy for other scores, or Q=q.npy K=k.npy V=v.npy [MASK=key_mask.npy] [OPTIONS="--causal"];
 #?                   MINE=y.npy to see your own output among them
@@ -129,5 +128,6 @@ help-all:
 #? make python       build/libflash.so, which common/python/flash.py calls: any step on NumPy arrays
 #? make book         the pages as a website in build/book, which needs no network; fetches Sphinx into build/, once
 #? make write        a model writes text with your attention: PROMPT="Once" TOKENS=64 STEP=05/fa1; fetches 100 MB
+#? make look         what a word attends to in that model: PROMPT="the cat sat because it purred" LAYER=13 HEAD=8 STEP=05/fa2
 #? make clean        remove build/
 #? make help-all     these and the commands for people who work on the course itself

@@ -49,33 +49,6 @@ TEST(merge, of_three_blocks_gives_the_worked_numbers)
               "m %g, l %.6g, expected 4, 2.05622", (double)row.m, (double)row.l);
 }
 
-TEST(merge, of_1_2_and_3_4_is_the_softmax_of_1_2_3_4)
-{
-    const float x[4] = { 1, 2, 3, 4 };
-    const struct softmax_state left = online_statistics(x, 2), right = online_statistics(x + 2, 2);
-    const struct softmax_state row = softmax_merge(left, right);
-    float whole[4], blocks[4];
-    online_softmax(x, whole, 4);
-    online_softmax(x, blocks, 2);
-    online_softmax(x + 2, blocks + 2, 2);
-    for (size_t j = 0; j < 4; j++) {
-        const float merged = blocks[j] * softmax_share(j < 2 ? left : right, row);
-        cr_assert(fabsf(merged - whole[j]) <= 1e-7f, "column %zu: %.8g from blocks, %.8g whole", j,
-                  (double)merged, (double)whole[j]);
-    }
-}
-
-TEST(merge, carries_values_along)
-{
-    const float s[4] = { 0.1f, 0.3f, 0.5f, 0.7f };
-    const struct softmax_state a = online_statistics(s, 2), b = online_statistics(s + 2, 2);
-    const struct softmax_state row = softmax_merge(a, b);
-    const float merged = 7.5498f * softmax_share(a, row) + 9.5498f * softmax_share(b, row);
-    cr_assert(fabsf(a.l - 1.8187f) <= 1e-4f && fabsf(b.l - 1.8187f) <= 1e-4f,
-              "l of the blocks: %g and %g, expected 1.8187 both", (double)a.l, (double)b.l);
-    cr_assert(fabsf(merged - 8.7472f) <= 1e-4f, "got %.6g, expected 8.7472", (double)merged);
-}
-
 TEST(merge, with_the_empty_block_changes_nothing)
 {
     for (uint64_t k = 0; k < 200; k++) {
@@ -171,6 +144,33 @@ TEST(merge, keeps_nan_and_infinity_visible)
         cr_assert(isnan(row.l), "with %g in a block, l became %g, expected NaN", (double)bad[k],
                   (double)row.l);
     }
+}
+
+TEST(share, makes_of_1_2_and_3_4_the_softmax_of_1_2_3_4)
+{
+    const float x[4] = { 1, 2, 3, 4 };
+    const struct softmax_state left = online_statistics(x, 2), right = online_statistics(x + 2, 2);
+    const struct softmax_state row = softmax_merge(left, right);
+    float whole[4], blocks[4];
+    online_softmax(x, whole, 4);
+    online_softmax(x, blocks, 2);
+    online_softmax(x + 2, blocks + 2, 2);
+    for (size_t j = 0; j < 4; j++) {
+        const float merged = blocks[j] * softmax_share(j < 2 ? left : right, row);
+        cr_assert(fabsf(merged - whole[j]) <= 1e-7f, "column %zu: %.8g from blocks, %.8g whole", j,
+                  (double)merged, (double)whole[j]);
+    }
+}
+
+TEST(share, carries_values_along)
+{
+    const float s[4] = { 0.1f, 0.3f, 0.5f, 0.7f };
+    const struct softmax_state a = online_statistics(s, 2), b = online_statistics(s + 2, 2);
+    const struct softmax_state row = softmax_merge(a, b);
+    const float merged = 7.5498f * softmax_share(a, row) + 9.5498f * softmax_share(b, row);
+    cr_assert(fabsf(a.l - 1.8187f) <= 1e-4f && fabsf(b.l - 1.8187f) <= 1e-4f,
+              "l of the blocks: %g and %g, expected 1.8187 both", (double)a.l, (double)b.l);
+    cr_assert(fabsf(merged - 8.7472f) <= 1e-4f, "got %.6g, expected 8.7472", (double)merged);
 }
 
 TEST(share, of_nan_or_infinity_is_nan)

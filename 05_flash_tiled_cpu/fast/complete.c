@@ -7,7 +7,8 @@
  *
  * A task is a head, a tile of queries and a part of the keys; of each head the tiles that see most come first.
  * Each thread has a fast memory of its own, no sum is shared between threads, and the number of splits
- * depends on the shape alone. So the result is the same bit for bit for any number of threads.
+ * depends on the shape alone. So the result is the same bit for bit for any number of threads. (A larger batch is another
+ * shape: there a text may be cut in fewer splits, and its last bits be others.)
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"

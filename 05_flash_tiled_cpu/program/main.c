@@ -8,6 +8,7 @@
 #include "05_flash_tiled_cpu/program/trace.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
+#include "common/measure/traffic.h"
 #include "common/program/attention_files.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LADDER_N = 2048, LADDER_SECONDS = 10 };
+enum { LADDER_N = 2048, LADDER_SECONDS = 10, FAST_N = 2048, FAST_SECONDS = 6 };
 
 static const struct program program = {
     .chapter = 5,
@@ -99,6 +100,8 @@ static void check_requested(const struct step *step, const struct attention *p,
         options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
     if (o->br && step && !(step->supports & SUPPORTS_BR))
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
+    if (step && step->stores & STORES_SCORES)
+        extra_check("S and P", 2 * p->Nq * p->Nk);
     if (o->trace)
         trace_check(p);
 }
@@ -134,6 +137,11 @@ int main(int argc, char **argv)
         return EXIT_VERIFIED;
     }
     threads_begin(o.threads);
+    if (o.kernel && strcmp(o.kernel, "fast") == 0) {
+        options_no_run(&o, "--kernel fast");
+        bench_fast(FAST_N, FAST_SECONDS, &o);
+        return report_finish();
+    }
     struct attention_input input = attention_input_load(&o);
     const enum step_name traced = score_option(&input.p) ? SOFTCAP : DROPOUT;
     const char *const usual = steps[o.trace ? traced : COMPLETE].name;

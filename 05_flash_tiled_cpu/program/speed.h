@@ -24,6 +24,9 @@ void bench_steps(const struct step *only, const struct attention_input *input,
  */
 void bench_ladder(size_t N, double seconds, const struct options *options);
 
+/* The part "Fast": fa2, and the steps that make it fast (pages/fast.md), one head of N queries and keys, in so many seconds. */
+void bench_fast(size_t N, double seconds, const struct options *options);
+
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double speed_of(const struct step *step, const struct attention_input *input, struct tile_size size,
                 double seconds);

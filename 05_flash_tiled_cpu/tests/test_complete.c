@@ -114,6 +114,26 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
     }
 }
 
+/* The first text alone, and in a batch so large that its keys are not cut in splits: fast/complete.c says so. */
+TEST(complete, may_give_other_last_bits_in_a_larger_batch)
+{
+    struct test_problem t = problem_of(attention_of(16, 2, 2, 40, 3000, 32), 0, 2);
+    struct attention alone = t.p;
+    alone.B = 1;
+    cr_assert(split_count(&alone) > 1 && split_count(&t.p) == 1);
+    const size_t n = attention_query_elements(&t.p), first = attention_query_elements(&alone);
+    const struct tile_size size = { 16, 16 };
+    float *O = allocate(n, sizeof *O, "O"), *O_alone = allocate(first, sizeof *O, "O");
+    complete(&t.p, size, t.Q, t.K, t.V, O, NULL);
+    complete(&alone, size, t.Q, t.K, t.V, O_alone, NULL);
+    cr_assert(memcmp(O, O_alone, first * sizeof *O) != 0);
+    for (size_t k = 0; k < first; k++)
+        cr_assert_float_eq(O[k], O_alone[k], 1e-5);
+    free(O);
+    free(O_alone);
+    problem_free(&t);
+}
+
 // ---- the real input -----------------------------------------------------------------------------
 
 TEST(complete, gives_the_output_that_came_with_the_real_input)

@@ -172,6 +172,8 @@ TEST(refusals, of_what_does_not_fit_in_memory)
 {
     if (command_is_sanitized())
         return;
+    refuses("--n-q 1000000 --d 1 --kernel standard",
+            "out of memory: with S and P it needs 8000.0 GB, and this machine has ");
     refuses("--n-q 1000000000 --d 256 --heads 1000", "out of memory");
     refuses("--n-q 1000000000 --d 256 --heads 1000000000 --batch 1000000000", "out of memory");
     refuses("--n-q 1000000000 --n-k 1 --d 1 --block-mask band:1 --mask-block 1,1 --heads 1000",

@@ -5,6 +5,8 @@
 #include "common/tests/ladder_output.h"
 #include "common/tests/test.h"
 
+#include <string.h>
+
 static void run_ladder(const struct options *o)
 {
     bench_ladder(16, 0.0, o);
@@ -49,4 +51,31 @@ TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)
         NULL,
     };
     assert_ladder_output(&c, parts);
+}
+
+static void run_fast(const struct options *o)
+{
+    bench_fast(16, 0.0, o);
+}
+
+TEST(fast, has_a_line_for_each_idea)
+{
+    const struct command c = ladder_output(run_fast);
+    const char *const parts[] = {
+        "Fast",
+        "one head, N = 16, d = 64;",
+        "fa2 ",
+        "loops ",
+        " times as fast:  queries side by side\n",
+        "polynomial ",
+        " times as fast:  2^x by a polynomial\n",
+        "block ",
+        " times as fast:  sums in registers\n",
+        "complete ",
+        " times as fast:  threads, and every option\n",
+        " times as fast in all; ",
+        NULL,
+    };
+    const char *const missing = missing_part(c.out, parts);
+    cr_assert(!missing && !strstr(c.out, "WRONG"), "no '%s' where it belongs: %s", missing, c.out);
 }

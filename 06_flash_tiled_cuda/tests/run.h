@@ -14,7 +14,7 @@ enum {
     WITH_ORDER = WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT,  // every kernel knows these
 };
 
-/* Is the kernel for 16 bits alone? Is it complete, which supports every option and both types? Is it for Hopper? */
+/* Is the kernel for 16 bits alone? Is it complete, which supports every option but --softcap, and both types? Is it for Hopper? */
 bool is_tensor(enum kernel_name name);
 bool is_complete(enum kernel_name name);
 bool is_hopper(enum kernel_name name);

@@ -41,7 +41,7 @@ static inline size_t turns_of(const struct attention *p)
 /*
  * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they
  * may still run when it returns. d is at most 128, B H at most 65 535, and numbers are float32. standard, recompute and
- * deterministic support batch, heads, scale and causal order, and need Hkv = H; complete supports all of attention.h.
+ * deterministic support batch, heads, scale and causal order, and need Hkv = H; complete supports all of attention.h but score_option.
  * mma_split and mma are for bfloat16 and float16, d = 64 and 128, a GPU of compute capability 8.0 or later, and support
  * the same options; wgmma to ordered are for one of 9.0, and support grouped heads too; complete supports these types
  * too, and then d = 32, 64, 96, 128 and 256. Gradients are float32, except in store, where dQ has the sums.

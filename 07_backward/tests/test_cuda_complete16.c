@@ -1,5 +1,5 @@
 /*
- * complete for inputs of 16 bits, which is a kernel of its own: against the reference, with every option.
+ * complete for inputs of 16 bits, which is a kernel of its own: against the reference, with every option that it has.
  */
 #include "07_backward/tests/cuda.h"
 

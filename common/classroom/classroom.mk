@@ -8,7 +8,7 @@ for_starter = EARLIER='$(call earlier,$1)' FLAGS='-std=c17 -ffp-contract=off $(W
 define starter
 .PHONY: starter-$2
 starter-$2:
-	@$$(call for_starter,$2) sh common/classroom/starter/starter.sh $1 '$$(OUT)' '$$(PART)' '$$(SEED)'
+	@$$(call for_starter,$2) sh common/classroom/starter/starter.sh $1 "$$$$OUT" "$$$$PART" "$$$$SEED"
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
@@ -26,14 +26,14 @@ grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUI
 	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
-	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 '$$(MINE)'
+	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 "$$$$MINE"
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
 grade-tests: setup-test
 	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission "$$SUBMISSION"
 grade-tests-all: setup-test
-	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' PART='$(PART)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh '$(FOLDER)' '$(CHAPTER)' '$(REPORTS)'
+	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh "$$FOLDER" "$$CHAPTER" "$$REPORTS"
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

@@ -90,14 +90,14 @@ $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRAD
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
 # What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
-BEFORE := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(firstword $(subst _, ,$(CHAPTER))),0)/ && \
+HELD_AGAINST := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(filter 01 02 03 04 05 06 07,$(firstword $(subst _, ,$(CHAPTER)))),0)/ && \
               $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/grader/programs)))
 
 # The grader, and all that students' files are linked with. For chapter 06 that is the emulator too, and made apart.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/plain
 IN_SANITIZED = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
 .PHONY: grader grader-06
-grader: $(GRADER)/confine $(GRADER)/grade $(BEFORE) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.o),$(CHAPTER) $(GRADER)/plain/06-fa1.o),grader-06)
+grader: $(GRADER)/confine $(GRADER)/grade $(HELD_AGAINST) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.o),$(CHAPTER) $(GRADER)/plain/06-fa1.o),grader-06)
 	$(IN_PLAIN) student-objects student-models
 	$(IN_SANITIZED) student-objects
 	@CC='$(CC)' sh $(CLASSROOM_DIR)/grader/prepare.sh $(BUILD)
@@ -105,7 +105,7 @@ grader-06:
 	$(IN_SANITIZED) $(STUDENT_KERNELS:%=$(GRADER)/sanitized/06-%.o)
 	$(IN_PLAIN) $(COUNTED_KERNELS:%=$(GRADER)/plain/06-%-counted-course) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
 
-GRADE_ENVIRONMENT = PART='$(PART)' CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
+GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
     INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
 # Anybody's outputs against a stage.
@@ -116,15 +116,15 @@ $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 .PHONY: check-against
 check-against: setup-run
 ifdef REFERENCE
-	@[ -f '$(REFERENCE)' ] || { echo "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$(REFERENCE)'" >&2; exit 2; }
-	@[ -n '$(or $(OUTPUTS),$(OPTIONS))' ] || { echo 'check-against: expected OUTPUTS=folder or OPTIONS="softcap=2" with a REFERENCE' >&2; exit 2; }
+	@[ -f "$$REFERENCE" ] || { printf '%s\n' "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$$REFERENCE'" >&2; exit 2; }
+	@[ -n "$$OUTPUTS$$OPTIONS" ] || { echo 'check-against: expected OUTPUTS=folder or OPTIONS="softcap=2" with a REFERENCE' >&2; exit 2; }
 	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
 	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
 	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \
-	    PYTHONDONTWRITEBYTECODE=1 "$$python" common/python/variant.py '$(REFERENCE)' $(or $(OUTPUTS),$(OPTIONS))
+	    PYTHONDONTWRITEBYTECODE=1 "$$python" common/python/variant.py "$$REFERENCE" $(if $(OUTPUTS),"$$OUTPUTS",$$OPTIONS)
 else
 	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
-	@sh $(CLASSROOM_DIR)/grader/check_against.sh $(BUILD) '$(OUTPUTS)' '$(STAGE)'
+	@sh $(CLASSROOM_DIR)/grader/check_against.sh $(BUILD) "$$OUTPUTS" "$$STAGE"
 endif
 
 # Tests of it, and wrong versions of it that they must reject.
@@ -143,15 +143,15 @@ test-grading: setup-run
 .PHONY: grade grade-all
 grade: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) "$$SUBMISSION" '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) "$$SUBMISSION" "$$REPORTS" "$$SEED" "$$CHAPTER"
 grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade_all.sh $(BUILD) '$(FOLDER)' '$(REPORTS)' '$(SEED)' '$(CHAPTER)'
+	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade_all.sh $(BUILD) "$$FOLDER" "$$REPORTS" "$$SEED" "$$CHAPTER"
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50
 gradescope classroom50:
-	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ '$(CHAPTER)' '$(OUT)' '$(PART)' '$(SEED)'
+	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ "$$CHAPTER" "$$OUT" "$$PART" "$$SEED"
 
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
 #! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all

@@ -1,9 +1,11 @@
+#define _DEFAULT_SOURCE  // _SC_PHYS_PAGES
 #include "common/cpu/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *program = "course";
 
@@ -32,6 +34,15 @@ void out_of_memory(const char *what, size_t count, size_t size)
     fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program, what,
             1e-9 * (double)count * (double)size);
     exit(2);
+}
+
+double memory_of_machine(void)
+{
+#ifdef _SC_PHYS_PAGES
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+#else
+    return 0.0;
+#endif
 }
 
 static const uint32_t POISON =

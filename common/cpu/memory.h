@@ -17,6 +17,9 @@ extern "C" {
  */
 void *allocate(size_t count, size_t size, const char *what);
 
+/* Bytes of memory that the machine has, used or not; 0 where that is not known. */
+double memory_of_machine(void);
+
 /* The name to say it under, "course" until it is set. */
 void memory_program(const char *name);
 const char *memory_program_name(void);

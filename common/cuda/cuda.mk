@@ -23,18 +23,18 @@ $(BUILD)/racecheck-06: $(OBJ)/06_flash_tiled_cuda/tests/race.o $(ALGORITHM_OBJ_0
 .PHONY: racecheck-06
 racecheck-06: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
-	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
+	@sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
 
-# An NVCC that somebody gives has to be there; if none is given, none may be found.
-GOOD_NVCC = @[ -z '$(filter command environment,$(origin NVCC))' ] || command -v '$(NVCC)' >/dev/null || \
+# An NVCC that somebody gives has to be there; if none is given, none may be found. nvcc's flags are made from GPU_ARCH.
+GOOD_NVCC = @for a in $$GPU_ARCH; do case $$a in native | [1-9][0-9] | [1-9][0-9][0-9]) ;; *) \
+    printf '%s\n' "make $@: GPU_ARCH: expected native, or numbers as in \"80 90\", found '$$a'" >&2; exit 2 ;; esac; done; \
+    [ -z '$(filter command environment,$(origin NVCC))' ] || command -v '$(NVCC)' >/dev/null || \
     { echo "make $@: NVCC: expected CUDA's compiler nvcc, found '$(NVCC)'" >&2; exit 2; }
 
 # The same programs with their kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
 	$(GOOD_NVCC)
-	@for a in $(if $(filter command environment,$(origin GPU_ARCH)),$(GPU_ARCH)); do case $$a in native | [1-9][0-9] | [1-9][0-9][0-9]) ;; *) \
-	    echo "make cuda: GPU_ARCH: expected native, or numbers as in \"80 90\", found '$$a'" >&2; exit 2 ;; esac; done
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
@@ -66,22 +66,22 @@ test-cuda: setup-test
 .PHONY: gpu gpu-dry
 gpu: $(if $(DRY),gpu-dry)
 	$(GOOD_NVCC)
-	$(if $(DRY),,@sh common/tools/gpu.sh check $(STEPS))
+	$(if $(DRY),,@sh common/tools/gpu.sh check $$STEPS)
 	$(if $(DRY),,@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; })
 	$(if $(DRY),,@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; })
 	$(if $(DRY),,$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
-	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' $(if $(filter command environment,$(origin GPU_ARCH)),,GPU_ARCH='$(sort $(GPU_OWN))'))
-	$(if $(DRY),,@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $(STEPS))
+	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' GPU_ARCH="$${GPU_ARCH:-$(sort $(GPU_OWN))}")
+	$(if $(DRY),,@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $$STEPS)
 gpu-dry: setup-test
-	@sh common/tools/gpu.sh check $(STEPS)
+	@sh common/tools/gpu.sh check $$STEPS
 	$(SUBMAKE) $(JOBS) QUIET=1 $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/$c $(BUILD)/tests/$c) $(BUILD)/tests/cuda
-	@PYTHON='$(or $(PYTHON),$(wildcard $(BUILD)/python/bin/python))' sh common/tools/gpu.sh $(BUILD) $(STEPS)
+	@PYTHON="$${PYTHON:-$(wildcard $(BUILD)/python/bin/python)}" sh common/tools/gpu.sh $(BUILD) $$STEPS
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
 	    07_backward/program/forward.c $(EARLIER_07) $(LIBRARY)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
-	@PLANTED=$(PLANTED) sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
+	@sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
 
 #!
 #! make racecheck-05 the threads of chapter 05 under clang's race detector

@@ -130,9 +130,23 @@ struct extra {
 
 enum { CACHE_LINE = 64 };
 
+void extra_check(const char *name, size_t count)
+{
+    const double there = memory_of_machine();
+    const double all = (double)atomic_load(&slow_held) + (double)atomic_load(&fast_held) +
+                       (double)count * sizeof(float);
+    if (there > 0.0 && all > there) {
+        fprintf(stderr,
+                "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
+                memory_program_name(), name, 1e-9 * all, 1e-9 * there);
+        exit(2);
+    }
+}
+
 static float *extra(const char *name, size_t count, bool slow, atomic_size_t *held,
                     atomic_size_t *peak)
 {
+    extra_check(name, count);
     if (count > (SIZE_MAX - CACHE_LINE) / sizeof(float) - CACHE_LINE)
         out_of_memory(name, count, sizeof(float));
     const size_t bytes = count * sizeof(float);

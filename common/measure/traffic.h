@@ -53,6 +53,12 @@ float *extra_slow(const char *name, size_t count);
 float *extra_fast(const char *name, size_t count);
 void extra_free(float *array);
 
+/*
+ * Ends the program in the same way if so many more elements are more than the machine has. The two above ask it too, since a
+ * system promises more memory than there is, and ends a program that then uses it.
+ */
+void extra_check(const char *name, size_t count);
+
 /* The most bytes of extra memory that were held at one time since the last reset. */
 size_t extra_slow_peak(void);
 size_t extra_fast_peak(void);

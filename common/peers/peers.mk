@@ -27,7 +27,7 @@ results: setup-run
 	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
 	done
 	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
-	@python3 common/tools/course.py docs fill $$(grep -l 'sh common/peers/\|figures chapters' $(PAGES))
+	@python3 common/tools/course.py docs fill $$(grep -l 'sh common/peers/\|figures chapters' $$PAGES)
 
 #!
 #! make peers-05     chapter 05 against PyTorch, ONNX Runtime, OpenVINO, oneDNN and OpenBLAS, which it fetches into build/; five

@@ -7,6 +7,7 @@
 enum {
     SOFTMAX = 1 << 1 | 1 << 2 | 1 << 3,
     UNTILED = 1 << 4,
+    TILED_CPU = 1 << 5,
     ANY_TILE = 1 << 5 | 1 << 7,  // a CUDA kernel's tiles are those it is compiled for
     CUDA = 1 << 6,
     BACKWARD = 1 << 7,
@@ -71,7 +72,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "blocks of queries and keys to compute: M.npy, band:W or random:DENSITY:SEED" },
     { "mask-block", "R,C", MASK_BLOCK, TILED, 0, OPTION_MOST,
       "… each of R queries by C keys (default 64,64)" },
-    { "softcap", "C", SOFTCAP, TILED, offsetof(struct options, softcap), 0,
+    { "softcap", "C", SOFTCAP, ANY_TILE, offsetof(struct options, softcap), 0,
       "cap the scores before any mask: s becomes C tanh(s / C), C > 0; steps in C" },
     { "dropout", "P", DROPOUT, TILED, offsetof(struct options, dropout), 0,
       "drop each weight with probability P, 0 <= P < 1" },
@@ -83,7 +84,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "keys of a tile" },
     { "sram", "ELEMENTS", COUNT, ANY_TILE, offsetof(struct options, sram), OPTION_MOST,
       "instead of --br and --bc: tiles for a fast memory of so many elements" },
-    { "kernel", "NAME", NAME, ANY_TILE, offsetof(struct options, kernel), 0,
+    { "kernel", "NAME", NAME, TILED_CPU, offsetof(struct options, kernel), 0,
+      "the step to run, or list, all, or fast, which times five (default: complete)" },
+    { "kernel", "NAME", NAME, BACKWARD, offsetof(struct options, kernel), 0,
       "the step to run; list names them, all runs every one (default: complete)" },
     { "kernel", "NAME", NAME, CUDA, offsetof(struct options, kernel), 0,
       "the kernel to run; list names them, all runs every one (default: complete)" },

@@ -41,7 +41,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 54 };
+enum { OPTION_ROWS = 55 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

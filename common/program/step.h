@@ -99,7 +99,7 @@ void step_write_csv(const char *path, const char *formula, const struct count *c
 /* The part "Counted", and the step's operations where they were counted too. */
 void step_report_count(const struct count *count);
 
-/* A chapter's table. Its last step has every option, and no number. */
+/* A chapter's table. Its last step has all options that any step has, and no number. */
 struct step_table {
     const struct step *steps;
     size_t count;

@@ -7,6 +7,7 @@
  */
 #include "common/python/binding.h"
 
+#include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"
 
@@ -16,9 +17,12 @@
 
 static bool is_there(double bytes)
 {
+    const double most = memory_of_machine();
     if (bytes >= (double)PTRDIFF_MAX)
         return false;
-    void *volatile const room = malloc((size_t)bytes + 1);  // or clang takes success for granted
+    const bool fits = most == 0.0 || bytes <= most;
+    void *volatile const room =
+        fits ? malloc((size_t)bytes + 1) : NULL;  // or clang takes success for granted
     free(room);
     return room != NULL;
 }

@@ -82,7 +82,7 @@ class Options:
     key_mask: np.ndarray | None = None  # (B, Nk) of bool or uint8, 0 hides
     block_mask: np.ndarray | None = None  # a number for each block of mask_block, 0 hides
     mask_block: tuple[int, int] = (64, 64)
-    softcap: float | None = None  # C > 0: a score s becomes C tanh(s / C) before the masks
+    softcap: float | None = None  # C > 0: a score s becomes C tanh(s / C) before the masks; 0: none
     # Your variant: its options.
     dropout: float = 0.0
     dropout_seed: int = 0
@@ -204,8 +204,8 @@ def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[A
     if not abs(scale) <= float(np.finfo(np.float32).max):
         raise ValueError(f"scale: expected a finite float32, found {scale}")
     softcap = 0.0 if o.softcap is None else ctypes.c_float(_real("softcap", o.softcap)).value
-    if o.softcap is not None and not 0.0 < softcap < math.inf:
-        raise ValueError(f"softcap: expected a finite float32 above 0, found {o.softcap}")
+    if o.softcap and not 0.0 < softcap < math.inf:
+        raise ValueError(f"softcap: expected a finite float32 above 0, or 0 for none, found {o.softcap}")
     if o.causal not in (False, True, "bottom-right", "top-left"):
         raise ValueError(f"causal: expected True, False, 'bottom-right' or 'top-left', found {o.causal!r}")
     dropout = _real("dropout", o.dropout)

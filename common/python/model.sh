@@ -1,5 +1,5 @@
 #!/bin/sh
-# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, write_check.py or write_reference.py, with the packages that it
+# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py, with the packages that it
 # needs, which are fetched. Where they cannot be had a line says which; then what CI runs is skipped, and the others fail.
 #
 # PYTHON is an interpreter that has the packages already: then nothing is fetched. MAKE_LIBRARY, if it is given, makes
@@ -29,5 +29,6 @@ elif ! command -v "$PYTHON" >/dev/null; then
 fi
 . common/python/find.sh
 [ -n "$python" ] || missing 'no python3 with NumPy here'
+[ -f "${FLASH_LIBRARY:-build/libflash.so}" ] || [ -z "$MAKE_LIBRARY" ] || echo "Building the library, once" >&2
 ${MAKE_LIBRARY:-:} || exit
 exec "$python" "common/python/$program.py" "$@"

@@ -102,9 +102,7 @@ class Case:
         """The head's rows of Y."""
         group = self.Q.shape[1] // self.K.shape[1]
         Q, K, V, bias = self.Q[b, h], self.K[b, h // group], self.V[b, h // group], self.bias[b, h]
-        options, seen = {"scale": self.scale}, ~np.isneginf(bias)
-        if self.softcap:
-            options["softcap"] = self.softcap
+        options, seen = {"scale": self.scale, "softcap": self.softcap}, ~np.isneginf(bias)
         if not seen.all():
             self.used.add("mask")
             options |= {"block_mask": seen, "mask_block": (1, 1)}

@@ -19,37 +19,51 @@ $(OBJ)/bindings/$1.o: $(OBJ)/$1/program/python/binding.o $(OBJ)/common/python/bi
 endef
 $(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 
+# The whole library, or one chapter's, which is built much sooner.
+define LINK_LIBRARY
+$(call SAY,link $@)
+$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+endef
 $(BUILD)/libflash.so: $(BINDINGS)
-	$(call SAY,link $@)
-	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
+	$(LINK_LIBRARY)
+$(BUILD)/libflash-%.so: $(OBJ)/bindings/%.o
+	$(LINK_LIBRARY)
 
-WRITERS := write write-check babble write-reference
+# LIBFLASH=libflash-04_flash_no_tiling.so is that of one chapter.
+LIBFLASH ?= libflash.so
+WRITERS := write look write-check babble write-reference
 .PHONY: library python python-check onnx-check minilm $(WRITERS) test-python
 library:
-	$(SUBMAKE) $(JOBS) $(BUILD)/library/libflash.so BUILD=$(BUILD)/library \
+	$(SUBMAKE) $(JOBS) $(BUILD)/library/$(LIBFLASH) BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
-	@cmp -s $(BUILD)/library/libflash.so $(BUILD)/libflash.so || \
-	    cp $(BUILD)/library/libflash.so $(BUILD)/libflash.so
+	@cmp -s $(BUILD)/library/$(LIBFLASH) $(BUILD)/$(LIBFLASH) || \
+	    cp $(BUILD)/library/$(LIBFLASH) $(BUILD)/$(LIBFLASH)
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # The scripts have the library made when it is certain that there is somebody to call it.
 python-check onnx-check minilm: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $(STEP:%=--step '%'),check.sh $(if $(filter onnx-%,$@),onnx))
-# A PROMPT that is not from the command line is a shell's.
-WRITE = --step '$(or $(STEP),05/complete)' $(TOKENS:%=--tokens '%') $(if $(findstring command,$(origin PROMPT)),--prompt="$$PROMPT")
+	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+# What can be refused before anything is fetched is.
+WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
+LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
+# These two need the library of one chapter: that of STEP, or in a starter its own.
+ONE_CHAPTER = $(firstword $(foreach n,$(filter 04 05 06,$(firstword $(subst /, ,$(value STEP)))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
+write look: LIBFLASH = libflash-$(basename $(notdir $(ONE_CHAPTER))).so
 $(WRITERS): setup-run
-	$(if $(filter write,$@),@case '$(TOKENS)' in (0 | *[!0-9]*) \
-	    echo "write: TOKENS=$(TOKENS): expected a whole number from 1 to 4096" >&2; exit 2 ;; esac)
-	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' sh common/python/model.sh \
-	    $(if $(filter write,$@),write $(WRITE),$(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $(STEP)))
+	$(if $(filter write,$@),@case "$$TOKENS" in (0* | *[!0-9]* | ?????*) \
+	    printf '%s\n' "write: TOKENS=$$TOKENS: expected a whole number from 1 to 4096" >&2; exit 2 ;; esac)
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) QUIET=1 library LIBFLASH=$(LIBFLASH)' \
+	    FLASH_LIBRARY='$(abspath $(BUILD)/$(LIBFLASH))' sh common/python/model.sh \
+	    $(if $(filter write,$@),write $(WRITE),$(if $(filter look,$@),look $(LOOK),\
+	    $(if $(filter %reference,$@),write_reference,write_check $(@:write-%=%) $$STEP)))
 test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
 
 # Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
-HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(PYTHON)'; . common/python/find.sh; echo "$$python")
+HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(subst ','\'',$(PYTHON))'; . common/python/find.sh; echo "$$python")
 PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
 PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)

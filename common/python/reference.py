@@ -72,7 +72,7 @@ class Attention:
         self.scale = dtype(np.float32(1 / np.sqrt(d) if scale is None else scale))
         seen = visible(B, Nq, Nk, **masks)
         score, self.slope = self.scale * product(self.Q, T(self.K)), self.scale
-        if softcap is not None:
+        if softcap:
             C = dtype(np.float32(softcap))
             score = C * np.tanh(score / C)
             self.slope = self.scale * (1 - (score / C)**2)

@@ -57,6 +57,12 @@ class Values(Case):
         self.check_backward("07/complete", options, Q, K, V, dO)
         self.check_backward("07/softcap", OPTIONS["softcap"], *problem(Hkv=4))
 
+    def test_a_softcap_of_0_is_none(self):
+        Q, K, V, _ = problem()
+        for step in ("04/flash_no_tiling", "05/complete", "06/complete"):
+            none, capped = (flash.forward(Q, K, V, step=step, **options) for options in ({}, {"softcap": 0.0}))
+            self.assertTrue(all(map(np.array_equal, none, capped)), step)
+
     def test_options_change_the_answer(self):
         Q, K, V, _ = problem()
         answers = [flash.forward(Q, K, V, **filled(o, Q, K))[0] for o in OPTIONS.values()]

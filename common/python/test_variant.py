@@ -63,7 +63,7 @@ class Variant(Case):
     def test_variants_that_cannot_be_checked_are_refused(self):
         self.says(2, self.reference)
         self.says(2, "no.py", "softcap=2")
-        self.assertIn("found 0", self.says(2, self.reference, "softcap=0"))
+        self.assertIn("found -1", self.says(2, self.reference, "softcap=-1"))
         self.assertIn("unexpected keyword", self.says(2, self.reference, "relu=1"))
         self.assertIn("expected a folder", self.says(2, self.reference, "softcap"))
         (self.folder / "empty.py").write_text("")

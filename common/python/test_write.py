@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+import look
 import write
 from case import Case
 
@@ -77,10 +78,36 @@ class Write(Case):
                 self.assertEqual(token, right.argmax())
                 tokens.append(token)
 
+    def test_weights_are_those_of_the_formula(self):
+        numbers = np.random.default_rng(4)
+        Q, K, V = numbers.standard_normal((3, 9, D), np.float32)
+        for step in ("04/flash_no_tiling", "05/fa1", "05/complete"):
+            for i in (0, 8):
+                right = np.exp((K[:i + 1] @ Q[i]).astype(float) / np.sqrt(D))
+                found = look.row_of_weights(step, Q, K, V, i)
+                self.assertLess(np.abs(found - right / right.sum()).max(), 1e-6, step)
+
+    def test_a_look_inside_is_at_the_layer_and_the_heads_that_belong_together(self):
+        model, prompt = write.Writer(FIELDS, in_a_file(weights()), write.by_step("05/complete")), [5, 3, 30, 0]
+        Q, K, V = look.inside(model, prompt, 1, 5)
+        seen = []
+        model = write.Writer(FIELDS, in_a_file(weights()), write.by_step("05/complete"))
+        run = model.attention
+        model.attention = lambda Q, K, V: (seen.append((Q.copy(), K.copy(), V.copy())), run(Q, K, V))[1]
+        next(model.write(prompt, 1))
+        for found, right in zip((Q, K, V), (seen[1][0][5], seen[1][1][1], seen[1][2][1])):
+            self.assertTrue((found == right).all())
+
+    def test_a_word_is_all_of_its_tokens(self):
+        self.assertEqual(look.words_of(["The", " cat", ",", " pur", "red", "."]),
+                         [("The", [0]), ("cat", [1]), (",", [2]), ("purred", [3, 4]), (".", [5])])
+
     def test_what_cannot_be_written_is_refused(self):
         for message, arguments in (
                 ("TOKENS=0: expected a whole number from 1 to 4096", ["--tokens", "0"]),
                 ("TOKENS=many: expected a whole number", ["--tokens", "many"]),
+                ("TOKENS=777", ["--tokens", "7" * 5000]),
+                ("STEP=it's: step: expected one of 04/", ["--step", "it's"]),
                 ("PROMPT: expected a text in UTF-8", ["--prompt", " "]),
                 ("STEP=05/fa9: step: expected one of 04/", ["--step", "05/fa9"]),
                 ("STEP=05/block_matmul: expected attention", ["--step", "05/block_matmul"]),

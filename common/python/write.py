@@ -204,16 +204,26 @@ def command(main: Callable[[], int]):
         os._exit(2)  # what waits in standard output would fail again, with a traceback
 
 
+def name_of(step: str) -> str:
+    """The step that STEP names: "mine" is a student's, of chapter 04 or 05."""
+    if step != "mine":
+        return step
+    if not Path("STARTER").exists():
+        stop("STEP=mine: expected to be in a starter's folder, which make starter-04 OUT=folder writes")
+    return next(name for name in ("05/mine", "05/fa1", "04/flash_no_tiling") if name in flash.steps())
+
+
 def attention_of(step: str) -> Attention:
-    """by_step for the value of STEP: "mine" is a student's, and what cannot be used is refused."""
-    if step == "mine":
-        if not Path("STARTER").exists():
-            stop("STEP=mine: expected to be in a starter's folder, which make starter-05 OUT=folder writes")
-        step = "05/mine" if "05/mine" in flash.steps() else "05/fa1"
+    """by_step for the value of STEP; what cannot be used is refused."""
     try:
-        return by_step(step)
+        return by_step(name_of(step))
     except (ImportError, ValueError) as error:
         stop(f"STEP={step}: {error}")
+
+
+def check_prompt(prompt: str):
+    if not prompt.strip() or prompt.encode(errors="ignore").decode() != prompt:
+        stop(f"PROMPT: expected a text in UTF-8, found {prompt!r}")
 
 
 def main() -> int:
@@ -223,11 +233,10 @@ def main() -> int:
                                 ("prompt", PROMPT, "the text that it continues")):
         parser.add_argument("--" + name, default=default, help=what + " (default: %(default)s)")
     asked = parser.parse_args()
-    most = int(asked.tokens) if asked.tokens.isdecimal() else 0
+    most = int(asked.tokens) if asked.tokens.isdecimal() and len(asked.tokens) <= 4 else 0
     if not 1 <= most <= 4096:
         stop(f"TOKENS={asked.tokens}: expected a whole number from 1 to 4096")
-    if not asked.prompt.strip() or asked.prompt.encode(errors="ignore").decode() != asked.prompt:
-        stop(f"PROMPT: expected a text in UTF-8 to continue, found {asked.prompt!r}")
+    check_prompt(asked.prompt)
     attention = attention_of(asked.step)
     fields, weights = read_model()
     tokenizer, model = tokenizer_of(fields), Writer(fields, weights, attention)
@@ -251,7 +260,8 @@ def main() -> int:
     print()
     if len(times) > 2:
         first, last = times[1] - times[0], times[-1] - times[1]
-        print(f"\n{asked.step}: read {len(prompt) / first:.1f} tokens per second, wrote {(len(times) - 2) / last:.1f}")
+        print(f"\n{asked.step}: {first:.2f} s to the first word, after {len(prompt)} tokens; then "
+              f"{(len(times) - 2) / last:.1f} tokens per second")
     return status
 
 

@@ -3,6 +3,7 @@
     python common/python/write_check.py check [STEP...]    # steps of 04 to 06, or these, against write_reference.json
     python common/python/write_check.py babble             # the text of each wrong version in mutants
     python common/python/write_check.py speed              # tokens per second of each step of chapter 05
+    python common/python/write_check.py first STEP...      # seconds to the first word after 1024 tokens
 """
 from __future__ import annotations
 
@@ -68,16 +69,29 @@ def babble(fields, weights, tokens=20):
         print(textwrap.indent(textwrap.fill(" ".join(text.split()), 92), "    "), flush=True)
 
 
-def speed(fields, weights, text=HERE.parent / "docs/TOUR.md", read=256, wrote=16):
+def timed(fields, weights, step: str, read: int, wrote: int) -> tuple[float, float]:
+    """Seconds until the first token after a prompt of so many, and for so many more."""
+    text = HERE.parent / "docs/TOUR.md"
     prompt = write.tokenizer_of(fields).encode(text.read_text(encoding="utf-8")).ids[:read]
+    times = [time.perf_counter()]
+    for _ in write.Writer(fields, weights, write.by_step(step)).write(prompt, wrote + 1):
+        times.append(time.perf_counter())
+    return times[1] - times[0], times[-1] - times[1]
+
+
+def speed(fields, weights, read=256, wrote=16):
     print(f"{'':20}{'reads a prompt':>20}{'then writes':>20}")
     print(f"{'':20}{f'of {read} tokens':>20}{f'{wrote} tokens':>20}")
     for step in (s for s in flash.steps().values() if s.name.startswith("05/") and s.name != "05/block_matmul"):
-        times = [time.perf_counter()]
-        for _ in write.Writer(fields, weights, write.by_step(step.name)).write(prompt, wrote + 1):
-            times.append(time.perf_counter())
-        per_second = read / (times[1] - times[0]), wrote / (times[-1] - times[1])
-        print(f"{step.name:20}" + "".join(f"{x:18.1f}/s" for x in per_second), flush=True)
+        first, rest = timed(fields, weights, step.name, read, wrote)
+        print(f"{step.name:20}{read / first:18.1f}/s{wrote / rest:18.1f}/s", flush=True)
+
+
+def first(fields, weights, steps: list[str], read=1024, wrote=16):
+    print(f"{'':20}{f'first word, after {read} tokens':>30}{'then':>16}")
+    for step in steps:
+        first, rest = timed(fields, weights, step, read, wrote)
+        print(f"{step:20}{first:28.1f} s{wrote / rest:14.1f}/s", flush=True)
 
 
 def main() -> int:
@@ -91,6 +105,9 @@ def main() -> int:
         asked = steps or [name for name, s in known.items() if not s.backward and name != "05/block_matmul"
                           and (not name.startswith("06/") or name in SLOW)]
         return 0 if check(fields, weights, asked) else 1
+    if task == "first":
+        first(fields, weights, steps)
+        return 0
     {"babble": babble, "speed": speed}[task](fields, weights)
     return 0
 

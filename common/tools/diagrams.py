@@ -5,9 +5,8 @@ that returns its width, its height and its SVG elements.
 """
 import math
 import re
-from pathlib import Path
 
-from plot_data import Failed, cells_of
+import measured
 
 INK, GREY = "#333333", "#767e87"
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -49,36 +48,14 @@ def grid(x, y, rows, columns, cell, colour, filled=()):
 
 # ---- the front page ------------------------------------------------------------------------------
 
-def speed_of(kernel, dtype):
-    """TFLOP/s of a kernel of chapter 06 on an H200, d = 64, N = 4096, no mask."""
-    path = Path("06_flash_tiled_cuda/results/nvidia_h200.csv")
-    for row in cells_of(path.read_text(encoding="utf-8")):
-        if row[1:3] == [kernel, dtype] and row[5:8] == ["4096", "64", "0"]:
-            return float(row[11]) / 1000
-    raise Failed(f"{path}: expected a row of {kernel} in {dtype}")
-
-
 def front(programs):
-    def at(n, size):  # both axes logarithmic: N from 1024 to 262144, bytes from 10 kB to 1 TB
-        return 70 + 30 * math.log2(n / 1024), 232 - 24 * math.log10(size / 1e4)
-
-    stored = [at(1024 * 2 ** k, 8 * (1024 * 2 ** k) ** 2) for k in range(9)]
-    drawn = [text(190, 24, "memory besides input and output", 14), line(70, 232, 320, 232), line(70, 30, 70, 232)]
-    drawn += [text(62, at(1024, size)[1] + 5, label, 12, "end", GREY)
-              for size, label in ((1e5, "100 kB"), (1e7, "10 MB"), (1e9, "1 GB"), (1e11, "100 GB"))]
-    drawn += [text(at(n, 1e4)[0], 250, label, 12, colour=GREY) for n, label in ((1024, "1k"), (16384, "16k"), (262144, "256k"))]
-    drawn += [text(195, 270, "words of text", 12, colour=GREY),
-              '<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in stored) + f'" stroke="{ORANGE}" stroke-width="3"/>',
-              line(70, 228, 310, 228, BLUE, 4), text(180, 100, "standard", 14, "end", ORANGE), text(240, 218, "FlashAttention: none", 14, colour=BLUE)]
-    bars = [("the plain formula", speed_of("naive", "f32"), GREY), ("FlashAttention-2", speed_of("fa2", "f32"), BLUE),
-            ("in 16 bits", speed_of("mma", "bf16"), BLUE), ("made for Hopper GPUs", speed_of("wgmma", "bf16"), BLUE),
-            ("NVIDIA's library", speed_of("pytorch cudnn", "bf16"), GREEN)]
-    drawn.append(text(575, 24, "speed on a GPU, TFLOP/s", 14))
-    for k, (label, value, colour) in enumerate(bars):
-        y = 44 + 42 * k
-        drawn += [text(518, y + 19, label, 13, "end"), box(526, y, max(150 * value / bars[3][1], 1), 28, colour),
-                  text(534 + 150 * value / bars[3][1], y + 19, f"{value:.3g}", 13, "start")]
-    return 760, 285, drawn
+    problem, bars = measured.front_bars()
+    drawn = [text(380, 22, "speed in TFLOP/s, trillions of operations per second", 14), text(380, 42, problem, 12, colour=GREY)]
+    for k, (label, value) in enumerate(bars):
+        y, width = 56 + 36 * k, 380 * value / max(value for _, value in bars)
+        drawn += [text(258, y + 19, label, 14, "end"), box(268, y, max(width, 1), 26, (GREY, BLUE, BLUE, BLUE, GREEN)[k]),
+                  text(278 + width, y + 19, f"{value:.3g}", 14, "start")]
+    return 760, 244, drawn
 
 
 def accesses(programs):
@@ -97,6 +74,77 @@ def accesses(programs):
         drawn += [text(258, y + 20, label, 14, "end"), box(268, y, 6.6 * float(value), 30, colour),
                   text(278 + 6.6 * float(value), y + 20, value, 15, "start", INK, "bold")]
     return 760, 230, drawn
+
+
+def stepper(programs):
+    """Half way through the example that chapter 05 works by hand: fa1 after its third tile of four."""
+    rows = re.findall(r"^ +(?:(\d) to \d)? +(\d) \[.*?\] +\[(.*?)\] +([\d.]+) +([\d.]+)  \[(.*?)\]$",
+                      programs.run("05_flash_tiled_cpu"), re.MULTILINE)[:6]
+    weights, state, first = {}, {}, "0"
+    for key, query, P, m, l, O in rows:
+        first = key or first
+        new = [float(x) for x in P.split()]
+        weights[query] = [x * (1 - sum(new)) for x in weights.get(query, [])] + new
+        state[query] = m, l, O.split()
+    drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, "fast memory holds", 15)], 58, 84, 66
+    for k in range(4):
+        drawn += [text(left + cell * (k + 0.5), 56, f"key {k}", 13, colour=ORANGE), text(left - 10, top + cell * (k + 0.5) + 5, f"query {k}", 13, "end", BLUE)]
+        for j in range(4):
+            weight = weights[str(k)][j] if j < len(weights[str(k)]) else None
+            drawn.append(f'<rect x="{left + cell * j}" y="{top + cell * k}" width="{cell}" height="{cell}" fill="{BLUE}" '
+                         f'fill-opacity="{0.7 * (weight or 0):.2f}" stroke="#d3d8de"/>')
+            if weight is not None:
+                drawn.append(text(left + cell * (j + 0.5), top + cell * (k + 0.5) + 5, f"{weight:.3f}", 14))
+    for r in range(2):
+        for c in range(2):
+            now = (r, c) == (0, 1)
+            drawn.append(f'<rect x="{left + 2 * cell * c}" y="{top + 2 * cell * r}" width="{2 * cell}" height="{2 * cell}" '
+                         f'stroke="{INK if now else GREY}" stroke-width="{4 if now else 1.5}"/>')
+    drawn.append(text(left + 3 * cell, top + 3 * cell + 5, "not yet", 13, colour=GREY))
+    names = ((BLUE, "Q", "queries 0 and 1"), (ORANGE, "K", "keys 2 and 3"), (PINK, "V", "their values"))
+    for k, (colour, name, what) in enumerate(names):
+        drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
+    for k, title in ((412, "query"), (470, "m"), (530, "l"), (650, "O, the average so far")):
+        drawn.append(text(k, 124, title, 13, colour=GREY))
+    for k in "01":
+        m, l, O = state[k]
+        y = 152 + 34 * int(k)
+        drawn += [box(444, y - 21, 302, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
+        drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
+    drawn.append(text(570, 230, "the last tile: queries 2 and 3, keys 2 and 3", 14, colour=GREY))
+    drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
+    return 760, 312, drawn
+
+
+def bands(programs):
+    """The pairs of a causal mask, of fewer queries than keys, and of a window, with positions."""
+    def square(x, title, queries, first, width):
+        drawn = [text(x + 90, 26, title, 15)] + [text(x + 18 + 36 * j, 58, f"key {j}", 11, colour=GREY) for j in range(5)]
+        for r in range(queries):
+            y, place = 66 + 36 * (r + 5 - queries), first + r
+            drawn.append(text(x - 8, y + 23, f"query {r}", 12, "end", GREY))
+            drawn += [box(x + 36 * j, y, 36, 36, GREY, PALE[BLUE] if 0 <= place - j < width else "#ffffff") for j in range(5)]
+        return drawn
+    return 760, 260, square(70, "causal", 5, 0, 9) + square(325, "2 queries, 5 keys", 2, 3, 9) + square(570, "a window of 3 keys", 5, 0, 3)
+
+
+def side_by_side(programs):
+    """A dot product as one sum, and the same for eight queries at once."""
+    drawn, cell, top = [text(150, 26, "one query: each addition waits", 15), text(530, 26, "eight queries: one instruction for all sums", 15)], 42, 44
+    for k in range(4):
+        y = top + 50 * k
+        drawn += [box(60, y, cell, 32, BLUE), text(60 + cell / 2, y + 21, f"q{k} k{k}", 13), arrow(106, y + 16, 148, y + 16, GREY),
+                  box(152, y, 66, 32, ORANGE), text(185, y + 21, "sum", 13)]
+        drawn += [box(340 + (cell + 4) * i, y, cell, 32, BLUE) for i in range(8)]
+        drawn += [text(340 + (cell + 4) * i + cell / 2, y + 21, f"q{k} k{k}", 12) for i in range(8)]
+        if k < 3:
+            drawn.append(arrow(185, y + 34, 185, y + 49, ORANGE))
+            drawn += [arrow(340 + (cell + 4) * i + cell / 2, y + 34, 340 + (cell + 4) * i + cell / 2, y + 49, ORANGE) for i in range(8)]
+    drawn += [box(340 + (cell + 4) * i, 256, cell, 32, ORANGE) for i in range(8)]
+    drawn += [text(340 + (cell + 4) * i + cell / 2, 277, "sum", 12) for i in range(8)]
+    drawn += [arrow(340 + (cell + 4) * i + cell / 2, 228, 340 + (cell + 4) * i + cell / 2, 254, ORANGE) for i in range(8)]
+    drawn += [text(340 + (cell + 4) * i + cell / 2, 308, f"query {i}", 11, colour=GREY) for i in range(8)]
+    return 760, 320, drawn
 
 
 def ring(programs):
@@ -299,6 +347,9 @@ def atomics(programs):
 
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
+            "05_flash_tiled_cpu/pages/pictures/side_by_side.svg": side_by_side,
+            "05_flash_tiled_cpu/pages/pictures/bands.svg": bands,
+            "05_flash_tiled_cpu/pages/pictures/stepper.svg": stepper,
             "05_flash_tiled_cpu/pages/pictures/ring.svg": ring,
             "05_flash_tiled_cpu/pages/pictures/decode.svg": decode,
             "01_standard_softmax/pages/pictures/softmax.svg": softmax,

@@ -6,6 +6,7 @@
     course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
     course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
+    course.py figures front PICTURE           the picture of the front page, with its figures in words
     course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
 
 TABLE is 06/resources, 06/sass, 06/budget, 07/resources or 07/sass, as in NN_…/results. PROBLEMS
@@ -141,6 +142,8 @@ def page_of(command, rest):
         return (measured.best_page if rest[0] == "page" else measured.best_summary)(rest[1:])
     if command == "older" and len(rest) > 1:
         return measured.if_older(*rest)
+    if command == "front" and len(rest) == 1:
+        return measured.front_picture(*rest)
     if command == "curve" and len(rest) == 1:
         return measured.curve_picture(*rest)
     if command == "chapters" and len(rest) in (1, 2):
@@ -162,7 +165,7 @@ def main(arguments):
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
     if lines is None:
-        print("figures: expected make, check, order, table, speed, best, older, curve, chapters or loop, as common/tools/"
+        print("figures: expected make, check, order, table, speed, best, older, front, curve, chapters or loop, as common/tools/"
               f"figures.py has them; found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     print("\n".join(lines))

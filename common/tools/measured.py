@@ -105,6 +105,33 @@ def curve_picture(path):
             f"and FlashAttention-2 {fa2:.3g} ms]({path})"]
 
 
+# The bars of the front page, all of the forward pass without a mask.
+FRONT_D, FRONT_N = "128", "4096"
+FRONT_BARS = (("the plain formula", "naive", "f32"), ("FlashAttention-2", "fa2", "f32"), ("in 16 bits", "mma", "bf16"),
+              ("made for Hopper GPUs", "persistent", "bf16"), ("NVIDIA's library", "pytorch cudnn", "bf16"))
+
+
+def front_bars():
+    """What was measured, and each bar's name and TFLOP/s."""
+    path, gpu, found = results_of("06"), "", {}
+    for line in lines_of(path):
+        row = line.split(",")
+        if line.startswith("# machine: "):
+            gpu = row[0][len("# machine: "):]
+        if len(row) > 11 and row[5:8] == [FRONT_N, FRONT_D, "0"]:
+            found[row[1], row[2]] = float(row[11]) / 1000
+    for _, *bar in FRONT_BARS:
+        if tuple(bar) not in found:
+            raise nvidia.Failed(f"{path}: expected a row of {' in '.join(bar)}, d = {FRONT_D}, N = {FRONT_N}, no mask")
+    return f"{gpu}, forward, d = {FRONT_D}, N = {FRONT_N}, no mask", [(name, found[kernel, kind]) for name, kernel, kind in FRONT_BARS]
+
+
+def front_picture(path):
+    """The picture of the front page, as Markdown: it has a description with the same figures."""
+    problem, bars = front_bars()
+    return [f"![A bar chart of speed in TFLOP/s ({problem}): " + ", ".join(f"{name} {value:.3g}" for name, value in bars) + f"]({path})"]
+
+
 def speed_source(chapter, folder="../results"):
     path = results_of(chapter)
     return [source(path, f"{folder}/{path.name}", "bf16|PyTorch")] if path else ["Not measured yet."]

@@ -10,13 +10,10 @@ import subprocess
 from pathlib import Path
 
 import measured
+from nvidia import Failed
 
 CPU_RESULTS = "common/results/intel_xeon_2_cores.csv"
 CPU_WITH_PEERS = "common/results/amd_epyc_family_26_2_cores.csv"
-
-
-class Failed(Exception):
-    """What a person has to know, in one line or a few."""
 
 
 class Programs:

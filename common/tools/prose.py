@@ -4,6 +4,7 @@
     rests      on the main path a heading, a picture or a question at least every 400 words
     phrases    words that no page uses
     terms      on the main path no term of the glossary is used before the page that defines it in bold
+    times      the evenings and hours of the front page are those of the main path's pages, of three hours an evening
 
 Prose is what a page has outside of code, filled blocks, tables, comments, formulas on lines of their own, texts of
 pictures and folded answers; sections that only point elsewhere do not count as words to read.
@@ -12,7 +13,7 @@ import re
 
 from page import MAIN_PATH
 
-FRONT_WORDS, PAGE_WORDS, MAIN_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12000, 42000, 400
+FRONT_WORDS, PAGE_WORDS, MAIN_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12500, 42000, 400
 GLOSSARY = "common/docs/GLOSSARY.md"
 PHRASES = re.compile(
     r"\b(behind|beside|stands?|stood|nobody|everybody|somebody|neighbou?rs?|comes? (?:by|past)|go(?:es)? (?:past|home)|"
@@ -144,4 +145,28 @@ def terms(pages):
                 yield f"{page.path}:{used}: '{term}' is used before {where} defines it"
 
 
-CHECKS = (words, rests, phrases, terms)
+MINUTES = {"ten minutes": 10, "a quarter of an hour": 15, "twenty minutes": 20, "half an hour": 30, "forty minutes": 40,
+           "an hour": 60, "an hour and a half": 90}
+COUNTS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+
+
+def times(pages):
+    main = on_the_main_path(pages)
+    if len(main) < len(MAIN_PATH):
+        return
+    total = 0
+    for page in main[1:]:
+        said = re.search(r"\*Time:\* ([^.;]*)", "\n".join(line for _, line in page.lines))
+        digits = said and re.fullmatch(r"(\d+) minutes", said[1])
+        if not said or not (digits or said[1] in MINUTES):
+            yield f"{page.path}:1: expected *Time:* and so many minutes, or one of: {', '.join(MINUTES)}"
+            return
+        total += int(digits[1]) if digits else MINUTES[said[1]]
+    right = {"hours": COUNTS[total // 60], "evenings": COUNTS[-(-total // 180)]}
+    for number, line in main[0].lines:
+        for found, unit in re.findall(rf"\b({'|'.join(COUNTS)}) (hours|evenings)\b", line, re.IGNORECASE):
+            if found.lower() != right[unit]:
+                yield f"{main[0].path}:{number}: expected {right[unit]} {unit}, as its pages take {total} minutes, found {found}"
+
+
+CHECKS = (words, rests, phrases, terms, times)

@@ -6,29 +6,29 @@ plots plots-check: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@python3 common/tools/course.py plots $(if $(filter %-check,$@),check,draw) $(BUILD)
 
-PAGES = README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
-THERE = @for page in $(or $(strip $(PAGES)),''); do case $$page in *.md | *.html) [ -f "$$page" ] ;; *) false ;; esac || \
-    { echo "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
+export PAGES := README.md $(sort $(wildcard common/*.md common/*/*.md common/*/pages/*.md $(CHAPTERS:%=%/*.md) $(CHAPTERS:%=%/*/*.md)))
+THERE = @for page in $(if $(strip $(PAGES)),$$PAGES,''); do case $$page in *.md | *.html) [ -f "$$page" ] ;; *) false ;; esac || \
+    { printf '%s\n' "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
 docs docs-check: setup-run
 	$(THERE)
 	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs $(if $(filter common/classroom/%,$(PAGES)),grader $(GRADER)/against)
 	@python3 common/tools/course.py docs $(if $(filter docs,$@),$(if $(TIMES),measure,fill),check) \
-	    $(PAGES) $(wildcard $(CHAPTERS:%=%/pages/*.html))
-	@python3 common/tools/course.py pages $(PAGES)
+	    $$PAGES $(wildcard $(CHAPTERS:%=%/pages/*.html))
+	@python3 common/tools/course.py pages $$PAGES
 
 # Every command of every page, but for those that compile by hand, which .ci/run has.
 check-docs: setup-test
 	$(THERE)
 	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@python3 common/tools/course.py commands shown $(PAGES)
+	@python3 common/tools/course.py commands shown $$PAGES
 
 # The pages as a book.
 .PHONY: book book-check
 book book-check:
 	$(call HAVE,python3)
 	$(THERE)
-	@python3 common/tools/course.py book make $(BUILD) $(PAGES)
-	$(if $(filter %-check,$@),@BROWSER='$(BROWSER)' python3 common/tools/course.py book check $(BUILD) $(PAGES))
+	@python3 common/tools/course.py book make $(BUILD) $$PAGES
+	$(if $(filter %-check,$@),@python3 common/tools/course.py book check $(BUILD) $$PAGES)
 
 C_FILES    = $(shell find common 0* -name '*.[ch]' | sort)
 CUDA_FILES = $(shell find common 0* -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort)
@@ -60,17 +60,17 @@ test-tools:
 	@python3 -m unittest discover -q -s common/tools/tests
 
 # The readers of .npy, of options and of what the grader is asked for fed with random bytes, by clang's libFuzzer.
-SECONDS_OF_FUZZ ?= 600
+export SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve.c $(LIBRARY)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=on_exit,--wrap=allocate -I. $^ -o $@ -lm
 fuzz:
-	@case '$(SECONDS_OF_FUZZ)' in '' | *[!0-9]*) echo "make fuzz: SECONDS_OF_FUZZ: expected a whole number, found '$(SECONDS_OF_FUZZ)'" >&2; exit 2 ;; esac
+	@case "$$SECONDS_OF_FUZZ" in '' | *[!0-9]*) printf '%s\n' "make fuzz: SECONDS_OF_FUZZ: expected a whole number, found '$$SECONDS_OF_FUZZ'" >&2; exit 2 ;; esac
 	$(SUBMAKE) QUIET=1 $(BUILD)/fuzz_readers
 	@mkdir -p $(BUILD)/fuzz
 	@printf 'o\004--n-q\n5\n--seed\n1\n--block-mask\nband:3\n--window\n1,-1' >$(BUILD)/fuzz/options
-	@$(BUILD)/fuzz_readers -max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1 \
+	@$(BUILD)/fuzz_readers -max_total_time="$$SECONDS_OF_FUZZ" -max_len=4096 -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/ $(BUILD)/fuzz >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 

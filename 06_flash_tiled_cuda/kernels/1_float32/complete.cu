@@ -1,5 +1,5 @@
 /*
- * Every option.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
+ * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
  * fa2, and what chapter 05 says of masks and dropout, in the same words: tile_kind, visible, kv_head and
  * dropout_keeps of attention.h are compiled for the GPU too, so the same weights are dropped there. A

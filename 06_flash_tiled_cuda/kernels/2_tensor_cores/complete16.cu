@@ -1,5 +1,5 @@
 /*
- * Every option, for bfloat16 and float16.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
+ * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
  *
  * budget, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
  * larger d is, the fewer scores and queries a warp has, because O takes the registers (tiles.h).

@@ -1,5 +1,5 @@
 /*
- * Every option, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
+ * Every option but --softcap, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
  *
  * Causal order and windows are two comparisons a score. Where there is a mask of keys or of blocks, or dropout, a loop
  * over scores asks `visible` or `dropout_keeps`, and keeps the answers as bits: registers have no index, so a loop that

@@ -1,5 +1,5 @@
 /*
- * Every option.                 3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key of a tile
+ * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key of a tile
  *
  * deterministic, and what chapter 06's complete says of masks and dropout: tile_kind, visible, kv_head and
  * dropout_keeps of attention.h are compiled for the GPU too. A block of keys belongs to a key/value head and goes

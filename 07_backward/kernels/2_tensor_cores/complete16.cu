@@ -1,5 +1,5 @@
 /*
- * Every option, for bfloat16 and float16.
+ * Every option but --softcap, for bfloat16 and float16.
  *
  *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
  *     kernel, d for each of its keys in the other

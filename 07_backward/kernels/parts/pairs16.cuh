@@ -1,5 +1,5 @@
 /*
- * Every option in the fragments of the backward pass: which pairs of a tile count, and which weights stay.
+ * Every option but --softcap in the fragments of the backward pass: which pairs of a tile count, and which weights stay.
  *
  * A tile's rows are queries and its columns keys, or the other way round (tensor.cuh). Only what asks attention.h about a
  * pair has to know which. Causal order and windows are two comparisons a pair. Where there is a mask of keys or of blocks,

@@ -46,7 +46,7 @@ static struct tile_counts tiles_of_size(const struct attention *p, struct tile_s
     return all;
 }
 
-/* With every option all keys of the tile. */
+/* In complete all keys of the tile. */
 static struct tile_counts tiles_of(const struct attention *p, bool options)
 {
     const struct tile_size size = { Br, Bc };
@@ -100,7 +100,7 @@ void predict_cuda_deterministic(const struct attention *p, struct tile_size size
 
 /*
  * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
- * queries are the other way round. With every option a block of keys loads all of its own, and with d = 256 there are
+ * queries are the other way round. In complete a block of keys loads all of its own, and with d = 256 there are
  * two for the same keys.
  */
 struct tensor_counts {

@@ -1,6 +1,7 @@
-# awk -v gaps='1 3' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: what stands between BEGIN
-# SOLUTION and END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1. What stands
-# between BEGIN LATER PART and END LATER says the same once more in a later step, and goes with that part.
+# awk -v gaps='1 3' -v others='2' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: what stands between
+# BEGIN SOLUTION and END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1; others are of parts
+# that the starter does not have. What stands between BEGIN LATER PART and END LATER says the same once more in a later step,
+# and goes with that part.
 
 /\/\/ BEGIN LATER/ {
     later = index(" " parts " ", " " $NF " ") > 0
@@ -14,7 +15,8 @@ seam {
     next
 }
 /\/\/ BEGIN SOLUTION/ {
-    cut = index(" " gaps " ", " " ++n " ") > 0
+    cut = index(" " gaps " " others " ", " " ++n " ") > 0
+    word = index(" " gaps " ", " " n " ") ? "write here, and delete this line" : "another part of the exercise"
     if (later && !cut) next
     print
     inside = 1
@@ -32,7 +34,7 @@ end != "" {
     indent = end
     sub(/\/\/.*/, "", indent)
     is_stub = sub(/^ *\/\/ STUB: /, "")
-    print indent (is_stub ? $0 "  " : "") "// STUB: write here, and delete this line"
+    print indent (is_stub ? $0 "  " : "") "// STUB: " word
     print end
     end = ""
     if (is_stub) next

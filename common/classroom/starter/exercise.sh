@@ -17,7 +17,25 @@ exercise_tested() { exercise_lines | awk -v part="$1" '$1 == part && $3 ~ /^(out
 
 # The files of a part that have gaps, as FILE:NUMBER, and those that the student writes whole.
 exercise_gaps() { exercise_files "$1" | tr ' ' '\n' | grep ':' | tr '\n' ' '; }
+# The numbers of a FILE's gaps that belong to PART…
+exercise_numbers() {
+    file=$1
+    shift
+    for part; do exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p"; done | tr '\n' ' '
+}
 exercise_whole() { exercise_files "$1" | tr ' ' '\n' | grep -v -e ':' -e '^-$' | tr '\n' ' '; }
+
+# The graded parts with gaps that a starter of the parts $* does not have and is not to give away: those after its first. What comes
+# before it was handed out before.
+exercise_stubbed() {
+    begun=
+    for part in $(exercise_parts); do
+        case " $* " in
+        *" $part "*) begun=yes ;;
+        *) [ -z "$begun" ] || [ "$(exercise_worth "$part")" -eq 0 ] || [ -z "$(exercise_gaps "$part")" ] || echo "$part" ;;
+        esac
+    done
+}
 
 # The folder of the chapter that $1 names, as 03 or 03_online_softmax; nothing if it names none.
 exercise_chapter() {

@@ -1,11 +1,12 @@
-# awk -v chapter=NAME -v parts="PART…" -f handout.awk exercise/README.md - the exercise as a starter has it: which parts it
+# awk -v chapter=NAME -v parts="PART…" -v others="PART…" -f handout.awk exercise/README.md - the exercise as a starter has it: which parts it
 # has, no hints (make hint gives them), no marking guide, and its commands those of the starter.
 
 BEGIN {
     number = substr(chapter, 1, 2)
     gsub(/ /, "`, `", parts)
+    gsub(/ /, "`, `", others)
 }
-/^\*\*Task\.\*\*/ { print "Your folder has `" parts "`. Skip what this page says about other parts.\n" }
+/^\*\*Task\.\*\*/ { print "Your folder has `" parts "`. Skip what this page says about other parts." (others == "" ? "" : " The gaps of `" others "` are empty too, so the program prints WRONG where it runs them.") "\n" }
 /^<!-- course only -->/ || /^<!-- Marking guide/ { hidden = 1 }
 /^<!-- to here -->/ || (hidden && /^-->/) { hidden = 0; swallow = 1; next }
 swallow && NF == 0 { swallow = 0; next }

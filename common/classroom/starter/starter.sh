@@ -37,6 +37,8 @@ for part in $parts; do
     esac
 done
 parts=$(echo $parts)
+stubbed=
+case " $whole_chapter " in *" $parts "*) ;; *) stubbed=$(exercise_stubbed $parts) ;; esac
 case $parts in tests) with_tests= ;; *) with_tests=yes ;; esac
 
 work=$(mktemp -d "$parent/.starter-XXXXXX") || refuse "OUT=$out: cannot write in $parent"
@@ -59,13 +61,13 @@ own=$(list "$chapter" -type f ! -path '*/mutants/*' ! -path '*/planted/*' ! -pat
     list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    case $number in 05)  # the model in which the student's step can write
-        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py write.py write_check.py write_reference.json; do
+    case $number in 04 | 05)  # the model in which the student's step can write
+        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
             echo "common/python/$file"
         done ;;
     esac
     list common/tests/alone -type f
-    each common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
+    each common/tools/typed.mk common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
@@ -79,19 +81,18 @@ done
 
 # The gaps, and what later steps say once more.
 for file in $({
-    for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
+    for part in $parts $stubbed; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
     grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"
 } | sort -u); do
-    numbers=$(for part in $parts; do exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p"; done | tr '\n' ' ')
-    awk -v gaps="$numbers" -v parts="$parts" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
+    awk -v gaps="$(exercise_numbers "$file" $parts)" -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $parts $stubbed)" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
 done
 
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
 sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
     awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
-    awk -v chapter="$chapter" -v parts="$parts" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
+    awk -v chapter="$chapter" -v parts="$parts" -v others="$(echo $stubbed)" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
 awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/common/hints.txt" || exit 2
-gapped=$(for part in $parts; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
+gapped=$(for part in $parts $stubbed; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
 for page in "$chapter"/*.md "$chapter"/pages/*.md; do
     [ -f "$page" ] || continue
     mkdir -p "$work/$(dirname "$page")"

@@ -44,8 +44,10 @@ rm -rf "$folder" "$folder.log"
 mkdir -p "$(dirname "$folder")"
 sh common/classroom/starter/starter.sh "$chapter" "$folder" "$parts" >"$folder.log" 2>&1 || fail 'is not written'
 parts=$(sed -n 's/^parts //p' "$folder/STARTER" | tr ',' ' ')
-gapped=$(for part in $parts; do exercise_gaps "$part"; done)
+case $parts in tests | bugs) stubbed='' ;; *) stubbed=$(exercise_stubbed $parts) ;; esac
+gapped=$(for part in $parts $stubbed; do exercise_gaps "$part"; done)
 files=$(echo "$gapped" | tr ' ' '\n' | sed -n "s|:.*||p" | sort -u)
+later=$(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||")
 
 # shellcheck disable=SC2046  # names
 python3 common/tools/course.py pages --only links $(find "$folder" -name '*.md') >"$folder.log" || fail 'has a link that leads nowhere'
@@ -58,10 +60,10 @@ grep -q "]($chapter/README.md)" "$folder/README.md" && grep -q "]($chapter/exerc
 for gap in $gapped; do
     awk -f common/classroom/starter/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
 done
-leaks=$(for part in $parts; do
+leaks=$(for part in $parts $stubbed; do
     shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')
     for file in $(exercise_gaps "$part" | tr ' ' '\n' | sed -n 's|:.*||p' | sort -u); do
-        numbers=$(exercise_gaps "$part" | tr ' ' '\n' | sed -n "s|^$file:||p" | tr '\n' ' ')
+        numbers=$(exercise_numbers "$file" "$part")
         find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.md' -o -name '*.txt' -o -name '*.html' \) |
             grep -vE "$chapter/(${shown:-none})\$" |
             xargs awk -v gaps="$numbers" -f common/classroom/tests/leaks.awk "$chapter/$file"
@@ -102,8 +104,19 @@ done
 grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/failed" >"$folder.crash" 2>/dev/null &&
     { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
 
-# With the solution.
-for file in $files $(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"); do
+# With its own solution, the other parts as they are.
+if [ "$stubbed" ]; then
+    for file in $files $later; do
+        awk -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $stubbed)" -f common/classroom/starter/cut.awk "$chapter/$file" >"$folder/$chapter/$file"
+    done
+    for part in $parts; do
+        [ -n "$(exercise_tests "$part")" ] || continue
+        run test PART="$part" SHORT=yes || fail "$part fails with its solution, where $(echo $stubbed) are empty"
+    done
+fi
+
+# With all solutions.
+for file in $files $later; do
     cp -p "$chapter/$file" "$folder/$chapter/$file"
 done
 find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"

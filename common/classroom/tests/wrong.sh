@@ -5,17 +5,17 @@ work=$1 build=${BUILD:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 rm -rf "$work"
 mkdir -p "$work/course" || exit 2
-cp -Rp Makefile LICENSE common 01_standard_softmax "$work/course/" || exit 2
+cp -Rp Makefile LICENSE common 0[123]_* "$work/course/" || exit 2
 failed=0
 
-wrong() {  # what is wrong, file, sed script, what must be said
+wrong() {  # what is wrong, file, sed script, what must be said [chapter, parts]
     file=$work/course/common/classroom/starter/$2
     cp "$file" "$work/right"
     sed "$3" "$work/right" >"$file"
     if cmp -s "$work/right" "$file"; then
         echo "wrong.sh: $1: the line to be changed is no longer in $2"
         failed=1
-    elif said=$(cd "$work/course" && EARLIER='' BUILD="$build" sh common/classroom/tests/starter.sh 01_standard_softmax '' "$work/starter" 2>&1) ||
+    elif said=$(cd "$work/course" && EARLIER='' BUILD="$build" sh common/classroom/tests/starter.sh "${5:-01_standard_softmax}" "$6" "$work/starter" 2>&1) ||
         ! echo "$said" | grep -q "$4"; then
         echo "wrong.sh: $1: SURVIVES; it is said: $said"
         failed=1
@@ -33,5 +33,6 @@ wrong 'no header comes along' needed.awk 's/ queue\[++last\] = path / /' 'lacks 
 wrong 'the root is crowded' starter.sh 's|^cp LICENSE.*|touch "$work/a" "$work/b" "$work/c"|' 'more than nine names'
 wrong 'the README leads nowhere' folder/README.md 's|(@CHAPTER@/README.md)||' 'has no README.md'
 wrong 'the passes stay in lanes.c' cut.awk 's/^    if (later) next/    later = 0/' 'shows the passes in lanes.c'
-[ $failed -ne 0 ] || { echo 'classroom: ten wrong versions of its scripts are rejected'; rm -rf "$work"; }
+wrong 'the solution of another part comes along' starter.sh 's/$(exercise_stubbed $parts)//' 'still has its solution' 03_online_softmax passes
+[ $failed -ne 0 ] || { echo 'classroom: eleven wrong versions of its scripts are rejected'; rm -rf "$work"; }
 exit $failed

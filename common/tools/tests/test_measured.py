@@ -8,6 +8,7 @@ from unittest import mock
 
 from folder import InAFolder  # the tools are found then too
 
+import diagrams
 import figures
 import measured
 import plots
@@ -137,6 +138,23 @@ class Results(InAFolder):
             self.assertEqual(run("older", "06", "Old.", *kernels), (0, out, ""), kernels)
         self.write("06_flash/results/sass.txt", "# kernel d arch\nquick 64 90a 0a\ncomplete 64 90a 1b\n")
         self.assertEqual(run("older", "06", "Old."), (0, "\n", ""))
+
+    @mock.patch.dict(os.environ, GPU="one")
+    def test_the_front_page_names_gpu_d_n_and_mask_and_shows_d_128(self):
+        self.assertEqual(run("front", "front.svg")[::2], (2, "figures front: 06_flash/results/one.csv: expected a row of "
+                                                         "naive in f32, d = 128, N = 4096, no mask\n"))
+        wanted = [(kernel, kind, d, causal, 1000 * (k + 1)) for d, causal, k in ((128, 0, 0), (64, 0, 10), (128, 1, 20))
+                  for k, (_, kernel, kind) in enumerate(measured.FRONT_BARS, k)]
+        self.write("06_flash/results/one.csv", ONE + "".join(f"06,{kernel},{kind},4,32,4096,{d},{causal},forward,gpu,9,{speed},0.1,,\n"
+                                                             for kernel, kind, d, causal, speed in wanted))
+        problem, bars = "A GPU, forward, d = 128, N = 4096, no mask", [1, 2, 3, 4, 5]
+        self.assertEqual(measured.front_bars(), (problem, list(zip([bar[0] for bar in measured.FRONT_BARS], bars))))
+        drawn = "".join(diagrams.front(None)[2])
+        for words in (problem, *(f">{bar:g}<" for bar in bars)):
+            self.assertIn(words, drawn)
+        said = run("front", "front.svg")[1]
+        for words in (problem, *(f"{name} {bar:g}" for name, bar in measured.front_bars()[1]), "](front.svg)"):
+            self.assertIn(words, said)
 
     def test_the_curve_is_there_when_it_has_been_measured(self):
         self.assertEqual(run("curve", "curve.svg"), (0, "\n", ""))
