@@ -88,15 +88,9 @@ $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
 $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/peers/resident
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
-# Programs on a machine that fails, and wrong versions of what they do about it.
-.PHONY: $(RESULTS)/common-faults
-$(RESULTS)/common-faults: $(addprefix $(BUILD)/,$(filter 03_% 05_% 07_%,$(CHAPTERS)))
-	+@$(UNLESS_DRY)CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' QUIET=1 sh common/tools/faults.sh $(BUILD) test $@
-
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
-# A starter has no faults.sh, and clang's OpenMP ends a program in its own way.
-RESULTS_mutants   := $(if $(STUDENT)$(IS_CLANG),,$(patsubst common/tools/faults.sh,$(RESULTS)/common-faults,$(wildcard common/tools/faults.sh)))
+RESULTS_mutants   :=
 RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
                        $(foreach s,$(SUITES),$(RESULTS_$s)))
