@@ -78,7 +78,7 @@ fuzz:
 .PHONY: growth
 growth: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward $(BUILD)/peers/resident
-	@sh common/tools/growth.sh $(BUILD)
+	@python3 common/tools/course.py tables growth
 
 # Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
@@ -92,7 +92,7 @@ $(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)
 	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(COMMON) -o $@ -lm
 cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
-	@sh common/tools/cachegrind.sh $(BUILD)/cachegrind-05
+	@python3 common/tools/course.py tables cache
 
 # The two commands of the README where the course has never been.
 fresh:
