@@ -1,5 +1,5 @@
 /*
- * A step and nothing else, for a simulated cache to look at: common/tools/cachegrind.sh.
+ * A step and nothing else, for a simulated cache to look at: common/tools/tables.py.
  *
  *     cachegrind STEP N D M RUNS     runs the step so many times, on random numbers
  *     cachegrind STEP N D M count    says how many accesses it counts

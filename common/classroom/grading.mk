@@ -2,7 +2,7 @@
 #
 # A student's file is compiled twice, by the grader: plain and with sanitizers. What it is linked with is made here, one
 # object for each program of common/classroom/grader/programs and each of the two; an object, and no archive, so that
-# nothing in it can be replaced. Most of what it is made of `make run` has made too, and in build/sanitized CI.
+# nothing in it can be replaced. Most of what it is made of `make run` has made too.
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader

@@ -1,13 +1,11 @@
 #include "common/files/npy.h"
 
 #include "common/cpu/memory.h"
-#include "common/files/npy_header.h"
 
 #include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,149 +14,182 @@
 #endif
 _Static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "float and double are those of IEEE 754");
 
-static const char magic[] = "\x93NUMPY";
+enum { START = 10, MAX_HEADER = 10000 };
 
-enum { START = 8, FIRST_ROOM = 1 << 16 };
+static const struct {
+    char descr[4];
+    size_t size;
+} types[] = {
+    [NPY_F2] = { "<f2", 2 }, [NPY_F4] = { "<f4", 4 }, [NPY_F8] = { "<f8", 8 },
+    [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 },
+};
 
-/* Refuses the file if the last read failed for another reason than its end. */
-static bool readable(FILE *file, struct file_error *error)
+size_t npy_element_size(enum npy_type type)
 {
-    return !ferror(file) ||
-           npy_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
+    return types[type].size;
 }
 
-/* Reads what comes before the header, and how many bytes that has. */
-static bool read_start(FILE *file, size_t *header, struct file_error *error)
+char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size)
 {
-    unsigned char start[START], size[4] = { 0 };
-    const size_t found = fread(start, 1, START, file);
-    if (!readable(file, error))
-        return false;
+    size_t used = (size_t)snprintf(text, size, "(");
+    for (int k = 0; k < dims && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, k == 0 ? "%zu" : ", %zu", shape[k]);
+    if (used < size)
+        snprintf(text + used, size - used, dims == 1 ? ",)" : ")");
+    return text;
+}
+
+// ---- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (164, 32), } ------------------
+
+/* Refuses a header, and shows it from the place on where it is not as expected. */
+static bool unexpected(struct file_error *error, const char *expected, const char *at)
+{
+    const int length = (int)strcspn(at, "\n"), most = 50;
+    return file_refuse(error, "expected %s, found \"%.*s\"", expected,
+                       length < most ? length : most, at);
+}
+
+static bool take_type(const char *descr, struct npy *array, struct file_error *error)
+{
+    for (array->type = NPY_F2; array->type <= NPY_U1; array->type++)
+        if (strcmp(descr, types[array->type].descr) == 0)
+            return true;
+    return file_refuse(error,
+                       "expected little-endian float16, float32, float64 ('<f2', '<f4', '<f8'), "
+                       "bool ('|b1') or uint8 ('|u1'), found '%s'",
+                       descr);
+}
+
+/* The numbers of a shape, after its parenthesis. Returns where the header goes on; NULL if it is none. */
+static const char *take_shape(const char *at, struct npy *array)
+{
+    bool comma = true;
+    for (at += strspn(at, " "); *at != ')'; at += strspn(at, " ")) {
+        const size_t digits = strspn(at, "0123456789");
+        if (!comma || digits < 1 || digits > 19 || (digits > 1 && *at == '0') ||
+            array->dims == NPY_MAX_DIMS)
+            return NULL;
+        array->shape[array->dims++] = strtoull(at, NULL, 10);
+        at += digits + strspn(at + digits, " ");
+        comma = *at == ',';
+        at += comma;
+    }
+    return array->dims > 1 || (array->dims == 1 && comma) ? at + 1 : NULL;
+}
+
+/* The number of elements, if there are any and memory could hold them. */
+static bool count_elements(struct npy *array, struct file_error *error)
+{
+    char shape[200];
+    const size_t most = PTRDIFF_MAX / types[array->type].size;
+    npy_shape_text(array->dims, array->shape, shape, sizeof shape);
+    for (int k = 0; k < array->dims; k++)
+        if (array->shape[k] == 0)
+            return file_refuse(error, "expected at least one element, found the shape %s", shape);
+    array->count = 1;
+    for (int k = 0; k < array->dims; array->count *= array->shape[k++])
+        if (array->shape[k] > most / array->count)
+            return file_refuse(error, "expected an array that fits in memory, found the shape %s",
+                               shape);
+    return true;
+}
+
+/* Fills in all of `array` but its data from a header: the three keys once each, in any order. */
+static bool parse_header(const char *at, struct npy *array, struct file_error *error)
+{
+    char descr[21] = "", order[6] = "";
+    int n = 0, comma = 1;
+    *array = (struct npy){ .dims = 0 };
+    sscanf(at, " {%n", &n);
+    for (at += n; n > 0 && comma > 0; at += comma) {
+        n = comma = 0;
+        if (!*descr)
+            sscanf(at, " %*1['\"]descr%*1['\"] : %*1['\"]%20[^'\"\n]%*1['\"]%n", descr, &n);
+        if (n == 0 && !*order)
+            sscanf(at, " %*1['\"]fortran_order%*1['\"] : %5[a-zA-Z]%n", order, &n);
+        if (n == 0 && array->dims == 0) {
+            sscanf(at, " %*1['\"]shape%*1['\"] : (%n", &n);
+            const char *const end = n > 0 ? take_shape(at + n, array) : at;
+            if (!end)
+                return unexpected(error, "a shape of 1 to 8 dimensions, like (2, 3) or (6,)",
+                                  at + n - 1);
+            n = (int)(end - at);
+        }
+        at += n;
+        sscanf(at, " ,%n", &comma);
+    }
+    int end = 0;
+    sscanf(at, " } %n", &end);
+    if (end == 0 || at[end] || !*descr || !*order || array->dims == 0)
+        return unexpected(
+            error, "a header like {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", at);
+    if (strcmp(order, "False") != 0)
+        return file_refuse(error, "expected C order (row after row), found fortran_order: %s",
+                           order);
+    return take_type(descr, array, error) && count_elements(array, error);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+/* Reads what comes before the data. */
+static bool read_header(FILE *file, struct npy *array, struct file_error *error)
+{
+    unsigned char start[START + 2] = { 0 };
+    char text[MAX_HEADER + 1];
+    size_t found = fread(start, 1, START, file);
     if (found == 0)
-        return npy_refuse(error, "expected a .npy file, found an empty file");
-    if (found >= 4 && memcmp(start, "PK\3\4", 4) == 0)
-        return npy_refuse(error, "expected a .npy file, found a zip archive, as .npz files are");
-    if (found < START || memcmp(start, magic, 6) != 0)
-        return npy_refuse(error, "expected a .npy file, found something else");
+        return file_refuse(error, "expected a .npy file, found an empty file");
+    if (memcmp(start, "PK\3\4", 4) == 0)
+        return file_refuse(error, "expected a .npy file, found a zip archive, as .npz files are");
+    if (found < START || memcmp(start, "\x93NUMPY", 6) != 0)
+        return file_refuse(error, "expected a .npy file, found something else");
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
-        return npy_refuse(error, "expected version 1.0, 2.0 or 3.0 of the .npy format, found %d.%d",
-                          start[6], start[7]);
-    const size_t wide = start[6] == 1 ? 2 : 4;
-    const size_t got = fread(size, 1, wide, file);
-    if (!readable(file, error))
-        return false;
-    if (got < wide)
-        return npy_refuse(error, "expected the length of the header, found the end of the file");
-    *header =
-        (size_t)size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
-    return *header <= NPY_MAX_HEADER ||
-           npy_refuse(error, "expected a header of at most %d bytes, found %zu", NPY_MAX_HEADER,
-                      *header);
-}
-
-/* Reads the header, and sees to it that it is a string of ASCII. */
-static bool read_header(FILE *file, char text[NPY_MAX_HEADER + 1], struct file_error *error)
-{
-    size_t size = 0;
-    if (!read_start(file, &size, error))
-        return false;
-    const size_t got = fread(text, 1, size, file);
-    if (!readable(file, error))
-        return false;
-    if (got < size)
-        return npy_refuse(error, "expected a header of %zu bytes, found %zu", size, got);
+        return file_refuse(error, "expected version 1.0, 2.0 or 3.0 of the format, found %d.%d",
+                           start[6], start[7]);
+    if (start[6] > 1 && fread(start + START, 1, 2, file) < 2)
+        return file_refuse(error, "expected a header, found the end of the file");
+    const size_t size = (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 |
+                        (size_t)start[11] << 24;
+    if (size > MAX_HEADER)
+        return file_refuse(error, "expected a header of at most %d bytes, found %zu", MAX_HEADER,
+                           size);
+    found = fread(text, 1, size, file);
+    if (found < size)
+        return file_refuse(error, "expected a header of %zu bytes, found %zu", size, found);
     text[size] = '\0';
-    for (size_t k = 0; k < size; k++) {
-        const unsigned char c = (unsigned char)text[k];
-        if (c > '~' || (c < ' ' && (c == '\0' || !strchr("\t\n\r\f", c))))
-            return npy_refuse(error, "expected a header of plain text, found the byte 0x%02X", c);
-    }
-    return true;
+    for (const char *c = text; c < text + size; c++)
+        if ((*c < ' ' && *c != '\n') || *c > '~')
+            return file_refuse(error, "expected a header of plain text, found the byte 0x%02X",
+                               (unsigned char)*c);
+    return parse_header(text, array, error);
 }
 
-/*
- * Reads the data, and that nothing follows it. Room for it grows with what has come, for the
- * header may promise terabytes.
- */
-static bool read_data(FILE *file, struct npy *array, struct file_error *error)
-{
-    const size_t size = array->count * npy_element_size(array->type);
-    size_t room = 0, got = 0;
-    while (got == room && got < size) {
-        room = room == 0 ? FIRST_ROOM : 2 * room;
-        if (room > size || room == 0)
-            room = size;
-        void *bigger = realloc(array->data, room);
-        if (!bigger)
-            return npy_refuse(error, "expected memory for %zu bytes of data, found too little",
-                              size);
-        array->data = bigger;
-        got += fread((char *)bigger + got, 1, room - got, file);
-    }
-    if (!readable(file, error))
-        return false;
-    if (got < size)
-        return npy_refuse(error, "expected %zu bytes of data, found %zu", size, got);
-    if (fgetc(file) != EOF)
-        return npy_refuse(error, "expected %zu bytes of data, found more than that", size);
-    return readable(file, error);
-}
-
-static bool check_bools(const struct npy *array, struct file_error *error)
-{
-    const unsigned char *bools = array->data;
-    for (size_t i = 0; i < array->count && array->type == NPY_B1; i++)
-        if (bools[i] > 1)
-            return npy_refuse(error, "expected bools that are 0 or 1, found %d at element %zu",
-                              bools[i], i);
-    return true;
-}
-
-bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error)
-{
-    char header[NPY_MAX_HEADER + 1];
-    *array = (struct npy){ .data = NULL };
-    if (read_header(file, header, error) && npy_header_parse(header, array, error) &&
-        read_data(file, array, error) && check_bools(array, error))
-        return true;
-    npy_free(array);
-    return false;
-}
-
-bool npy_read(const char *path, struct npy *array, struct file_error *error)
-{
-    *array = (struct npy){ .data = NULL };
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return npy_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
-    const bool good = npy_read_stream(file, array, error);
-    fclose(file);
-    return good;
-}
-
-/* Is the open file as long as its header, which has been read, promises? Its data begins here. */
+/* Is the file as long as its header promises? Its data begins here. */
 static bool check_length(struct npy_parts *parts, struct file_error *error)
 {
     const size_t size = parts->array.count * npy_element_size(parts->array.type);
     parts->begin = ftell(parts->file);
     if (parts->begin < 0 || fseek(parts->file, 0, SEEK_END) != 0)
-        return npy_refuse(error, "expected a file of which a part can be read, found: %s",
-                          strerror(errno));
-    const long end = ftell(parts->file);
-    if (end < parts->begin)
-        return npy_refuse(error, "expected a file that has a length, found: %s", strerror(errno));
-    const size_t found = (size_t)(end - parts->begin);
-    return found == size || npy_refuse(error, "expected %zu bytes of data, found %zu", size, found);
+        return file_refuse(error, "expected a file of known length, found: %s", strerror(errno));
+    const size_t found = (size_t)(ftell(parts->file) - parts->begin);
+    return found == size ||
+           file_refuse(error, "expected %zu bytes of data, found %zu", size, found);
+}
+
+static bool parts_begin(struct npy_parts *parts, struct file_error *error)
+{
+    const bool good = read_header(parts->file, &parts->array, error) && check_length(parts, error);
+    return ferror(parts->file)
+               ? file_refuse(error, "expected a file that can be read, found: %s", strerror(errno))
+               : good;
 }
 
 bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error)
 {
-    char header[NPY_MAX_HEADER + 1];
     *parts = (struct npy_parts){ .file = fopen(path, "rb") };
     if (!parts->file)
-        return npy_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
-    if (read_header(parts->file, header, error) && npy_header_parse(header, &parts->array, error) &&
-        check_length(parts, error))
+        return file_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
+    if (parts_begin(parts, error))
         return true;
     npy_parts_close(parts);
     return false;
@@ -168,24 +199,53 @@ void npy_parts_close(struct npy_parts *parts)
 {
     if (parts->file)
         fclose(parts->file);
-    *parts = (struct npy_parts){ .file = NULL };
+    parts->file = NULL;
 }
 
 bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
                     struct file_error *error)
 {
     const size_t size = npy_element_size(parts->array.type);
-    const struct npy read = { .type = parts->array.type, .count = count, .data = to };
-    if (fseek(parts->file, parts->begin + (long)(first * size), SEEK_SET) != 0)
-        return npy_refuse(error, "expected %zu elements from the %zuth on, found: %s", count, first,
-                          strerror(errno));
-    const size_t found = fread(to, size, count, parts->file);
-    if (!readable(parts->file, error))
-        return false;
+    const bool there = fseek(parts->file, parts->begin + (long)(first * size), SEEK_SET) == 0;
+    const size_t found = there ? fread(to, size, count, parts->file) : 0;
     if (found < count)  // it has become shorter
-        return npy_refuse(error, "expected %zu elements from the %zuth on, found %zu", count, first,
-                          found);
-    return check_bools(&read, error);
+        return file_refuse(error, "expected %zu elements from the %zuth on, found %zu", count,
+                           first, found);
+    const unsigned char *const bools = to;
+    for (size_t i = 0; i < count && parts->array.type == NPY_B1; i++)
+        if (bools[i] > 1)
+            return file_refuse(error, "expected bools that are 0 or 1, found %d at element %zu",
+                               bools[i], first + i);
+    return true;
+}
+
+static bool read_all(const struct npy_parts *parts, struct npy *array, struct file_error *error)
+{
+    *array = parts->array;
+    array->data = malloc(array->count * npy_element_size(array->type));
+    if (!array->data)
+        return file_refuse(error, "expected memory for %zu elements, found too little",
+                           array->count);
+    if (npy_parts_read(parts, 0, array->count, array->data, error))
+        return true;
+    npy_free(array);
+    return false;
+}
+
+bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error)
+{
+    struct npy_parts parts = { .file = file };
+    *array = (struct npy){ .data = NULL };
+    return parts_begin(&parts, error) && read_all(&parts, array, error);
+}
+
+bool npy_read(const char *path, struct npy *array, struct file_error *error)
+{
+    struct npy_parts parts;
+    *array = (struct npy){ .data = NULL };
+    const bool good = npy_parts_open(path, &parts, error) && read_all(&parts, array, error);
+    npy_parts_close(&parts);
+    return good;
 }
 
 void npy_free(struct npy *array)
@@ -231,19 +291,27 @@ float *npy_floats(const struct npy *array)
     return floats;
 }
 
+// ---- writing ------------------------------------------------------------------------------------
+
 void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
                  const void *data)
 {
-    static const unsigned char start[START] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
-    _Static_assert(START + 2 + NPY_HEADER_ROOM <= NPY_FILE_HEADER, "there is room for a header");
-    const size_t length = npy_header_format(type, dims, shape, (char *)file->header + START + 2);
-    memcpy(file->header, start, START);
-    file->header[START] = (unsigned char)(length & 255);
-    file->header[START + 1] = (unsigned char)(length >> 8);
+    enum { ALIGN = 64, GROWTH = 21 };
+    char list[200], *const text = (char *)file->header;
+    int length =
+        snprintf(text, NPY_FILE_HEADER,
+                 "\x93NUMPY\1%c%c%c{'descr': '%s', 'fortran_order': False, 'shape': %s, }", 0, 0, 0,
+                 types[type].descr, npy_shape_text(dims, shape, list, sizeof list));
+    // NumPy leaves the first dimension room to grow to 21 digits, and pads by 1 to 64 blanks.
+    const int least = length + GROWTH - snprintf(list, sizeof list, "%zu", shape[0]) + 1;
+    for (const int padded = (least / ALIGN + 1) * ALIGN; length < padded; length++)
+        text[length] = length + 1 < padded ? ' ' : '\n';
+    text[START - 2] = (char)((length - START) % 256);
+    text[START - 1] = (char)((length - START) / 256);
     size_t size = npy_element_size(type);
     for (int k = 0; k < dims; k++)
         size *= shape[k];
-    file->pieces[0] = (struct bytes){ file->header, START + 2 + length };
+    file->pieces[0] = (struct bytes){ file->header, (size_t)length };
     file->pieces[1] = (struct bytes){ data, size };
 }
 
@@ -252,5 +320,5 @@ bool npy_write(const char *path, enum npy_type type, int dims, const size_t *sha
 {
     struct npy_file file;
     npy_file_of(&file, type, dims, shape, data);
-    return whole_file_write(path, file.pieces, 2, error);
+    return file_write(path, file.pieces, 2, error);
 }

@@ -1,5 +1,5 @@
 /*
- * NumPy's .npy files, versions 1.0 to 3.0: strict to read, whole or not at all when written.
+ * NumPy's .npy files, versions 1.0 to 3.0.
  *
  * Read are little-endian f2, f4, f8, b1 and u1 arrays in C order, of one to eight dimensions, none
  * of them zero. Everything else is refused by name: another type, big-endian, Fortran order, a
@@ -9,13 +9,13 @@
 #ifndef COMMON_NPY_H
 #define COMMON_NPY_H
 
-#include "common/files/whole_file.h"
+#include "common/files/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-enum { NPY_MAX_DIMS = 8, NPY_MAX_HEADER = 10000, NPY_FILE_HEADER = 400 };
+enum { NPY_MAX_DIMS = 8, NPY_FILE_HEADER = 400 };
 enum npy_type { NPY_F2, NPY_F4, NPY_F8, NPY_B1, NPY_U1 };
 
 struct npy {
@@ -26,14 +26,11 @@ struct npy {
     void *data;    // owned; npy_free releases it
 };
 
-/*
- * Reads the array in `path`, which may be a pipe. On failure returns false, says why in `error`,
- * and leaves nothing to free.
- */
+/* Reads the array in `path`. On failure returns false, says why in `error`, and leaves nothing to free. */
 bool npy_read(const char *path, struct npy *array, struct file_error *error);
 void npy_free(struct npy *array);
 
-/* The same from an open stream, from where it stands to its end. It stays open. */
+/* The same from an open file, which stays open. */
 bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error);
 
 /* A file of which only some elements are wanted: what it holds, without the data, and where that begins. */
@@ -68,7 +65,7 @@ struct npy_file {
 void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
                  const void *data);
 
-/* Writes such a file, whole or not at all (whole_file.h). False and `error` on failure. */
+/* Writes such a file (file.h). False and `error` on failure. */
 bool npy_write(const char *path, enum npy_type type, int dims, const size_t *shape,
                const void *data, struct file_error *error);
 

@@ -18,16 +18,16 @@ build-peers: $(PEERS)
 peers: peers-05 peers-07
 peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
-	@sh common/peers/peers.sh $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
+	@python3 common/peers/peers.py measure $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
 # This machine, measured: its file in common/results, and the tables of the pages that are made from such files.
 results: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \
-	    TARGET=results sh common/peers/peers.sh $(BUILD) $$chapter || exit; \
+	    TARGET=results python3 common/peers/peers.py measure $(BUILD) $$chapter || exit; \
 	done
-	@TARGET=results sh common/peers/memory.sh $(BUILD) "$$(cat $(BUILD)/peers/written)"
-	@python3 common/tools/course.py docs fill $$(grep -l 'sh common/peers/\|figures chapters' $$PAGES)
+	@TARGET=results python3 common/peers/peers.py resident $(BUILD) "$$(cat $(BUILD)/peers/written)"
+	@python3 common/tools/course.py docs fill $$(grep -l 'peers/peers.py\|figures chapters' $$PAGES)
 
 #!
 #! make peers-05     chapter 05 against PyTorch, ONNX Runtime, OpenVINO, oneDNN and OpenBLAS, which it fetches into build/; five

@@ -1,9 +1,8 @@
-#define _DEFAULT_SOURCE  // on_exit
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/options.h"
 
 #include "common/cpu/memory.h"
-#include "common/files/whole_file.h"
+#include "common/files/file.h"
 #include "common/program/option_table.h"
 #include "common/program/option_values.h"
 
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,11 +55,8 @@ void options_skip(const char *format, ...)
     exit(EXIT_SKIPPED);
 }
 
-static bool finished;
-
 void options_flush(void)
 {
-    finished = true;
     if (fflush(stdout) != 0 || ferror(stdout))
         options_fail("standard output", "expected to be able to write it, found: %s",
                      errno ? strerror(errno) : "an error");
@@ -92,15 +87,7 @@ static void print_help(const struct program *program)
            "2 unusable input\n"
            "             or a machine that lacks memory, threads or files");
     printf(has_devices ? ", %d no GPU for --device gpu\n" : "\n", EXIT_SKIPPED);
-    printf(
-        "files: written last, when all is verified, and together; with status 2 none is new, but "
-        "for pipes\n"
-        "       and devices, and if the system renames one and refuses the next, which the line "
-        "then says;\n"
-        "       kill -9 between two renames can leave some new and some old, and .course.* "
-        "besides;\n"
-        "       a replaced file keeps its mode, and other hard links to it keep the old content\n"
-        "stack: at least 256 kB; with less, down to 32 kB, the program says so\n");
+    puts("files: written last, when all is verified; with status 2 none is half-written");
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
@@ -116,34 +103,21 @@ static const char *file_of(const struct program *program, const struct options *
     return made ? NULL : name;
 }
 
-/* Does what the program prints go to this file? It would be lost where the file is replaced. */
-static bool is_printed_to(const char *path)
-{
-    struct stat there, stream;
-    for (int k = STDOUT_FILENO; k <= STDERR_FILENO; k++)
-        if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && fstat(k, &stream) == 0 &&
-            there.st_dev == stream.st_dev && there.st_ino == stream.st_ino)
-            return true;
-    return false;
-}
-
 /* Every output can be written, and is neither an input nor another output. */
 static void check_files(const struct program *program, const struct options *options)
 {
     for (const struct option_row *out = option_rows; out < option_rows + OPTION_ROWS; out++) {
         const char *output = file_of(program, options, out, OUTPUT);
         struct file_error error;
-        if (output && !whole_file_writable(output, &error))
+        if (output && !file_writable(output, &error))
             options_fail(output, "%s", error.text);
-        if (output && is_printed_to(output))
-            options_fail(output, "expected an output that is not where the program prints");
         for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS && output;
              row++) {
             const char *input = file_of(program, options, row, INPUT);
             const char *other = row < out ? file_of(program, options, row, OUTPUT) : NULL;
-            if (input && same_file(output, input))
+            if (input && file_same(output, input))
                 options_fail(output, "expected an output that is not the input --%s", row->name);
-            if (other && same_file(output, other))
+            if (other && file_same(output, other))
                 options_fail(output, "expected one output a file, but --%s writes there too",
                              row->name);
         }
@@ -158,7 +132,7 @@ const char *options_output(size_t k)
 void options_spare(const char *input)
 {
     for (size_t k = 0; outputs[k]; k++)
-        if (same_file(outputs[k], input))
+        if (file_same(outputs[k], input))
             options_fail(outputs[k], "expected an output that is not the course's own input");
 }
 
@@ -220,32 +194,6 @@ void options_program(const struct program *program, const char *path)
     memory_program(program->name);
 }
 
-/* Below that it would end in the middle of a step, without a word. */
-static void check_stack(void)
-{
-    enum { STACK_KB = 256 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_KB * 1024)
-        options_fail("ulimit -s", "expected a stack of at least %d kB, found %zu", STACK_KB,
-                     (size_t)limit.rlim_cur / 1024);
-}
-
-#ifdef __GLIBC__
-/* OpenMP, for one, ends a program with 1 where the system starts no thread. Here 1 means that a result is wrong. */
-static void at_end(int status, void *unused)
-{
-    (void)unused;
-    if (status != EXIT_DISAGREES || finished)
-        return;
-    fprintf(stderr,
-            "%s: expected memory and threads for OpenMP, which has ended the program; no file is "
-            "written\n",
-            program_name);
-    fflush(NULL);
-    _exit(EXIT_USAGE);
-}
-#endif
-
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
@@ -266,10 +214,6 @@ struct options options_parse(const struct program *program, int argc, char **arg
     }
 
     options_program(program, argv[0]);
-#ifdef __GLIBC__  // no other library tells the status
-    on_exit(at_end, NULL);
-#endif
-    check_stack();
     opterr = 0;
     for (;;) {
         int which = -1;

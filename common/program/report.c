@@ -158,10 +158,19 @@ void report_append(char text[REPORT_CSV], const char *line)
 enum { MOST_FILES = 8 };  // an option each
 
 static struct {
-    struct whole_file all[MOST_FILES];
-    struct bytes copies[MOST_FILES];
+    const char *path[MOST_FILES];
+    struct bytes copy[MOST_FILES];
     size_t count;
 } files;
+
+/* Which of them it is; their number if it is none. */
+static size_t kept_at(const char *path)
+{
+    size_t n = 0;
+    while (n < files.count && strcmp(files.path[n], path) != 0)
+        n++;
+    return n;
+}
 
 static void keep(const char *path, const struct bytes *pieces, size_t count)
 {
@@ -171,15 +180,13 @@ static void keep(const char *path, const struct bytes *pieces, size_t count)
     char *const copy = allocate(size, 1, path), *to = copy;
     for (size_t k = 0; k < count; k++, to += pieces[k - 1].size)
         memcpy(to, pieces[k].data, pieces[k].size);
-    size_t n = 0;
-    while (n < files.count && strcmp(files.all[n].path, path) != 0)
-        n++;
+    const size_t n = kept_at(path);
     if (n < files.count)
-        free((void *)files.copies[n].data);
+        free((void *)files.copy[n].data);
     else
         files.count++;
-    files.copies[n] = (struct bytes){ copy, size };
-    files.all[n] = (struct whole_file){ path, &files.copies[n], 1 };
+    files.path[n] = path;
+    files.copy[n] = (struct bytes){ copy, size };
 }
 
 void report_csv(const char *path, const char *text)
@@ -200,22 +207,18 @@ void report_array(const char *path, int dims, const size_t *shape, const float *
 static void check_all_kept(void)
 {
     const char *path;
-    for (size_t k = 0; (path = options_output(k)); k++) {
-        size_t n = 0;
-        while (n < files.count && strcmp(files.all[n].path, path) != 0)
-            n++;
-        if (n == files.count)
+    for (size_t k = 0; (path = options_output(k)); k++)
+        if (kept_at(path) == files.count)
             options_fail(path, "expected a run that makes this file; no file is written");
-    }
 }
 
 void report_close(void)
 {
-    size_t failed = 0;
     struct file_error error;
     options_flush();
-    if (!whole_files_write(files.all, files.count, &failed, &error))
-        options_fail(files.all[failed].path, "%s", error.text);
+    for (size_t k = 0; k < files.count; k++)
+        if (!file_write(files.path[k], &files.copy[k], 1, &error))
+            options_fail(files.path[k], "%s", error.text);
 }
 
 void report_summary(const char *path, const struct summary *s)

@@ -98,7 +98,7 @@ void report_csv(const char *path, const char *text);
 void report_array(const char *path, int dims, const size_t *shape, const float *x);
 
 /*
- * Writes all files that the three above have kept a copy of (whole_file.h), after what is waiting in standard output.
+ * Writes all files that the three above have kept a copy of (file.h), after what is waiting in standard output.
  * The program ends with 2 if any of it cannot be written.
  */
 void report_close(void);

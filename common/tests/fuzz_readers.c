@@ -96,12 +96,6 @@ void __wrap_exit(int status)
     __real_exit(status);
 }
 
-int __wrap_on_exit(void (*at_end)(int status, void *with), void *with);
-int __wrap_on_exit(void (*at_end)(int status, void *with), void *with)
-{
-    return at_end && with ? 1 : 0;  // it is never called
-}
-
 void *__real_allocate(size_t count, size_t size, const char *what);
 void *__wrap_allocate(size_t count, size_t size, const char *what);
 void *__wrap_allocate(size_t count, size_t size, const char *what)

@@ -15,7 +15,7 @@ struct command ladder_output(void (*climb)(const struct options *options));
 
 /*
  * All parts are there, in this order, nothing is wrong, and the last line of what is printed is the
- * machine: common/peers/peers.sh takes it from there, and the pictures its peak. They end with NULL.
+ * machine: common/peers/peers.py takes it from there, and the pictures its peak. They end with NULL.
  */
 void assert_ladder_output(const struct command *c, const char *const parts[]);
 

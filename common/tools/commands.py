@@ -1,7 +1,7 @@
 """commands.py - every command that a page shows does what it is shown for.
 
     course.py commands shown PAGE...      in a copy of the course, but for those that compile by hand
-    course.py commands by-hand PAGE...    those, lines with gcc and with clang, and blocks with gcc
+    course.py commands by-hand PAGE...    those, with gcc
 
 Commands are the ```sh blocks, which run whole, and in the text between backquotes: build/PROGRAM … runs, and
 make TARGET must be a target that there is. A command must end with 0. Files that pages take for granted
@@ -26,7 +26,6 @@ import tempfile
 from pathlib import Path
 
 LIMIT = 300  # seconds that a command may take
-COMPILERS = {"gcc": "g++", "clang": "clang++"}
 BUILT = ("obj", "tests", "*.a", "compare", "0*")
 Block = collections.namedtuple("Block", "page kind program lines")  # kind: "", "by hand" or "not run"
 
@@ -170,8 +169,8 @@ def as_compiler(name, command):
     return f'{name}() {{ {command} "$@"; }}\n'
 
 
-def compiled(compiler, lines, blocks, home):
-    """What is wrong with the lines and blocks with this compiler, whose warnings are errors, in a folder of its own."""
+def compiled(lines, blocks, home):
+    """What is wrong with the lines and blocks with gcc, whose warnings are errors, in a folder of its own."""
     strict = "-Wall -Wextra -Werror"
     home.mkdir()
     for path in Path().glob("[!.]*"):
@@ -179,14 +178,14 @@ def compiled(compiler, lines, blocks, home):
             (home / path.name).symlink_to(path.resolve())
     scripts = [f"{line} && ./program --quiet" if line.startswith("cc ") else f"./program {line[8:]}"
                for line in lines]
-    cc = as_compiler("cc", f"{compiler} {strict} -o {home}/program")
+    cc = as_compiler("cc", f"gcc {strict} -o {home}/program")
     wrong = [(script, run(["bash", "-c", cc + script], home)) for script in scripts]
     unroll = "-Wno-unknown-pragmas -Wno-pass-failed"  # which is for nvcc
-    both = as_compiler("cc", f"{compiler} {strict}") + as_compiler("c++", f"{COMPILERS[compiler]} {strict} {unroll}")
+    both = as_compiler("cc", f"gcc {strict}") + as_compiler("c++", f"g++ {strict} {unroll}")
     for block in blocks:
         script = "\n".join([*block.lines, f"{block.program} --quiet"])
         wrong.append((script, run(["bash", "-ec", both + script], home)))
-    return [f"{compiler}: this does not end well:{indented(script)}{failure}"
+    return [f"gcc: this does not end well:{indented(script)}{failure}"
             for script, failure in wrong if failure]
 
 
@@ -197,7 +196,7 @@ def by_hand(pages):
     blocks = [block for block in blocks if block.kind == "by hand"]
     if not lines:
         raise Failed(f"no line that compiles by hand in: {' '.join(map(str, pages))}")
-    jobs = [("gcc", [], blocks)] + [(name, lines, []) for name in COMPILERS]
+    jobs = [([], blocks), (lines, [])]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         homes = [Path(folder, str(n)) for n in range(len(jobs))]
         wrong = list(workers.map(lambda job, home: compiled(*job, home), jobs, homes))
@@ -205,7 +204,7 @@ def by_hand(pages):
         print(line)
     if any(wrong):
         return 1
-    print(f"{len(lines)} lines compile by hand with {' and '.join(COMPILERS)}, and {len(blocks)} blocks with gcc")
+    print(f"{len(lines)} lines and {len(blocks)} blocks compile by hand with gcc")
     return 0
 
 

@@ -21,8 +21,8 @@ DQ_STORES, DQ_BOXES = 16, 4  # STS.64 of a thread's part of dQ, and boxes that a
 ATOMICS = {"wgmma": 32, "ordered": 2}
 ATOMIC = tuple(opcode + end for opcode in ("RED", "REDG", "ATOMG", "ATOM") for end in ". ")
 
-# What a multiprocessor has room for: warps, blocks, kB of shared memory.
-ROOM = {75: (32, 16, 64), 80: (64, 32, 164), 90: (64, 32, 228), 120: (48, 24, 100)}
+# What a multiprocessor of the GPU that the pages show has room for: warps, blocks, kB of shared memory.
+GPU, ROOM = "90", (64, 32, 228)
 
 # Tiles that were tried for kernel budget, as in tiles.h: d, Br, Bc, bands of 16 queries a warp, blocks that a
 # multiprocessor is to have registers for.
@@ -53,24 +53,24 @@ class Claims:
             self.wrong.append(f"{whose}: {found} {what}, expected {'some' if wanted else 'none'}")
 
 
-def occupancy(gpu, threads, registers, shared):
+def occupancy(threads, registers, shared):
     """Blocks on a multiprocessor, and what limits them. A warp gets registers in units of 256 from a quarter
-    of 65 536; a block takes 1 kB of shared memory more from 8.0 on. One that needs too much fits 0 times."""
-    warps, blocks, kilobytes = ROOM[gpu]
+    of 65 536; a block takes 1 kB of shared memory more. One that needs too much fits 0 times."""
+    warps, blocks, kilobytes = ROOM
     own = threads // 32
     limits = [(warps // own, "warps"), (4 * (16384 // (-(-registers * 32 // 256) * 256)) // own, "registers")]
     if shared:
-        taken = -(-(shared + (0 if gpu == 75 else 1024)) // 128) * 128
+        taken = -(-(shared + 1024) // 128) * 128
         limits.append((1024 * kilobytes // taken, "shared-memory"))
     return min(limits + [(blocks, "blocks")], key=lambda limit: limit[0])
 
 
 def resources_06_of(file):
-    """The rows of a file of kernels, for each kind of GPU in ROOM. (On 8.6 and 8.9 they run as on 8.0.)"""
+    """The rows of a file of kernels."""
     rows = []
     for gpu, name, kind, numbers, registers, shared, spilled in nvidia.usage(f"{file.made}.o"):
         gpu, d, tile = nvidia.digits(gpu), numbers[0] if numbers else "any", "-"
-        if gpu not in ROOM:
+        if gpu != int(GPU):
             continue
         threads = THREADS.get(file.name, 128)
         if len(numbers) >= 5:  # of a kernel on tensor cores bfloat16 is looked at: float16 takes as much
@@ -82,8 +82,8 @@ def resources_06_of(file):
             shared += (queries + 2 * nvidia.constant(file, "STAGES", 1) * columns) * d * 2
             if "group_store" in file.source:
                 shared += boxes_of_O(queries, d, shared)
-        fit, limit = occupancy(gpu, threads, registers, shared)
-        rows.append((name, d, gpu, tile, threads, registers, shared, fit, fit * threads // 32, ROOM[gpu][0],
+        fit, limit = occupancy(threads, registers, shared)
+        rows.append((name, d, gpu, tile, threads, registers, shared, fit, fit * threads // 32, ROOM[0],
                      limit, spilled))
     return sorted(rows, key=lambda row: (row[2], row[0], 0 if row[1] == "any" else row[1], row[3]))
 
@@ -120,7 +120,7 @@ def shared_07(file, name, numbers):
 
 def resources_07_of(file):
     """The rows of a file of kernels, in float32 or bfloat16: float16 takes as much."""
-    rows, gpus = [], ("90a",) if file.folder == "3_hopper" else ("80", "90")
+    rows, gpus = [], ("90a",) if file.folder == "3_hopper" else (GPU,)
     for gpu, name, kind, numbers, registers, shared, spilled in nvidia.usage(f"{file.made}.o"):
         tensor = len(numbers) >= 5
         if gpu not in gpus or kind not in (("bfloat16",) if tensor else ("", "float32")):
@@ -351,7 +351,7 @@ def sass_06(version):
     lines = [f"# nvcc {version}, -O3, bfloat16; instructions of the loop over tiles for each warp and tile, "
              "all branches taken",
              "# kernel d arch queries keys HMMA LDSM LDGSTS MUFU float32 others"]
-    files, gpus = nvidia.files("06", "2_tensor_cores"), ("80", "90")
+    files, gpus = nvidia.files("06", "2_tensor_cores"), (GPU,)
     lines += [words(sass_row(*of, claims)) for of in complete(all_functions(files, gpus), files, gpus)]
     lines += ["# for Hopper: SYNCS are mbarriers; `under` are EX2 between the wait for scores and that for a product; "
               "the checksum is of the machine code",
@@ -387,7 +387,7 @@ def whole_tile(function):
 def backward_row(file, gpu, function, claims):
     """A tile has `columns` of scores for each of a warp's rows: S and dP are 16 x 8 x 16 in one HMMA each,
     and so are dV and dK, of d = 256 half a row, or dQ. In mma_tile a warp makes dQ of 16 elements from all
-    keys; from 9.0 on it adds four of them at once, in the loop and, for the last tile, after it."""
+    keys; it adds four of them at once, in the loop and, for the last tile, after it."""
     d, columns, bands, warps = function.numbers[:4]
     rows = 16 * bands * warps
     part = d // 2 if function.name.endswith("_keys") and d > 128 else d
@@ -398,7 +398,7 @@ def backward_row(file, gpu, function, claims):
     if function.name == "mma_tile":
         hmma += rows // 16 * (columns // 16) * 2
         ldsm += rows // 16 * (columns // 16 + 1)
-        red = columns // 16 * 2 * (1 if nvidia.digits(gpu) >= 90 else 4)
+        red = columns // 16 * 2
     counts = sass.tally(function, whole_tile(function), [("HMMA",), ("LDSM",), ("MUFU.EX2",)])[:3]
     name = small_too(function.name, function.numbers)
     whose = f"{name}, d = {d}, sm_{gpu}"
@@ -416,7 +416,7 @@ def sass_07(version):
     lines = [f"# nvcc {version}, -O3, bfloat16; instructions of the loop over tiles for each warp and tile, "
              "by make cuda-table",
              "# kernel d arch HMMA LDSM EX2 RED"]
-    files, gpus = nvidia.files("07", "2_tensor_cores"), ("80", "90")
+    files, gpus = nvidia.files("07", "2_tensor_cores"), (GPU,)
     lines += [words(backward_row(*of, claims)) for of in complete(all_functions(files, gpus), files, gpus)]
     lines += ["# for Hopper: instructions in the whole code, and of a round on the way with the fewest; the checksum is of the "
               "machine code",
@@ -449,20 +449,20 @@ def spilled_bytes(function):
     return sum(16 if ".128" in move else 8 if ".64" in move else 4 for move in moves)
 
 
-def compile_tried(gpu):
+def compile_tried():
     """Kernel budget with all tiles that were tried, in BUILD. Float16 is left out."""
     folder = nvidia.BUILD / "tried"
     folder.mkdir(parents=True, exist_ok=True)
-    source, tiles, cubin = (folder / f"{gpu}.{end}" for end in ("cu", "h", "cubin"))
+    source, tiles, cubin = (folder / f"tried.{end}" for end in ("cu", "h", "cubin"))
     budget = next(file for file in nvidia.files("06", "2_tensor_cores") if file.name == "budget")
     source.write_text(budget.source.replace("launch_tile<__half>(p, a);", ";"))
     tiles.write_text("#define BUDGET_TILES(X) " + TRIED.replace("\n", " ").replace("(", "X(") + "\n")
     nvidia.output_of(nvidia.NVCC, "-std=c++17", "-O3", "-lineinfo", "-I.", "-include", tiles,
-                     f"-arch=sm_{gpu}", "-cubin", "-o", cubin, source)
+                     f"-arch=sm_{GPU}", "-cubin", "-o", cubin, source)
     return cubin
 
 
-def budget_rows(gpu, cubin, compiled):
+def budget_rows(cubin, compiled):
     """compiled are the tiles that are part of the program."""
     functions = {tuple(function.numbers): function for function in nvidia.functions(cubin)}
     rows = []
@@ -471,7 +471,7 @@ def budget_rows(gpu, cubin, compiled):
             continue
         (d, columns, bands, warps, asked), function = numbers[:5], functions[tuple(numbers)]
         queries, counts = 16 * bands * warps, tile_counts(function)
-        rows.append((gpu, d, queries, columns, bands, warps, registers, spilled_bytes(function),
+        rows.append((GPU, d, queries, columns, bands, warps, registers, spilled_bytes(function),
                      (queries + 4 * columns) * d * 2, asked, counts[0], sum(counts),
                      "yes" if (d, queries, columns, bands, asked) in compiled else "no"))
     return rows
@@ -483,11 +483,9 @@ def budget_06(version):
     compiled = {tuple(map(int, re.findall(r"\d+", tile))) for tile in re.findall(r"X\((\d[^)]*)\)", listed)}
     lines = [f"# nvcc {version}, -O3, bfloat16; tiles that were tried for kernel budget, by make cuda-table",
              "# arch d Br Bc bands warps registers spilled shared asked HMMA instructions compiled"]
-    rows = []
-    for gpu, cubin in zip(("80", "90"), in_parallel(compile_tried, ("80", "90"))):
-        rows += sorted(budget_rows(gpu, cubin, compiled),
-                       key=lambda row: (row[1], row[4], row[2], row[3], -row[9]))
-    tried = {(row[0], *row[1:5], row[9]) for row in rows}
-    missing = [tile for tile in sorted(compiled) for gpu in ("80", "90") if (gpu, *tile) not in tried]
+    rows = sorted(budget_rows(compile_tried(), compiled),
+                  key=lambda row: (row[1], row[4], row[2], row[3], -row[9]))
+    tried = {(*row[1:5], row[9]) for row in rows}
+    missing = [tile for tile in sorted(compiled) if tile not in tried]
     return (lines + [words(row) for row in rows],
             [f"tiles.h: expected every tile among those tried, {tile} is not" for tile in missing])

@@ -9,7 +9,8 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "stepper", "terse")
+COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "stepper", "tables",
+            "terse")
 
 
 def main(arguments):

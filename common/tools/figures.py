@@ -26,8 +26,8 @@ MAKERS = {"07/resources": compiled.resources_07, "07/sass": compiled.sass_07,
 
 def budget_cells(row):
     """Warps of as many blocks as registers and shared memory of this kind of GPU leave room for."""
-    gpu, d, queries, keys, bands, warps, registers, spilled, shared, asked, hmma, every = map(int, row[:12])
-    blocks = compiled.occupancy(gpu, 32 * warps, registers, shared)[0]
+    _, d, queries, keys, bands, warps, registers, spilled, shared, asked, hmma, every = map(int, row[:12])
+    blocks = compiled.occupancy(32 * warps, registers, shared)[0]
     return (d, f"{queries}, {keys}", 16 * bands, asked, registers, spilled or "none", shared, blocks * warps,
             f"{every / hmma:.1f}", row[12])
 

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import measured
@@ -133,7 +134,7 @@ def attention_map(programs):
 
 def results_of(chapter, results=CPU_RESULTS):
     """The lines of one chapter's part of the file of a CPU, with those of its peers."""
-    return subprocess.run(["sh", "common/peers/results.sh", "get", chapter, results], capture_output=True, text=True,
+    return subprocess.run([sys.executable, "common/peers/peers.py", "get", chapter, results], capture_output=True, text=True,
                           check=True).stdout.splitlines()
 
 

@@ -1,11 +1,14 @@
 """stepper.py - the tests of the tile stepper, common/tests/stepper.js, in a browser without a window.
 
     course.py stepper BUILD RESULT    leaves "passed failed skipped" in RESULT, for `make test`
+    course.py stepper traces BUILD    what the page shows, printed by the program itself
 
 The page is tried as wide as a telephone and as a desk, and so are wrong versions of it, which the tests must reject. The
 browser is browser.py's; without one this is skipped, and with BROWSER=required that is a failure.
 """
 import json
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +18,10 @@ import browser
 
 PAGE, TESTS = Path("05_flash_tiled_cpu/pages/stepper.html"), Path("common/tests/stepper.js")
 WIDTHS = {"telephone": 400, "desk": 1400}
+SHOWN = """hand,fa1,4,3,2,2 hand,fa2,4,3,2,2 hand,masks,4,3,2,2 1,fa1,8,4,2,2 1,fa2,8,4,2,2 1,masks,8,4,2,2
+    2,fa1,7,3,3,2 2,fa2,7,3,3,2 2,masks,7,3,3,2"""
+HAND = {"q": (1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 2), "k": (1, 0, 0, 0, 2, 0, 1, 1, 1, 0, 0, 1),
+        "v": (1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1)}  # the four queries and keys of chapter 05's page
 FREE = """3,fa1,6,5,4,4 4,fa1,8,8,5,3 5,fa1,1,1,1,1 6,fa1,8,2,8,8 7,fa1,5,3,1,2
     3,fa2,6,5,4,4 4,fa2,8,8,3,5 5,fa2,1,1,1,1 6,fa2,8,1,1,8 9999,fa2,3,7,2,1
     3,masks,6,5,4,4 4,masks,8,8,3,5 0,masks,8,2,5,3 6,masks,8,1,1,8 7,masks,8,3,8,1"""  # INPUT,KERNEL,N,D,BR,BC
@@ -37,20 +44,51 @@ WRONG = (  # a name, how the verdict on it begins, what is in the page, and what
     ("fetches_a_font", "asks for", "<style>", '<link rel="stylesheet" href="https://fonts.example/a.css"><style>'))
 
 
+def output_of(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+
+
+def trace(build, problem, folder):
+    """A <script> that no browser runs: the command, a line for each matrix of --trace=csv (first key, first query, its name, its
+    numbers row by row), and what --traffic counted."""
+    made, step, n, d, br, bc = problem.split(",")
+    given = {"--n-q": n, "--d": d, "--seed": made}
+    if made == "hand":
+        given = {f"--{name}": f"{folder}/{name}.npy" for name in HAND} | {"--scale": "1"}
+    options = ["--kernel", step, *(["--causal"] if step == "masks" else []), "--br", br, "--bc", bc]
+    command = [f"{build}/05_flash_tiled_cpu", *(word for pair in given.items() for word in pair), *options]
+    matrices, lines = {}, output_of(*command, "--trace=csv").splitlines()[1:]
+    for row in (line.split(",") for line in lines):
+        matrices.setdefault(",".join(row[2:5]), []).append(row[7])
+    counted = output_of(*command, "--traffic")
+    held = re.search(r"^ *([\d ]+) elements of fast memory held", counted, re.MULTILINE).group(1)
+    counts = re.findall(r"^(?:Counted  *| {18})([a-zA-Z ]*[a-z])  +(\d[\d ]*?)   +[\d.]+   .* ok$", counted, re.MULTILINE)
+    shown = " ".join(["build/05_flash_tiled_cpu", *command[1:], "--trace=csv"]).replace(f"{folder}/", "")
+    return "\n".join([f'<script type="text/plain" class="trace" data-problem="{problem}">', shown,
+                      *(f"{matrix},{' '.join(numbers)}" for matrix, numbers in matrices.items()),
+                      f"held,{held.replace(' ', '')}", *(f"{name},{count.replace(' ', '')}" for name, count in counts), "</script>\n"])
+
+
+def traces(build, problems):
+    """Of problems INPUT,KERNEL,N,D,BR,BC, where INPUT is a seed, or `hand`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, numbers in HAND.items():
+            header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }"
+            Path(folder, f"{name}.npy").write_bytes(b"\x93NUMPY\1\0v\0" + f"{header:<117}\n".encode() + struct.pack("<12f", *numbers))
+        return "".join(trace(build, problem, folder) for problem in problems.split())
+
+
 def data(build):
     """What the tests take besides the page: the program's traces of free choices, and its tiles for an M."""
-    text = subprocess.run(["sh", "common/tools/stepper_traces.sh", build, *FREE.split()], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout
     sizes = []
     for step in ("fa1", "fa2"):
         for M in (1, 7, 32, 100, 513, 1024):
             for d in (1, 3, 8):
-                ran = subprocess.run([build / "05_flash_tiled_cpu", "--kernel", step, "--n-q", "8", "--d", str(d), "--sram", str(M),
-                                      "--traffic"], stdout=subprocess.PIPE, text=True, check=True).stdout
+                ran = output_of(build / "05_flash_tiled_cpu", "--kernel", step, "--n-q", "8", "--d", str(d), "--sram", str(M), "--traffic")
                 words = next(line for line in ran.splitlines() if line.startswith("Tiles ")).split()
                 tile = [words[words.index(name) + 2] for name in ("Br", "Bc")]
                 sizes.append(",".join([step, str(M), str(d), *tile]))
-    return text + '<script type="text/plain" class="sizes">\n' + "\n".join(sizes) + "\n</script>\n"
+    return traces(build, FREE) + '<script type="text/plain" class="sizes">\n' + "\n".join(sizes) + "\n</script>\n"
 
 
 def verdicts(shown, path, text, width, stop_early=False):
@@ -90,6 +128,9 @@ def main(arguments):
     if len(arguments) != 2:
         print(f"stepper: expected a folder and a file, found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
+    if arguments[0] == "traces":
+        print(traces(arguments[1], SHOWN), end="")
+        return 0
     build, result = Path(arguments[0]).absolute(), Path(arguments[1])
     command, (passed, failed, skipped), lines = browser.found(), (0, 0, 0), []
     if command:

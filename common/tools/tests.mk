@@ -32,7 +32,7 @@ $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS +
 
 # Reports every access to memory: common/tests/witness.h. Loops stay loops, copies are seen, gcc does not move a read into
 # the branch that needs it (14 and later would), and clang does not leave out a read that a write to the same place follows.
-WITNESS_FLAGS := -O1 -fno-builtin -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
+WITNESS_FLAGS := -O1 -fno-builtin -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
                  -Dmemmove=witness_memmove -Dmemset=witness_memset \
                  $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1,-fno-tree-sink)
 $(OBJ)/witnessed/%.o: %.c
@@ -88,15 +88,9 @@ $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
 $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/peers/resident
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
-# Programs on a machine that fails, and wrong versions of what they do about it.
-.PHONY: $(RESULTS)/common-faults
-$(RESULTS)/common-faults: $(addprefix $(BUILD)/,$(filter 03_% 05_% 07_%,$(CHAPTERS)))
-	+@$(UNLESS_DRY)CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' QUIET=1 sh common/tools/faults.sh $(BUILD) test $@
-
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
 RESULTS_witness   :=
-# A starter has no faults.sh, and clang's OpenMP ends a program in its own way.
-RESULTS_mutants   := $(if $(STUDENT)$(IS_CLANG),,$(patsubst common/tools/faults.sh,$(RESULTS)/common-faults,$(wildcard common/tools/faults.sh)))
+RESULTS_mutants   :=
 RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
                        $(foreach s,$(SUITES),$(RESULTS_$s)))
@@ -111,11 +105,11 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
-# All tests once more, under the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
+# All tests under the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
 # for one file of vectors.
 .PHONY: sanitize
 sanitize: setup-test
-	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
+	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES='tests witness' \
 	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may

@@ -64,7 +64,7 @@ export SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve.c $(LIBRARY)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
-	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=on_exit,--wrap=allocate -I. $^ -o $@ -lm
+	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=allocate -I. $^ -o $@ -lm
 fuzz:
 	@case "$$SECONDS_OF_FUZZ" in '' | *[!0-9]*) printf '%s\n' "make fuzz: SECONDS_OF_FUZZ: expected a whole number, found '$$SECONDS_OF_FUZZ'" >&2; exit 2 ;; esac
 	$(SUBMAKE) QUIET=1 $(BUILD)/fuzz_readers
@@ -74,17 +74,11 @@ fuzz:
 	    -artifact_prefix=$(BUILD)/ $(BUILD)/fuzz >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
-# What each program does when memory, threads, files or the disk fail it.
-.PHONY: faults
-faults: setup-run
-	$(SUBMAKE) $(JOBS) QUIET=1 all
-	@CC='$(CC)' sh common/tools/faults.sh $(BUILD)
-
 # Memory and time of long problems.
 .PHONY: growth
 growth: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward $(BUILD)/peers/resident
-	@sh common/tools/growth.sh $(BUILD)
+	@python3 common/tools/course.py tables growth
 
 # Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
@@ -98,7 +92,7 @@ $(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)
 	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(COMMON) -o $@ -lm
 cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
-	@sh common/tools/cachegrind.sh $(BUILD)/cachegrind-05
+	@python3 common/tools/course.py tables cache
 
 # The two commands of the README where the course has never been.
 fresh:
@@ -114,7 +108,6 @@ fresh:
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the readers of .npy files, options and accesses fed with random bytes; SECONDS_OF_FUZZ=20
-#! make faults       every program with each allocation, write, thread … that fails in turn: a table, in some minutes
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS

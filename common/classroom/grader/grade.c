@@ -12,7 +12,7 @@
 #define _POSIX_C_SOURCE 200809L  // fmemopen
 #include "common/classroom/grader/run.h"
 #include "common/cpu/memory.h"
-#include "common/files/whole_file.h"
+#include "common/files/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -73,7 +73,6 @@ static void write_row(const struct report *r, FILE *file)
     grade_row(r, false, file);
 }
 
-/* All of them are new, or none. */
 static void write_reports(const struct report *r)
 {
     static const struct {
@@ -87,28 +86,22 @@ static void write_reports(const struct report *r)
         { "row.csv", write_row },
     };
     enum { REPORTS = sizeof reports / sizeof reports[0], MOST = 1 << 24 };
-    static char paths[REPORTS][PATH_ROOM], *texts[REPORTS];
-    struct whole_file files[REPORTS];
-    struct bytes pieces[REPORTS];
-    size_t failed = 0;
+    char path[PATH_ROOM], *const text = allocate(MOST, 1, "the reports");
     struct file_error error;
     for (size_t k = 0; k < REPORTS; k++) {
-        path_of(given.reports, reports[k].name, paths[k]);
-        texts[k] = allocate(MOST, 1, paths[k]);
+        path_of(given.reports, reports[k].name, path);
         FILE *const file =
-            fmemopen(texts[k], MOST, "w");  // fmemopen does not say that it has lost something
+            fmemopen(text, MOST, "w");  // which does not say that it has lost something
         if (file)
             reports[k].write(r, file);
         if (!file || fflush(file) != 0 || ferror(file))
-            options_fail(paths[k], "expected memory for it, found: %s", strerror(errno));
-        pieces[k] = (struct bytes){ texts[k], (size_t)ftell(file) };
-        files[k] = (struct whole_file){ paths[k], &pieces[k], 1 };
+            options_fail(path, "expected memory for it, found: %s", strerror(errno));
+        const struct bytes piece = { text, (size_t)ftell(file) };
         fclose(file);
+        if (!file_write(path, &piece, 1, &error))
+            options_fail(path, "%s", error.text);
     }
-    if (!whole_files_write(files, REPORTS, &failed, &error))
-        options_fail(paths[failed], "%s", error.text);
-    for (size_t k = 0; k < REPORTS; k++)
-        free(texts[k]);
+    free(text);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 #include "common/classroom/student/student.h"
 
 #include "common/cpu/memory.h"
-#include "common/files/npy_header.h"
+#include "common/files/npy.h"
 #include "common/program/options.h"
 
 #include <stdio.h>
@@ -33,26 +33,15 @@ float *student_output(size_t n)
 /* Not by npy_write, which makes a new file: in out/ none can be made. */
 void student_write(const char *name, int dims, const size_t *shape, const float *x)
 {
-    char path[100], header[NPY_HEADER_ROOM];
-    const size_t length = npy_header_format(NPY_F4, dims, shape, header);
-    const unsigned char start[10] = { 0x93,
-                                      'N',
-                                      'U',
-                                      'M',
-                                      'P',
-                                      'Y',
-                                      1,
-                                      0,
-                                      (unsigned char)(length % 256),
-                                      (unsigned char)(length / 256) };
-    size_t count = 1;
-    for (int k = 0; k < dims; k++)
-        count *= shape[k];
+    char path[100];
+    struct npy_file npy;
+    npy_file_of(&npy, NPY_F4, dims, shape, x);
     snprintf(path, sizeof path, "out/%s", name);
     FILE *file = fopen(path, "r+b");
-    if (!file || fwrite(start, 1, sizeof start, file) != sizeof start ||
-        fwrite(header, 1, length, file) != length || fwrite(x, sizeof *x, count, file) != count ||
-        fclose(file) != 0)
+    bool good = file;
+    for (const struct bytes *piece = npy.pieces; piece < npy.pieces + 2; piece++)
+        good = good && fwrite(piece->data, 1, piece->size, file) == piece->size;
+    if (!good || fclose(file) != 0)
         options_fail(path, "expected a file that may be written");
 }
 

@@ -260,8 +260,7 @@ class Text(unittest.TestCase):
                 mock.patch.object(nvidia, "files", return_value=[file]):
             cuobjdump.return_value = USAGE
             lines, wrong = compiled.resources_06("9.9")
-            self.assertEqual(lines[2:], ["fa2_tile 64 80 - 128 252 44032 2 8 64 registers 0",
-                                         "fa2_tile 64 90 - 128 254 44032 2 8 64 registers 0"])
+            self.assertEqual(lines[2:], ["fa2_tile 64 90 - 128 254 44032 2 8 64 registers 0"])
             self.assertEqual(wrong, [])
             cuobjdump.return_value = USAGE.replace("STACK:0", "STACK:8", 1)
             for maker in compiled.resources_06, compiled.resources_07:
@@ -270,10 +269,10 @@ class Text(unittest.TestCase):
                 self.assertIn("spills: fa2_tile 64 90", wrong[0])
 
     def test_blocks_fit_as_registers_shared_memory_and_warps_leave_room(self):
-        self.assertEqual(compiled.occupancy(80, 256, 32, 0), (8, "warps"))
-        self.assertEqual(compiled.occupancy(80, 128, 252, 44032), (2, "registers"))
-        self.assertEqual(compiled.occupancy(75, 128, 32, 40000), (1, "shared-memory"))
-        self.assertEqual(compiled.occupancy(80, 32, 32, 0), (32, "blocks"))
+        self.assertEqual(compiled.occupancy(256, 32, 0), (8, "warps"))
+        self.assertEqual(compiled.occupancy(128, 252, 44032), (2, "registers"))
+        self.assertEqual(compiled.occupancy(128, 32, 160000), (1, "shared-memory"))
+        self.assertEqual(compiled.occupancy(32, 32, 0), (32, "blocks"))
 
 
 class Command(unittest.TestCase):
