@@ -150,7 +150,7 @@ view() {  # which kernels, command...
     kernels=$1
     shift
     # The first that fits is for the check, or to warm up.
-    LADDER=4096,128,0 ncu --clock-control none --print-details all --metrics lts__t_bytes.sum --section SpeedOfLight \
+    limit 20 env LADDER=4096,128,0 ncu --clock-control none --print-details all --metrics lts__t_bytes.sum --section SpeedOfLight \
         --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis --section WarpStateStats \
         --kernel-name "regex:$kernels" --launch-skip 1 --launch-count 1 "$@" 2>&1 || echo "# $kernels: status $?"
 }
@@ -218,7 +218,9 @@ head_of() {  # how the stage ended
     echo "# sources: $key; ${gpu:-no GPU}"
 }
 
-plan | { while read -r stage seconds; do
+plan | {
+trap 'kill "$(cat "$results/.pid")"; exit 130' INT TERM
+while read -r stage seconds; do
     [ "$stage" != before ] || [ -n "$BEFORE" ] || continue
     if is_done "$stage"; then
         say "$stage" "$(sed -n "1s/^# $stage: //p" "$results/$stage"), in an earlier call"
@@ -247,6 +249,10 @@ plan | { while read -r stage seconds; do
         { head_of "$took" && cat "$results/.part"; } >"$results/.new" && mv "$results/.new" "$results/$stage"
         [ -z "$OUT" ] || cp "$results"/* "$OUT"
     fi
-    [ "$word" = ok ] || [ -n "$DRY" ] || runs 06 gpu || { echo 'what follows is left for the next call: no kernel runs'; exit 1; }
+    [ "$word" = ok ] || { [ "$stage" != build ] && { [ -n "$DRY" ] || runs 06 gpu; }; } || {
+        echo 'what follows is left for the next call: no kernel runs'
+        exit 1
+    }
 done
-exit $status; }
+exit $status
+}

@@ -62,7 +62,7 @@ def put(folder):
 
 def put_chapter(chapter, new, head):
     """Rows of one chapter, and what is said of them."""
-    said = dict(line[2:].split(": ", 1) for line in head)
+    said = dict(line[2:].split(": ", 1) for line in head if ": " in line)
     results = nvidia.home_of(chapter) / "results"
     path = results / (re.sub("[^a-z0-9]+", "_", said["machine"].split(",")[0].lower()) + ".csv")
     before = lines_of(path) if path.exists() else []
@@ -139,7 +139,7 @@ def curve():
     gpu, times = "", []
     for line in lines_of(CURVE) if CURVE.exists() else []:
         if line.startswith("# machine: "):
-            gpu = line[len("# machine: "):]
+            gpu = line[len("# machine: "):].split(",")[0]
         row = line.split(",")
         if len(row) == 3 and row[1].isdigit():
             times.append((row[0], int(row[1]), float(row[2])))

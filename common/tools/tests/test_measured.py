@@ -148,6 +148,7 @@ class Results(InAFolder):
 06,quick,bf16,4,32,128,64,0,forward,gpu,0.5,800000,0.2,,1e-4
 06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,1,640000,,,
 # hopper 07 bf16 128 64 0: status 2
+# no PyTorch
 """)
         self.assertEqual(run("put", "new"), (0, "06_flash/results/a_gpu.csv: 2 rows measured, 9 kept\n", ""))
         text = Path("06_flash/results/a_gpu.csv").read_text()
