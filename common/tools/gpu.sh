@@ -64,6 +64,7 @@ try() {  # type
                     $problem --exclude "$(all_but "$kernel" "$chapter" "$1")" 2>&1)
                 case $? in
                 0) word=right ;;
+                77) word='for other GPUs' ;;
                 124 | 137) word="NEVER ENDED: $problem" ;;
                 1) word="WRONG: $problem" ;;
                 *) word="FAILED: $problem" ;;
