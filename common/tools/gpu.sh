@@ -205,14 +205,14 @@ gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/nu
 [ -n "$DRY$gpu" ] || { echo 'SKIPPED: nvidia-smi names no GPU here'; exit 77; }
 mkdir -p "$results" || exit 2
 # A call that was killed may have left its stage running.
-! grep -qs gpu.sh "/proc/$(cat "$results/.pid" 2>/dev/null)/cmdline" || kill -9 -- "-$(cat "$results/.pid")"
+! grep -qs gpu.sh "/proc/$(cat "$results/.pid" 2>/dev/null)/cmdline" || kill -9 "-$(cat "$results/.pid")"
 is_done() { grep -qx "# sources: $key; ${gpu:-no GPU}" "$results/$1" 2>/dev/null; }
 say() { printf '%-10s %s (after %d s)\n' "$1" "$2" $(($(date +%s) - began)); }
 head_of() {  # how the stage ended
     echo "# $stage: $1"
     echo "# machine: ${gpu:-no GPU}: name, driver"
     echo "# toolkit: nvcc $("${NVCC:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p'), $("$python" \
-        -c 'import torch; print("PyTorch", torch.__version__)' 2>/dev/null || echo 'no PyTorch')"
+        -c 'from importlib.metadata import version; print("PyTorch", version("torch"))' 2>/dev/null || echo 'no PyTorch')"
     echo "# command: make gpu, $(date +%Y-%m-%d), at commit ${COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}"
     echo "# just after it: $(nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,temperature.gpu,power.draw,clocks_event_reasons.active \
         --format=csv,noheader 2>/dev/null | head -n 1): clock, its most, temperature, power, reasons for a lower clock"
