@@ -220,7 +220,7 @@ head_of() {  # how the stage ended
 }
 
 plan | {
-trap 'kill "$(cat "$results/.pid")"; exit 130' INT TERM
+trap 'kill "$(cat "$results/.pid")" 2>/dev/null; exit 130' INT TERM
 while read -r stage seconds; do
     [ "$stage" != before ] || [ -n "$BEFORE" ] || continue
     if is_done "$stage"; then
@@ -243,6 +243,7 @@ while read -r stage seconds; do
     124 | 137) word='cut off' ;;
     *) word=FAILED ;;
     esac
+    rm -f "$results/.pid"
     took="$word after $(($(date +%s) - started)) s"
     say "$stage" "$took"
     [ "$word" = ok ] || status=1
