@@ -72,6 +72,7 @@ gpu-build:
 	@[ -n '$(NVCC)$(DRY)' ] || { echo "make $@: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) QUIET=1 $(patsubst %,$(ON_GPU)/%,06_flash_tiled_cuda 07_backward) $(if $(DRY),,GPU=yes BUILD=$(ON_GPU) \
 	    CFLAGS='-O2 -DWITH_GPU' GPU_ARCH='$(or $(sort $(GPU_OWN)),90)' $(if $(GPU_OWN),,NATIVE=-march=x86-64-v3))
+	@$(if $(DRY),,strip $(ON_GPU)/0*_*)  # small enough to be carried to another machine
 	@sh common/tools/gpu.sh $(ON_GPU) key >$(ON_GPU)/sources
 gpu-results:
 	@python3 common/tools/course.py figures put '$(or $(FROM),$(BUILD)/gpu/results)'
