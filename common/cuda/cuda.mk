@@ -61,21 +61,23 @@ test-cuda: setup-test
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
 
-# What a machine with a GPU can do for the course, one stage after the other (common/tools/gpu.sh), for this machine's GPU
-# alone: it takes nvcc and a compiler, and neither Criterion nor a network. DRY=1: the plan, on the emulator.
-.PHONY: gpu gpu-dry
-gpu: $(if $(DRY),gpu-dry)
+# A quarter of an hour on a GPU (common/tools/gpu.sh), with programs that a machine with nvcc has built before, or that this one
+# builds first. They take neither Criterion nor a network. DRY=1: the plan, on the emulator.
+ON_GPU = $(BUILD)$(if $(DRY),,/gpu)
+.PHONY: gpu gpu-build gpu-results
+gpu: $(if $(DRY),gpu-build)
+	@NVCC='$(NVCC)' MAKE='$(MAKE)' sh common/tools/gpu.sh $(ON_GPU)
+gpu-build:
 	$(GOOD_NVCC)
-	$(if $(DRY),,@sh common/tools/gpu.sh check $$STEPS)
-	$(if $(DRY),,@[ -n "$(NVCC)" ] || { echo "SKIPPED: no nvcc here; CUDA's toolkit (12.8 or later) has it"; exit 77; })
-	$(if $(DRY),,@[ -n "$(GPU_OWN)" ] || { echo "SKIPPED: nvidia-smi names no GPU here"; exit 77; })
-	$(if $(DRY),,$(SUBMAKE) $(JOBS) $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/gpu/$c $(BUILD)/gpu/tests/$c) \
-	    $(BUILD)/gpu/tests/instructions GPU=yes ALONE=yes BUILD=$(BUILD)/gpu CFLAGS='$(CFLAGS) -DWITH_GPU' GPU_ARCH="$${GPU_ARCH:-$(sort $(GPU_OWN))}")
-	$(if $(DRY),,@NVCC='$(NVCC)' sh common/tools/gpu.sh $(BUILD)/gpu $$STEPS)
-gpu-dry: setup-test
-	@sh common/tools/gpu.sh check $$STEPS
-	$(SUBMAKE) $(JOBS) QUIET=1 $(foreach c,06_flash_tiled_cuda 07_backward,$(BUILD)/$c $(BUILD)/tests/$c) $(BUILD)/tests/cuda
-	@PYTHON="$${PYTHON:-$(wildcard $(BUILD)/python/bin/python)}" sh common/tools/gpu.sh $(BUILD) $$STEPS
+	$(if $(NVCC)$(DRY),,@echo "make $@: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2)
+	$(SUBMAKE) $(JOBS) QUIET=1 $(patsubst %,$(ON_GPU)/%,06_flash_tiled_cuda 07_backward) $(if $(DRY),,GPU=yes BUILD=$(ON_GPU) \
+	    CFLAGS='-O2 -DWITH_GPU' GPU_ARCH="$${GPU_ARCH:-$(or $(sort $(GPU_OWN)),90)}" $(if $(GPU_OWN),,NATIVE=-march=x86-64-v3))
+	@$(if $(DRY),,strip $(ON_GPU)/0*_*)  # small enough to be carried to another machine
+	@sh common/tools/gpu.sh $(ON_GPU) key >$(ON_GPU)/sources
+gpu-results:
+	@python3 common/tools/course.py figures put "$${FROM:-$(BUILD)/gpu/results}"
+	$(SUBMAKE) docs PAGES="$$(grep -l 'course.py figures' $$PAGES | tr '\n' ' ')"
+	$(SUBMAKE) plots
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
@@ -93,7 +95,7 @@ racecheck-07: setup-run
 #!                   fetches into build/; make cuda-check compares the committed tables with it, and looks whether
 #!                   waits and exponentials are in the order that kernels for Hopper claim
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
-#! make gpu          everything that needs a GPU: its kernels built in build/gpu, each tried, measured with PyTorch,
-#!                   tested, and run under NVIDIA's checkers; needs nvcc, and no network. It goes on where the call
-#!                   before has ended. MINUTES=9: for so long; STEPS="kernels bench": some of it; ONLY=07_backward: of
-#!                   one chapter; BEFORE=FOLDER: speeds against those that another copy has; DRY=1: a try without a GPU
+#! make gpu          a quarter of an hour on a GPU: kernels tried, measured in turns with PyTorch, and profiled, the newest
+#!                   first. LIMIT=480: for so many seconds; the next call goes on. BEFORE=FOLDER: in turns with another
+#!                   build, too; DRY=1: a try without a GPU. make gpu-build: its programs, on any machine with nvcc;
+#!                   make gpu-results: its figures into the chapters' results and the pages (FROM=FOLDER)

@@ -33,7 +33,8 @@
  *     wgmma_fence()                   before the first product and after each commit: registers are as the products may take them
  *     wgmma_commit()                  the products so far are a group
  *     wgmma_wait<N>(d, …)             waits until at most the N groups last committed still run; d, … can be used then. Until
- *                                     then nobody may touch d, or change a's registers
+ *                                     then no thread may touch d, or change a's registers, which are named after d: so
+ *                                     no compiler gives them to something else before
  *
  *     barrier_sync(id, threads)       waits until so many threads, whole warps, have come to barrier id, 1 to 15
  *     barrier_arrive(id, threads)     comes to it and does not wait

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,14 @@ void bench_rest(double seconds_before)
     const double seconds = seconds_before < LONGEST_REST ? seconds_before : LONGEST_REST;
     const struct timespec t = { 0, (long)(1e9 * seconds) };
     nanosleep(&t, NULL);
+}
+
+bool bench_ladder_has(size_t N, size_t d, bool causal)
+{
+    const char *const one = getenv("LADDER");
+    char name[64];
+    snprintf(name, sizeof name, "%zu,%zu,%d", N, d, causal);
+    return !one || strcmp(one, name) == 0;
 }
 
 /* Seconds for one call, over `calls` of them between two looks at the clock. */

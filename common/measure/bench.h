@@ -7,6 +7,7 @@
 #ifndef COMMON_BENCH_H
 #define COMMON_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bench {
@@ -33,6 +34,9 @@ double bench_now(void);
  * just before; after a rest that is the same for every run.
  */
 void bench_rest(double seconds_before);
+
+/* Of a GPU's ladder, which has many problems, LADDER=N,D,CAUSAL in the environment measures one alone. */
+bool bench_ladder_has(size_t N, size_t d, bool causal);
 
 /*
  * What one core of this machine can do at most: float32 FLOP/s, a fused multiply-add being two.

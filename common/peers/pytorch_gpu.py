@@ -1,14 +1,17 @@
-"""PyTorch's attention on a GPU: each backend that takes the type, on the problems of a chapter's ladders.
+"""PyTorch's attention on a GPU, in turns with something else: each backend that takes the type.
 
-    pytorch_gpu.py forward | backward [errors] [dry]       chapter 06's, or the gradients of chapter 07's
+    pytorch_gpu.py [dry] COMMAND...       reads problems, lines of CHAPTER TYPE N d CAUSAL; 06 is forward, 07 the gradients
 
-Prints rows as the ladder's CSV has them. With `errors` they have max_abs_error: how far the backend is off on the problem
-that the ladder checks, computed as the ladder does (checked.py, which needs NumPy). `dry` tries all this on the CPU, on small problems.
-A time is the median of 21 runs by the GPU's own clock, of fewer where they would take longer than 2 seconds, after two that do not count, on random inputs that are larger than the L2 cache, of which there are two.
+For each problem it prints rows as a ladder's CSV has them, runs COMMAND with the problem's words after it, and prints the rows
+of another turn. In the first they have max_abs_error for N up to 4096: how far the backend is off on the problem that the ladder
+checks, computed as the ladder does (checked.py, which needs NumPy). `dry` tries all this on the CPU, on small problems.
+A time is the median of 21 runs by the GPU's own clock, of fewer where they would take longer than a second, after two that do not
+count, on random inputs that are larger than the L2 cache, of which there are two.
 Before each the GPU rests for as long as the run before took, 30 ms at most: at its power limit it is slower the more it had to do
 just before. While Python asks for a run the GPU is kept busy, so that the time of asking is not part of it.
 """
 import statistics
+import subprocess
 import sys
 import time
 
@@ -21,17 +24,13 @@ except ImportError:
     checked = None
 
 BATCH, RUNS, LEAST_RUNS, COPIES, CYCLES = 4, 21, 3, 2, 2_000_000
-DRY = "dry" in sys.argv[2:]
+DRY = sys.argv[1:2] == ["dry"]
 DEVICE, WHERE = ("cpu", "cpu") if DRY else ("cuda", "gpu")
-SECONDS, REST = 2, 0.03  # about so long the runs of a problem take, if 3 do not take longer
-# type, heads, N, d
-BACKWARD = [("f32", 16, 4096, 64), ("f32", 16, 4096, 128), ("bf16", 32, 4096, 64),
-            ("bf16", 32, 4096, 128), ("bf16", 32, 8192, 128)]
-FORWARD = BACKWARD + [("bf16", 32, 8192, 64), ("bf16", 32, 16384, 64), ("bf16", 32, 16384, 128)]
-SMALL = [("f32", 2, 70, 64), ("bf16", 2, 70, 64)]
+SECONDS, REST = 1, 0.03  # about so long the runs of a problem take, if 3 do not take longer
+HEADS, MOST_CHECKED = {"f32": 16, "bf16": 32}, 4096  # of a ladder
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
-BACKENDS = {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION,
-            "flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+BACKENDS = {"f32": {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION},
+            "bf16": {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}}
 
 
 def milliseconds(work):
@@ -87,35 +86,37 @@ def pairs(heads, n, causal):
     return BATCH * heads * (n * (n + 1) // 2 if causal else n * n)
 
 
+def turn(chapter, kind, n, d, causal, errors):
+    """Prints a row for each backend."""
+    backward, heads, small = chapter == "07", HEADS[kind], 70 if DRY else n
+    problems = [torch.randn(4 if backward else 3, 1 if DRY else BATCH, 2 if DRY else heads, small, d, device=DEVICE, dtype=TYPES[kind])
+                for _ in range(COPIES)]
+    for name, backend in BACKENDS[kind].items():
+        try:
+            ms = median_of(backend, problems, causal, backward)
+            error = error_of(backend, kind, small, d, causal, backward) if errors else ""
+        except RuntimeError:  # the backend does not take the type, or there is no room for S
+            continue
+        gflops = (10 if backward else 4) * pairs(heads, n, causal) * d / ms / 1e6
+        print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},{'backward' if backward else 'forward'},"
+              f"{WHERE},{ms:.5f},{gflops:.3f},,,{error}", flush=True)
+    del problems
+    if not DRY:
+        torch.cuda.empty_cache()  # the next turn is another program's
+
+
 def main():
-    direction = sys.argv[1] if len(sys.argv) > 1 else "forward"
-    if direction not in ("forward", "backward"):
-        sys.exit(f"pytorch_gpu.py: expected forward or backward, found '{direction}'")
-    backward = direction == "backward"
-    errors = "errors" in sys.argv[2:] and checked is not None
-    if "errors" in sys.argv[2:] and not errors:
-        print("pytorch_gpu.py: its errors are left out: this Python has no NumPy", file=sys.stderr)
-    chapter, operations = ("07", 10) if backward else ("06", 4)
+    command = sys.argv[2 if DRY else 1:]
     torch.manual_seed(1)
     if DRY:
         torch.set_num_threads(1)  # other programs may be running
     torch.backends.cuda.matmul.allow_tf32 = False
-    for kind, heads, n, d in SMALL if DRY else BACKWARD if backward else FORWARD:
-        problems = [torch.randn(4 if backward else 3, BATCH, heads, n, d, device=DEVICE,
-                                dtype=TYPES[kind]) for _ in range(COPIES)]
-        for causal in (False, True):
-            for name, backend in BACKENDS.items():
-                try:
-                    ms = median_of(backend, problems, causal, backward)
-                    error = error_of(backend, kind, n, d, causal, backward) if errors else ""
-                except RuntimeError:  # the backend does not take the type, or there is no room for S
-                    continue
-                finally:
-                    if not DRY:
-                        torch.cuda.empty_cache()
-                print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},"
-                      f"{direction},{WHERE},{ms:.5f},"
-                      f"{operations * pairs(heads, n, causal) * d / ms / 1e6:.3f},,,{error}", flush=True)
+    for line in sys.stdin:
+        chapter, kind, n, d, causal = line.split()
+        problem = chapter, kind, int(n), int(d), causal == "1"
+        turn(*problem, checked is not None and problem[2] <= MOST_CHECKED)
+        subprocess.run([*command, *line.split()], stdin=subprocess.DEVNULL, check=False)
+        turn(*problem, False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /*
- * gpu.sh, which puts a machine with a GPU to use, bench_cuda.sh, which keeps what was measured, and for which GPUs
- * the Makefile has kernels made: here with programs that only pretend.
+ * gpu.sh, which puts a quarter of an hour on a GPU to use, and for which GPUs the Makefile has kernels made: here with programs that
+ * only pretend.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -14,176 +14,106 @@
     "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\\n"
 
 /*
- * A chapter 06 of three kernels: fa2 is wrong, and mma is for other GPUs. Whatever is asked of it is added to @/asked. In
- * bfloat16 its ladder fails when it has measured one problem.
+ * Programs of both chapters, as if they had been built from these sources. In chapter 06 persistent is wrong, overlap never
+ * ends, and naive cannot be measured. What is asked of them is added to @/asked.
  */
-static void chapter(void)
+static void programs(void)
 {
-    cr_assert(command_run("mkdir -p @/b/tests").status == 0, "no folder");
+    cr_assert(command_run("mkdir -p @/b && sh common/tools/gpu.sh @/b key >@/b/sources").status ==
+                  0,
+              "no folder");
     command_script("b/06_flash_tiled_cuda",
                    "#!/bin/sh\n"
-                   "echo \"$*\" >>\"${0%/*}/../asked\"\n"
+                   "echo \"$LADDER $*\" >>\"${0%/*}/../asked\"\n"
                    "case \"$*\" in\n"
-                   "*list*f32*) printf 'naive\\nfa2\\ncomplete\\n' ;;\n"
-                   "*list*) printf 'mma\\ncomplete\\n' ;;\n"
-                   "*bench*) all=$*; while [ $# -gt 1 ]; do shift; done; type=f32\n"
-                   "    case $all in *bf16*) type=bf16 ;; esac\n"
+                   "*list*f32*) printf 'naive\\nfa2\\n' ;;\n"
+                   "*list*) printf 'mma\\noverlap\\npersistent\\nstore\\n' ;;\n"
+                   "*'--kernel all'*) exit 2 ;;\n"
+                   "*bench*) while [ $# -gt 1 ]; do shift; done\n"
                    "    printf '" TITLE
-                   "06,complete,%s,4,16,4096,64,0,forward,gpu,2.0,1,1,,1\\n' $type >$1\n"
-                   "    [ $type = f32 ] || { echo 'memory.cu:9: lost' >&2; exit 2; } ;;\n"
-                   "*'--kernel fa2'*) exit 1 ;;\n"
-                   "*'--kernel mma'*) exit 77 ;;\n"
+                   "06,store,bf16,4,32,4096,128,0,forward,gpu,2.0,1,1,,1\\n' >$1 ;;\n"
+                   "*'--kernel persistent'*) exit 1 ;;\n"
+                   "*'--kernel overlap'*) exec sleep 60 ;;\n"
                    "esac\n");
-    command_script("b/tests/06_flash_tiled_cuda",
-                   "#!/bin/sh\ncase \"$2\" in dropout*) echo '0 passed, 1 failed'; exit 1 ;; esac\n"
-                   "echo '1 passed, 0 failed, 0 skipped'\n");
-    command_script(
-        "nvidia-smi",  // without a query it says what time it is, too
-        "#!/bin/sh\ncase $* in *query*) echo 'NVIDIA T4, 550.1' ;; *) date +%N ;; esac\n");
+    command_script("b/07_backward", "#!/bin/sh\ncase \"$*\" in *list*) echo cuda_store ;; esac\n");
+    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA T4, 550.1'\n");
     command_script("python", "#!/bin/sh\nexit 1\n");
+    command_script("ncu", "#!/bin/sh\necho stalls\n");
+    command_script("compute-sanitizer", "#!/bin/sh\necho no errors\n");
 }
 
-#define GPU                                                                     \
-    "PATH=@:$PATH PYTHON=@/python ONLY=06_flash_tiled_cuda RESULTS=@/r.csv sh " \
-    "common/tools/gpu.sh @/b "
-
-TEST(gpu, tries_each_kernel_and_goes_on_after_one_that_is_wrong)
-{
-    chapter();
-    script_prints(GPU "kernels", 1,
-                  (const char *const[]){ "06_flash_tiled_cuda naive f32", "right", "fa2 f32",
-                                         "WRONG", "complete f32", "right", "complete bf16", "right",
-                                         "complete f16", "right", "kernels of 06", "FAILED",
-                                         NULL });
-    script_prints("cat @/asked", 0,
-                  (const char *const[]){ "--kernel fa2 --dtype f32",
-                                         "--kernel complete --dtype f32 --n-q 300 --n-k 330 --d 64 "
-                                         "--heads 2 --causal --exclude fa2\n",
-                                         NULL });
-}
-
-TEST(gpu, tries_the_instructions_once_for_all_chapters)
-{
-    chapter();
-    command_script("b/tests/instructions", "#!/bin/sh\necho FAILED gpu::one\nexit 1\n");
-    script_prints(
-        GPU "instructions", 1,
-        (const char *const[]){ "    FAILED gpu::one", "instructions of all", "FAILED: ", NULL });
-}
-
-TEST(gpu, goes_on_after_a_suite_that_fails)
-{
-    chapter();
-    script_prints(
-        GPU "tests", 1,
-        (const char *const[]){ "1 passed", "0 passed, 1 failed", "tests of 06", "FAILED", NULL });
-    script_prints("cat @/b/log/*.tests", 0,
-                  (const char *const[]){ "dropout:\n0 passed", "mma:\n1 passed", NULL });
-}
+#define GPU "PATH=@:$PATH PYTHON=@/python KERNEL_SECONDS=1 OUT= sh common/tools/gpu.sh @/b "
 
 /* No TEST: one that is skipped leaves with status 0. */
-Test(gpu, says_which_step_had_no_time_left, .timeout = TEST_SECONDS)
-{
-    if (command_run("command -v timeout").status != 0)
-        cr_skip_test("no timeout here, as on macOS, which has no GPU that the script is for");
-    chapter();
-    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\nsleep 9\n");
-    script_prints("STAGE_SECONDS=1 " GPU "tests", 1,
-                  (const char *const[]){ "tests of 06", "its time was over", NULL });
-}
+#define PLAN_TEST(name)                                                              \
+    static void name(void);                                                          \
+    Test(gpu, name, .timeout = TEST_SECONDS)                                         \
+    {                                                                                \
+        if (command_run("command -v timeout").status != 0)                           \
+            cr_skip_test("no timeout here, as on macOS, which has no GPU for this"); \
+        programs();                                                                  \
+        name();                                                                      \
+    }                                                                                \
+    static void name(void)
 
-/* The wrong one has no place in it, and of the ladder that broke off there is what it had. */
-TEST(gpu, measures_what_is_right_and_keeps_what_there_is)
+TEST(gpu, has_a_plan_of_a_quarter_of_an_hour_less_the_start)
 {
-    chapter();
-    script_prints(GPU "kernels bench", 1,
-                  (const char *const[]){ "skipped: PyTorch", "the ladder in bf16: status 2",
-                                         "written to ", "bench of 06", "FAILED", NULL });
-    script_prints("cat @/r.csv", 0,
-                  (const char *const[]){ "# machine: NVIDIA T4, 550.1", "# left out: fa2\n",
-                                         "\nchapter,kernel,", "\n06,complete,f32,",
-                                         "\n06,complete,bf16,", NULL });
     script_prints(
-        "cat @/asked", 0,
-        (const char *const[]){ "--bench --device gpu --dtype f32 --exclude fa2 --csv ", NULL });
+        "sed -n 's/^#     \\([a-z0-9]*\\)  *\\([0-9]*\\)   .*/\\2/p' common/tools/gpu.sh | "
+        "paste -sd+ - | bc",
+        0, (const char *const[]){ "780\n", NULL });
 }
 
-TEST(gpu, is_not_there_where_the_program_says_so)
+/* The newest comes first, the wrong one and the one that hangs are tried once, and neither is measured. */
+PLAN_TEST(goes_on_after_kernels_that_hang_or_are_wrong_and_a_stage_that_fails)
 {
-    chapter();
-    command_script("b/06_flash_tiled_cuda",
-                   "#!/bin/sh\necho 'SKIPPED: no GPU (none)' >&2\nexit 77\n");
-    script_prints(GPU, 77, (const char *const[]){ "SKIPPED: no GPU (none)", NULL });
+    script_prints(GPU, 1,
+                  (const char *const[]){ "right ", "FAILED", "headline ", "ok", "curve ", "FAILED",
+                                         "profile ", "ok", "older ", "ok", "memcheck ", "ok",
+                                         NULL });
+    script_prints("cat @/b/results/right", 0,
+                  (const char *const[]){ "# right: FAILED", "# machine: NVIDIA T4, 550.1",
+                                         "06 store bf16: right", "07 cuda_store bf16: right",
+                                         "06 persistent bf16: WRONG: --n-q 300",
+                                         "06 overlap bf16: NEVER ENDED: --n-q 300", NULL });
+    script_prints("cat @/b/results/headline", 0,
+                  (const char *const[]){ "# headline: ok", "# machine: NVIDIA T4", "# no PyTorch",
+                                         "\n06,store,bf16,", NULL });
+    script_prints(
+        "grep '^4096,64,0 ' @/asked", 0,
+        (const char *const[]){ "--dtype bf16 --exclude mma,overlap,persistent --csv ", NULL });
+    script_prints("ls @/b/results | wc -l", 0, (const char *const[]){ "7\n", NULL });
+}
+
+/* Nothing is done twice for these sources and this GPU. */
+PLAN_TEST(goes_on_where_a_call_was_killed_and_leaves_what_does_not_fit)
+{
+    script_prints("LIMIT=100 " GPU, 3,
+                  (const char *const[]){ "right ", "headline ", "left for the next call", NULL });
+    command_script(
+        "b/07_backward",
+        "#!/bin/sh\ncase \"$*\" in *list*) echo cuda_store ;; *bench*) sleep 60 ;; esac\n");
+    script_prints("setsid sh -c '" GPU
+                  "' >@/said & sleep 3; kill -9 -$!; rm @/asked; ls @/b/results; tail -n 1 @/said",
+                  0, (const char *const[]){ "right\n", "headline   begins", NULL });
+    command_script("b/07_backward", "#!/bin/sh\ncase \"$*\" in *list*) echo cuda_store ;; esac\n");
+    script_prints(GPU, 1,
+                  (const char *const[]){ "right ", "in an earlier call", "headline ", "begins",
+                                         "memcheck ", "ok", NULL });
+    script_prints("grep -c 'kernel store.*-n-q 1000' @/asked", 0,
+                  (const char *const[]){ "1\n", NULL });  // in float16
+    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA A4'\n");
+    script_prints("LIMIT=100 " GPU, 3, (const char *const[]){ "right ", "begins", NULL });
+}
+
+PLAN_TEST(refuses_what_it_does_not_know_and_is_not_there_without_a_gpu)
+{
     const struct command c = command_run("sh common/tools/gpu.sh @/b naps");
     cr_assert(c.status == 2 &&
-                  is_one_line_with(c.err, "STEPS: expected some of instructions, kernels, bench"),
+                  is_one_line_with(c.err, "gpu.sh: expected a folder of programs, and"),
               "status %d: %s", c.status, c.err);
-}
-
-/* Bench has measured one type when it fails; it is not done again either, until something is different. */
-TEST(gpu, does_no_stage_twice_but_on_another_gpu)
-{
-    chapter();
-    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
-    script_prints(GPU "tests bench", 1,
-                  (const char *const[]){ "2 stages to do: about ", "tests of 06_flash_tiled_cuda",
-                                         "begins: about ", " ok ", "bench of 06_flash_tiled_cuda",
-                                         "FAILED", NULL });
-    command_run("mv @/asked @/first");
-    script_prints(GPU "tests bench", 1,
-                  (const char *const[]){ "0 stages to do: about 0 s", "tests of 06", "ok in ",
-                                         "in an earlier call", "bench of 06", "FAILED",
-                                         "in an earlier call", NULL });
-    script_prints("cat @/asked", 0,
-                  (const char *const[]){ "--device gpu --n-q 9 --d 64 --quiet\n", NULL });
-    script_prints("test $(wc -l <@/asked) -eq 1", 0, (const char *const[]){ NULL });
-    command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA A4'\n");
-    script_prints(GPU "tests", 0, (const char *const[]){ "1 stages", "begins: about ", NULL });
-}
-
-/* What a stage should take is in the figures that are kept: without them there would be next to nothing to expect. */
-TEST(gpu, leaves_what_its_minutes_do_not_suffice_for_to_the_next_call)
-{
-    chapter();
-    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
-    script_prints("MINUTES=2 " GPU "tests bench", 3,
-                  (const char *const[]){
-                      "tests of 06_flash_tiled_cuda", " ok ",
-                      "left for the next call: bench of 06_flash_tiled_cuda, about", NULL });
-    const struct command c = command_run("MINUTES=2 " GPU "tests bench | sed -n "
-                                         "'s/.*bench of 06[^ ]*, about \\([0-9]*\\) s.*/\\1/p'");
-    const long seconds = strtol(c.out, NULL, 10);
-    cr_assert(seconds > 120 && seconds <= 480, "expected minutes, found %s", c.out);
-}
-
-/* No GPU is asked for, problems are small, and the results that are kept stay as they are. */
-TEST(gpu, is_tried_on_the_emulator)
-{
-    chapter();
-    command_script("b/tests/06_flash_tiled_cuda", "#!/bin/sh\necho '1 passed'\n");
-    command_script("b/tests/cuda", "#!/bin/sh\necho '1 passed'\n");
-    script_prints(
-        "cp common/results/README.md @/r.csv; DRY=1 " GPU "instructions bench curve tests", 0,
-        (const char *const[]){ "instructions of all", " ok ", "bench of 06", "written to ",
-                               "dry/06_flash_tiled_cuda.csv", "bench of 06", " ok ", "curve of 06",
-                               " ok ", "tests of 06", " ok ", NULL });
-    script_prints("cmp common/results/README.md @/r.csv && ! grep -e 'gpu' -e '--n-q [0-9]\\{3\\}' "
-                  "@/asked && "
-                  "cat @/b/dry/06_flash_tiled_cuda.csv",
-                  0, (const char *const[]){ "# command: make bench-06", "\n06,wgmma,bf16,", NULL });
-}
-
-/* Where the course is a copy without git's records, somebody may know the commit. */
-TEST(gpu, says_unknown_of_a_commit_that_nobody_names)
-{
-    chapter();
-#define BENCH                                                                     \
-    "PATH=@:$PATH PYTHON=@/python RESULTS=@/r.csv sh common/tools/bench_cuda.sh " \
-    "@/b/06_flash_tiled_cuda 06_flash_tiled_cuda >@/said 2>&1; cat @/r.csv"
-    script_prints("GIT_DIR=/nowhere " BENCH, 0,
-                  (const char *const[]){ ", at commit unknown\n", NULL });
-    script_prints("GIT_DIR=/nowhere COMMIT=abc123 " BENCH, 0,
-                  (const char *const[]){ ", at commit abc123\n", NULL });
+    command_script("nvidia-smi", "#!/bin/sh\nexit 9\n");
+    script_prints(GPU, 77, (const char *const[]){ "SKIPPED: nvidia-smi names no GPU", NULL });
 }
 
 /* What nvcc would be told of a kernel's object. */

@@ -1,7 +1,5 @@
 # Each chapter: its program, its tests, its wrong versions, its commands. Included by the Makefile.
 
-BENCH_CUDA = env NVCC='$(NVCC)' sh common/tools/bench_cuda.sh
-
 # $1 is the chapter's folder, $2 its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
@@ -60,10 +58,7 @@ RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 .PHONY: $2 test-$2 check-$2 bench-$2 diff-$2
 $2 bench-$2: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1
-	@$$(if $$(filter 06,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
-	    exec $(BENCH_CUDA) $(BUILD)/cuda/$1 $1; ))$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
-	$$(if $$(filter 07,$2),$$(and $$(filter bench-%,$$@),$$(wildcard $(BUILD)/cuda/$1),\
-	    @$(BENCH_CUDA) $(BUILD)/cuda/$1 $1 || [ $$$$? -eq 77 ]))
+	@$(BUILD)/$1 $$(if $$(filter bench-%,$$@),--bench)
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 check-$2: setup-test

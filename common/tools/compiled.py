@@ -244,12 +244,15 @@ def expect_order(file, function, whose, claims):
     claims.expect(whose, ORDER, under, weights_of(file, function))
     claims.expect(whose, LATE, late, 0)
     claims.expect(whose, "calls", function.count("CALL"), 0)
-    expect_described("06", function, whose, claims)
+    expect_described("06", file, function, whose, claims)
     return under
 
 
-def expect_described(chapter, function, whose, claims):
-    """Products of a group follow one another, and nothing is between them but their descriptions."""
+def expect_described(chapter, file, function, whose, claims):
+    """Products of a group follow one another, and nothing is between them but their descriptions. And where warps have
+    roles, the compiler knows that one thread issues copies: else each copy is in a loop over the lanes, which ends with BRA.U.ANY."""
+    if nvidia.constant(file, "FEW"):
+        claims.expect(whose, "loops over lanes", function.count("BRA.U.ANY"), 0)
     groups = sorted(map(statistics.median_low, order.between_products(function)))
     middle = max(groups[:len(groups) - PACKED_BETWEEN.get(function.name, 0)], default=0)
     if middle > DESCRIBED[chapter]:
@@ -270,7 +273,7 @@ def expect_backward(file, function, whose, claims):
     if boxes:
         claims.expect(whose, "stores of threads in global memory (STG)", function.count("STG"), 0)
     claims.expect(whose, "accesses to local memory", function.count(*sass.LOCAL), 0)
-    expect_described("07", function, whose, claims)
+    expect_described("07", file, function, whose, claims)
     claims.expect(whose, "barriers in the loop", function.count("BAR.SYNC", within=function.inmost("HGMMA")),
                   BARRIERS.get(file.name, "what BARRIERS in compiled.py says"))
     claims.expect(whose, "barriers from the first product to the last wait, where no key is masked",

@@ -6,7 +6,8 @@
     course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
     course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
-    course.py figures front PICTURE           the picture of the front page, with its figures in words
+    course.py figures front PICTURE                      the picture of the front page, with its figures in words
+    course.py figures put FOLDER                         what `make gpu` has left there, into the chapters' results
     course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
 
 TABLE is 06/resources, 06/sass, 06/budget, 07/resources or 07/sass, as in NN_…/results. PROBLEMS
@@ -160,12 +161,15 @@ def main(arguments):
             return order()
         if command == "table" and len(rest) in (1, 2) and rest[0] in MAKERS:
             return print_table(*rest)
+        if command == "put" and len(rest) == 1:
+            measured.put(*rest)
+            return 0
         lines = page_of(command, rest)
     except nvidia.Failed as failed:
         print(f"figures {command}: {failed}", file=sys.stderr)
         return 2
     if lines is None:
-        print("figures: expected make, check, order, table, speed, best, older, front, curve, chapters or loop, as common/tools/"
+        print("figures: expected make, check, order, table, speed, best, older, front, curve, put, chapters or loop, as common/tools/"
               f"figures.py has them; found '{' '.join(arguments)}'", file=sys.stderr)
         return 2
     print("\n".join(lines))

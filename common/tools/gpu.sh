@@ -1,258 +1,260 @@
 #!/bin/sh
-# gpu.sh check STEP... - are these good steps, and ONLY, BEFORE and MINUTES good too? So it is known before anything is built.
-# gpu.sh BUILD STEP... - what a machine with a GPU can do for the course, in this order:
+# gpu.sh BUILD - a quarter of an hour on a GPU: the stages of this plan, with the seconds that each has, 780 in all.
 #
-#     instructions   what kernels are made of: the functions of cuda/tensor.h and cuda/hopper.h, one by one
-#     kernels        every kernel alone, two problems each: right, wrong, or it never came to its end
-#     bench          the ladders and PyTorch, of those kernels that were right: NN_chapter/results/GPU.csv
-#     curve          naive and fa2 in float32 against N: 06_flash_tiled_cuda/results/time_against_n.csv
-#     tests          the tests of the chapters' kernels
-#     checkers       NVIDIA's memcheck and racecheck, kernel by kernel
+#     build       40   the programs, unless BUILD has them already, made from these sources: `make gpu-build` needs no GPU
+#     right       90   the Hopper kernels in bfloat16, the newest first, two problems each: right, wrong, or never ended
+#     headline   200   those that were right, cuDNN and flash, in turns: forward and backward, d and N, both masks
+#     curve       40   naive and fa2 in float32 against N
+#     profile     60   Nsight Compute's view of the fastest kernel forward, the fastest backward, and cuDNN's
+#     before      50   the same kernels of another build, BEFORE, in turns with these; nothing without BEFORE
+#     float16     40   as `right`, in float16
+#     older      190   the other kernels, in bfloat16 and float32, and PyTorch in float32
+#     memcheck    70   NVIDIA's memcheck of the newest kernel forward and the newest backward
 #
-# Without STEP it does all of them. A stage is a step for one chapter; ONLY names one of the two. A stage is ended after STAGE_SECONDS,
-# and if it fails the others still run. The script prints how long a stage should take before it begins, and leaves it for the next
-# call if the MINUTES of this one are too few. BUILD/log keeps all output, and for each stage that has ended a file STEP.CHAPTER.done:
-# as long as the sources and the GPU are the same, the stage is not done again.
+# A stage ends when its seconds are over, and what it has found by then is kept: in BUILD/results/STAGE, and in OUT too if that names
+# a folder. It is not done again for these sources and this GPU, so the next call goes on where this one ended, or was killed. LIMIT:
+# the seconds of this call. A stage that does not fit is left for the next call, and so are those after it.
 #
-# The exit status is 1 if a stage failed, in this call or before, 3 if stages are left, and 77 without a GPU. DRY=1 tries the plan on
-# the emulator, with small problems; it writes to BUILD/dry, and replaces no results.
+# Exit status: 0, 1 if a stage failed, 3 if stages are left, 77 without a GPU. DRY=1 tries the plan on the emulator, with small
+# problems and the H200's figures; its results are in BUILD/dry.
+#
+# gpu.sh BUILD STAGE - one stage, on standard output. gpu.sh BUILD key - a checksum of the sources.
 build=$1
-[ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- instructions kernels bench curve tests checkers
-ONLY=${ONLY:-06_flash_tiled_cuda 07_backward} STAGE_SECONDS=${STAGE_SECONDS:-480} MINUTES=${MINUTES:-25}
-status=0 left=''
-if [ -n "$DRY" ]; then log=$build/dry on=cpu; else log=$build/log on=gpu; fi
-export DRY
-for step in "$@"; do
-    case $step in instructions | kernels | bench | curve | tests | checkers) ;; *)
-        echo "gpu.sh: STEPS: expected some of instructions, kernels, bench, curve, tests and checkers, found '$step'" >&2
-        exit 2
-        ;;
-    esac
-done
-for chapter in $ONLY; do
-    case $chapter in 06_flash_tiled_cuda | 07_backward) ;; *)
-        echo "gpu.sh: ONLY: expected 06_flash_tiled_cuda or 07_backward, found '$chapter'" >&2
-        exit 2
-        ;;
-    esac
-done
-[ -z "$BEFORE" ] || [ -d "$BEFORE" ] || { echo "gpu.sh: BEFORE: expected a folder, found '$BEFORE'" >&2; exit 2; }
-case $MINUTES in '' | *[!0-9]*) echo "gpu.sh: MINUTES: expected a whole number, found '$MINUTES'" >&2; exit 2 ;; esac
-[ "$build" != check ] || exit 0
-now() { date +%s; }
-say() { printf '%-30s %s (after %d s)\n' "$1" "$2" $(($(now) - began)); }
-limit() {  # seconds, or what is left of the stage's, command...
-    seconds=$((ends - $(now)))
-    [ "$1" -gt "$seconds" ] || seconds=$1
-    shift
-    [ "$seconds" -gt 0 ] || return 124
-    if command -v timeout >/dev/null; then timeout -k 10 "$seconds" "$@"; else "$@"; fi
+sources() {
+    find common 0[1-7]_* '(' -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' ')' ! -path '*/tests/*' |
+        LC_ALL=C sort | xargs cat | cksum | tr ' ' -
 }
-began=$(now) ends=$(($(now) + 60))
-mkdir -p "$log" || exit 2
-here() { sh common/tools/kernels_of.sh "$build/$1" "$2"; }  # chapter, type
+results=$build/results on=gpu
+[ -z "$DRY" ] || results=$build/dry on=cpu
+python=${PYTHON:-python3}
 
-limit 60 "$build/${ONLY%% *}" --device $on --n-q 9 --d 64 --quiet >"$log/device" 2>&1
-case $? in
-77)
-    cat "$log/device"
-    exit 77
-    ;;
-esac
-{ nvidia-smi; "${NVCC:-nvcc}" --version; } >>"$log/device" 2>&1
-[ -n "$DRY" ] || nvidia-smi --format=csv 2>/dev/null \
-    --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,temperature.gpu,clocks_event_reasons.active
-# Results are those of these sources and this GPU.
-key=$({ find common 0[1-7]_* -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \
-    -o -path 'common/peers/*.py' | sort | xargs cat
-    nvidia-smi --query-gpu=name --format=csv,noheader; } 2>/dev/null | cksum)
+program() { ls -d "$build/$1"_*[a-z]; }  # of chapter 06 or 07
+limit() { timeout --foreground -k 2 "$@"; }  # seconds, command...
 
-# ---- how long a stage should take -----------------------------------------------------------------
+# ---- kernels ------------------------------------------------------------------------------------
 
-# The ladders and PyTorch take as many runs and rests as speed.c and pytorch_gpu.py give them, each as long as it took on the H200. How
-# long the CPU needs to make the problems, and to start Python, is a guess. A problem with d = 64 that is not in the file takes as long
-# as the one with d = 128.
-seconds_of_bench='
-    function runs(all, once) { return once * 21 < all ? 21 : once * 3 > all ? 3 : int(all / once) }
-    function rest(ms) { return (ms < 30 ? ms : 30) / 1000 }
-    /^#/ || $11 + 0 == 0 { next }
-    $2 ~ /^pytorch/ { seconds += 2 * (0.2 + (runs(2, $11 / 1000) + 2) * $11 / 1000 + runs(2, $11 / 1000) * rest($11)); next }
-    {
-        at = $3 "," $6 "," $7 "," $8
-        once[at] += $11 / 1000; rests[at] += rest($11)
-        gigabytes[at] = 4 * (chapter == 7 ? 6 : 3) * $4 * $5 * $6 * $7 / 1e9; d[at] = $7; other[at] = $3 "," $6 "," 64 "," $8
-    }
-    END {
-        for (at in once) {
-            s = runs(20, once[at]) * (once[at] + rests[at]) + 2 * once[at] + 1 + 3 * gigabytes[at]
-            seconds += s * (1 + (chapter == 6 && d[at] == 128 && !(other[at] in once)))
-        }
-        printf "%d\n", seconds + 40
-    }'
-# The time of both kernels grows as N^2.
-seconds_of_curve='
-    function least(a, b) { return a < b ? a : b }
-    $3 == "f32" && $6 == 4096 && $7 == 64 && $8 == 0 && ($2 == "naive" || $2 == "fa2") { once += $11 / 4000 }
-    END {
-        for (n = 512; n <= 16384; n *= 2) {
-            s = once * n * n / 4096 / 4096
-            seconds += 2 + (s * 21 < 20 ? 21 : least(21, 1 + int(20 / s))) * s + 2 * s
-        }
-        printf "%d\n", seconds
-    }'
-expected() {  # step, chapter; of steps that are in no file of results it is a guess
-    figures=$2/results/nvidia_h200.csv
-    case $1 in
-    bench) awk -F, -v chapter="${2%%_*}" "$seconds_of_bench" "$figures" ;;
-    curve) awk -F, "$seconds_of_curve" "$figures" ;;
-    kernels) echo $((2 * 2 * $({ here "$2" f32; here "$2" bf16; here "$2" f16; } | wc -l))) ;;
-    tests) echo $((8 * $({ here "$2" f32; here "$2" bf16; } | wc -l))) ;;
-    checkers) echo $((2 * 5 * $({ here "$2" f32; here "$2" bf16; } | wc -l))) ;;
-    *) echo 20 ;;
-    esac
+kernels() { sh common/tools/kernels_of.sh "$(program "$1")" "$2"; }  # chapter, type
+is_hopper() { ls "$1"_*/kernels/3_hopper/"${2#cuda_}.cu" >/dev/null 2>&1; }  # chapter, kernel
+hopper() {  # chapter: the newest first
+    for kernel in $(kernels "$1" bf16); do
+        ! is_hopper "$1" "$kernel" || echo "$kernel"
+    done | sed '1!G;h;$!d'
+}
+wrong() { sed -n "s/^$1 \([^ ]*\) [^ ]*: [^r].*/\1/p" "$results"/right "$results"/float16 2>/dev/null; }  # chapter
+# All kernels of a type but those of one kind, and those that were not right; with commas between them.
+all_but() {  # hopper, older or a kernel; chapter, type
+    for kernel in $(kernels "$2" "$3"); do
+        case $1 in
+        hopper) is_hopper "$2" "$kernel" ;;
+        older) ! is_hopper "$2" "$kernel" ;;
+        *) [ "$kernel" = "$1" ] ;;
+        esac && ! wrong "$2" | grep -qx "$kernel" || echo "$kernel"
+    done | paste -sd, -
 }
 
-# ---- the steps ---------------------------------------------------------------------------------
-
-# One kernel, one problem; what went wrong in a word.
-verdict() {  # chapter type kernel options
-    of=$1 dtype=$2 name=$3
-    shift 3
-    wrong=$(cat "$log/$of.wrong" 2>/dev/null)
-    limit "${KERNEL_SECONDS:-60}" "$build/$of" --device $on --quiet --kernel "$name" --dtype "$dtype" "$@" \
-        ${wrong:+--exclude "$wrong"} >"$log/$of.$name.$dtype" 2>&1
-    case $? in
-    0) echo right ;;
-    77) echo 'for other GPUs' ;;
-    1) echo WRONG ;;
-    124 | 137) echo 'NEVER ENDED' ;;
-    *) echo FAILED ;;
-    esac
-}
-# The problems are larger than those that are counted, which a CPU would take seconds for.
-kernels() {  # chapter
-    : >"$log/$1.wrong"
-    set -- "$1" '--n-q 300 --n-k 330 --d 64 --heads 2 --causal' '--n-q 1000 --n-k 1025 --d 128'
-    [ -z "$DRY" ] || set -- "$1" '--n-q 33 --d 64 --causal' '--n-q 9 --d 128'
-    of_kernels=$1
-    shift
-    for type in f32 bf16 f16; do
-        for kernel in $(here "$of_kernels" $type); do
-            for problem in "$@"; do
+# Every Hopper kernel in a type, both chapters in turn: one line each. A kernel that is not right is not tried again.
+try() {  # type
+    small='--n-q 300 --n-k 330 --d 64 --heads 2 --causal' large='--n-q 1000 --n-k 1025 --d 128'
+    [ -z "$DRY" ] || small='--n-q 33 --d 64 --causal' large='--n-q 9 --d 128'
+    for chapter in 06 07; do hopper $chapter | awk -v chapter=$chapter '{ print NR, chapter, $1 }'; done | sort -sn |
+        while read -r _ chapter kernel; do
+            for problem in "$small" "$large"; do
                 # shellcheck disable=SC2086  # words
-                found=$(verdict "$of_kernels" $type "$kernel" $problem)
-                case $found in right | for*) continue ;; esac
-                say "$of_kernels $kernel $type" "$found: $problem"
-                sed 's/^/    /' "$log/$of_kernels.$kernel.$type" | head -n 5
-                case ",$(cat "$log/$of_kernels.wrong")," in
-                *",$kernel,"*) ;;
-                *) printf '%s' "$(sed 's/$/,/' "$log/$of_kernels.wrong")$kernel" >"$log/$of_kernels.wrong.new" &&
-                    mv "$log/$of_kernels.wrong.new" "$log/$of_kernels.wrong" ;;
+                said=$(limit "${KERNEL_SECONDS:-10}" "$(program "$chapter")" --device $on --quiet --kernel "$kernel" --dtype "$1" \
+                    $problem --exclude "$(all_but "$kernel" "$chapter" "$1")" 2>&1)
+                case $? in
+                0) word=right ;;
+                77) word='for other GPUs' ;;
+                124 | 137) word="NEVER ENDED: $problem" ;;
+                1) word="WRONG: $problem" ;;
+                *) word="FAILED: $problem" ;;
                 esac
-                break
+                [ "$word" = right ] || break
             done
-            [ "$found" = right ] && say "$of_kernels $kernel $type" right
+            echo "$chapter $kernel $1: $word"
+            [ "$word" = right ] || echo "$said" | sed 's/^/    /' | head -n 5
+        done
+    ! grep -q ': [A-Z]' "$results/.part"
+}
+
+# ---- times --------------------------------------------------------------------------------------
+
+# The times of one problem, as rows of CSV: `ladder KIND CHAPTER TYPE N d CAUSAL`. If it fails, the stage goes on.
+ladder() {
+    if [ -n "$DRY" ]; then
+        "$(program "$2")" --device cpu --quiet --kernel "$(kernels "$2" "$3" | tail -n 1)" --n-q 33 --d 64 --dtype "$3" >/dev/null
+        awk -F, -v at="$3,$4,$5,$6" '$3 "," $6 "," $7 "," $8 == at' "$2"_*/results/nvidia_h200.csv
+        return
+    fi
+    rm -f "$results/.csv"
+    limit 60 env LADDER="$4,$5,$6" "$(program "$2")" --bench --device gpu --dtype "$3" --exclude "$(all_but "$1" "$2" "$3")" \
+        --csv "$results/.csv" >/dev/null || echo "# $*: status $?"
+    grep -s '^0[67],' "$results/.csv"
+}
+has_rows() { grep -q '^0[67],' "$results/.part"; }
+title=chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error
+# Reads problems, lines of `CHAPTER TYPE N d CAUSAL`, and measures each: PyTorch before and after the kernels, if it is here.
+measure() {  # kind
+    if "$python" -c "import sys, torch; sys.exit(not ('$DRY' or torch.cuda.is_available()))" 2>/dev/null; then
+        "$python" common/peers/pytorch_gpu.py ${DRY:+dry} sh "$0" "$build" ladder "$1"
+    else
+        echo '# no PyTorch'
+        while read -r problem; do
+            # shellcheck disable=SC2086  # words
+            ladder "$1" $problem </dev/null
+        done
+    fi
+}
+problems() {  # type, N...
+    for n in $2; do
+        for d in 64 128; do
+            for causal in 0 1; do
+                for chapter in 06 07; do echo "$chapter $1 $n $d $causal"; done
+            done
         done
     done
-    [ ! -s "$log/$of_kernels.wrong" ]
 }
-instructions() {
-    set -- "$build/tests/instructions" 'gpu/*'
-    [ -z "$DRY" ] || set -- "$build/tests/cuda" 'primitives/*'
-    limit 120 "$1" --filter "$2" >"$log/instructions" 2>&1
-    result=$?
-    grep -E 'passed, |FAILED|Tested:|expected|failed' "$log/instructions" | head -n 20 | sed 's/^/    /'
-    return $result
-}
-tests() {
-    limit "$STAGE_SECONDS" sh common/tools/test_cuda.sh "$build" "$1" tests >"$log/$1.tests" 2>&1
-    result=$?
-    awk '/:$/ { suite = $1 } /passed, |FAILED|Tested:/ { printf "    %-20s %s\n", suite, $0 }' "$log/$1.tests"
-    return $result
-}
-bench() {
-    [ -z "$DRY" ] || RESULTS=$log/$1.csv
-    LEAVE_OUT=$(cat "$log/$1.wrong" 2>/dev/null) RESULTS=$RESULTS SECONDS_AT_MOST=${SECONDS_AT_MOST:-300} \
-        limit "$STAGE_SECONDS" sh common/tools/bench_cuda.sh "$build/$1" "$1" >"$log/$1.bench" 2>&1
-    result=$?
-    cat "$log/$1.bench"
-    results=$(sed -n 's/^written to //p' "$log/$1.bench")
-    case $results in '' | "$log/$1.csv") ;; *) cp "$results" "$log/$1.csv" ;; esac
-    return $result
+
+# ---- the stages ---------------------------------------------------------------------------------
+
+runs() { "$(program "$1")" --device "${2:-cpu}" --quiet --n-q 9 --d 64 >/dev/null 2>&1; }  # chapter
+made() { [ "$(cat "$build/sources" 2>/dev/null)" = "$(sources)" ] && runs 06 && runs 07; }
+build() { [ -n "$DRY" ] || made || ${MAKE:-make} gpu-build; }
+right() { try bf16; }
+float16() { try f16; }
+headline() { echo $title && problems bf16 '4096 8192' | measure hopper; has_rows; }
+older() {
+    echo $title
+    problems bf16 4096 | while read -r problem; do
+        # shellcheck disable=SC2086  # words
+        ladder older $problem </dev/null
+    done
+    problems f32 4096 | measure older
+    has_rows
 }
 curve() {  # naive stores S: 16 heads of 16,384 are 17 GB
-    lengths='512 1024 2048 4096 8192 16384' results=06_flash_tiled_cuda/results/time_against_n.csv
-    [ -z "$DRY" ] || lengths='32 64' results=$log/time_against_n.written
-    {
-        echo "# machine: $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1 | grep . || echo 'no GPU')"
-        echo "# command: make gpu STEPS=curve, $(date +%Y-%m-%d), at commit ${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}"
-        echo '# one sequence, 16 heads of d = 64, no mask, float32'
-        echo 'kernel,n,milliseconds'
-    } >"$log/time_against_n.csv"
+    echo '# one sequence, 16 heads of d = 64, no mask, float32'
+    echo 'kernel,n,milliseconds'
+    lengths='512 1024 2048 4096 8192 16384'
+    [ -z "$DRY" ] || lengths='32 64'
     for n in $lengths; do
-        limit 180 "$build/$1" --bench --device $on --kernel all --exclude fa1,complete --quiet --heads 16 --n-q "$n" --d 64 \
-            --csv "$log/curve" >"$log/curve.said" 2>&1 || { sed 's/^/    /' "$log/curve.said" && return 1; }
-        awk -F, '$1 == "06" { print $2 "," $6 "," $11; printf "    %-6s N = %5d %12.4f ms\n", $2, $6, $11 >"/dev/stderr" }' \
-            "$log/curve" 2>&1 >>"$log/time_against_n.csv"
+        "$(program 06)" --bench --device $on --kernel all --exclude fa1,complete --quiet --heads 16 --n-q "$n" --d 64 \
+            --csv "$results/.csv" >/dev/null || return
+        awk -F, '$1 == "06" { print $2 "," $6 "," $11 }' "$results/.csv"
     done
-    cp "$log/time_against_n.csv" "$results"
 }
-checkers() {
-    limit "$STAGE_SECONDS" sh common/tools/test_cuda.sh "$build" "$1" checkers >"$log/$1.checkers" 2>&1
-    result=$?
-    grep -v '^=====.*COMPUTE-SANITIZER' "$log/$1.checkers" | tail -n 40
-    return $result
+fastest() {  # chapter: of the headline
+    awk -F, -v chapter="$1" '$1 == chapter && $2 !~ /^pytorch/ && $6 == 4096 && $7 == 128 && $8 == 0 && $12 + 0 > most {
+        most = $12 + 0; name = $2 } END { print name }' "$results/headline" 2>/dev/null
+}
+view() {  # which kernels, command...
+    kernels=$1
+    shift
+    # The first that fits is for the check, or to warm up.
+    limit 20 env LADDER=4096,128,0 ncu --clock-control none --print-details all --metrics lts__t_bytes.sum --section SpeedOfLight \
+        --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis --section WarpStateStats \
+        --kernel-name "regex:$kernels" --launch-skip 1 --launch-count 1 "$@" 2>&1 || echo "# $kernels: status $?"
+}
+profile() {
+    command -v ncu >/dev/null || { echo 'skipped: ncu is not installed'; return; }
+    for chapter in 06 07; do
+        kernel=$(fastest $chapter)
+        [ -z "$kernel" ] || view "^${kernel#cuda_}_tile" "$(program $chapter)" --bench --device $on --dtype bf16 \
+            --exclude "$(all_but "$kernel" $chapter bf16)"
+    done
+    for pass in 06.fprop 07.bprop; do
+        echo "${pass%.*} bf16 4096 128 0" | view "sdpa.*${pass#*.}" "$python" common/peers/pytorch_gpu.py ${DRY:+dry} true
+    done
+}
+before() {  # this, the other, and this again
+    here=$build
+    for problem in '06 bf16 8192 128 0' '07 bf16 8192 128 0'; do
+        for build in "$here" "$BEFORE" "$here"; do
+            # shellcheck disable=SC2086  # words
+            ladder hopper $problem </dev/null | sed "s|^0|$build,0|"
+        done
+    done
+}
+memcheck() {
+    command -v compute-sanitizer >/dev/null || { echo 'skipped: compute-sanitizer is not installed'; return; }
+    bad=0
+    for chapter in 06 07; do
+        limit 33 compute-sanitizer --tool memcheck --error-exitcode 1 "$(program $chapter)" --device $on --quiet --dtype bf16 \
+            --kernel "$(hopper $chapter | head -n 1)" --n-q 300 --n-k 330 --d 64 --heads 2 --causal 2>&1 || bad=1
+    done
+    return $bad
 }
 
-# ---- stage by stage -------------------------------------------------------------------------------
+# ---- the plan -----------------------------------------------------------------------------------
 
-# Sources and GPU that this stage has been done with; nothing if it has not.
-is_done() { [ "$(sed -n 1p "$log/$1.$2.done" 2>/dev/null)" = "$key" ]; }
-seconds_of() {  # step, chapter
-    seconds=$(expected "$1" "$2")
-    [ "$seconds" -lt "$STAGE_SECONDS" ] || seconds=$STAGE_SECONDS
+plan() { sed -n 's/^#     \([a-z0-9]*\)  *\([0-9][0-9]*\)   .*/\1 \2/p' "$0"; }
+stage=$2
+case $stage in
+'') ;;
+key) sources && exit ;;
+ladder) shift 2 && ladder "$@" && exit ;;
+*) plan | grep -q "^$stage " && { "$stage"; exit; } ;;
+esac
+[ $# -eq 1 ] || { echo "gpu.sh: expected a folder of programs, and perhaps one of: $(plan | tr '\n' ' ')" >&2; exit 2; }
+case ${LIMIT:=780} in *[!0-9]*) echo "gpu.sh: LIMIT: expected seconds, found '$LIMIT'" >&2; exit 2 ;; esac
+[ -z "$BEFORE" ] || [ -d "$BEFORE" ] || { echo "gpu.sh: BEFORE: expected a folder of programs, found '$BEFORE'" >&2; exit 2; }
+
+command -v timeout >/dev/null || { echo "gpu.sh: expected timeout, of GNU's coreutils" >&2; exit 2; }
+began=$(date +%s) status=0 key=$(sources)
+gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+[ -n "$DRY$gpu" ] || { echo 'SKIPPED: nvidia-smi names no GPU here'; exit 77; }
+mkdir -p "$results" || exit 2
+# A call that was killed may have left its stage running.
+! grep -qs gpu.sh "/proc/$(cat "$results/.pid" 2>/dev/null)/cmdline" || kill -9 "-$(cat "$results/.pid")"
+is_done() { grep -qx "# sources: $key; ${gpu:-no GPU}" "$results/$1" 2>/dev/null; }
+say() { printf '%-10s %s (after %d s)\n' "$1" "$2" $(($(date +%s) - began)); }
+head_of() {  # how the stage ended
+    echo "# $stage: $1"
+    echo "# machine: ${gpu:-no GPU}: name, driver"
+    echo "# toolkit: nvcc $("${NVCC:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p'), $("$python" \
+        -c 'from importlib.metadata import version; print("PyTorch", version("torch"))' 2>/dev/null || echo 'no PyTorch')"
+    echo "# command: make gpu, $(date +%Y-%m-%d), at commit ${COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}"
+    echo "# just after it: $(nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,temperature.gpu,power.draw,clocks_event_reasons.active \
+        --format=csv,noheader 2>/dev/null | head -n 1): clock, its most, temperature, power, reasons for a lower clock"
+    echo "# sources: $key; ${gpu:-no GPU}"
 }
-add() { is_done "$1" "$2" || { seconds_of "$1" "$2" && total=$((total + seconds)) stages=$((stages + 1)); }; }
-stage() {  # step, chapter
-    done=$log/$1.$2.done
-    if is_done "$1" "$2"; then
-        say "$1 of $2" "$(sed -n 2p "$done"), in an earlier call; without $done it is done again"
-        case $(sed -n 2p "$done") in ok*) ;; *) status=1 ;; esac
-        return
+
+plan | {
+trap 'kill "$(cat "$results/.pid")" 2>/dev/null; exit 130' INT TERM
+while read -r stage seconds; do
+    [ "$stage" != before ] || [ -n "$BEFORE" ] || continue
+    if is_done "$stage"; then
+        say "$stage" "$(sed -n "1s/^# $stage: //p" "$results/$stage"), in an earlier call"
+        continue
     fi
-    seconds_of "$1" "$2"
-    if [ $(($(now) - began + seconds)) -gt $((60 * MINUTES)) ]; then
-        left="$left $1 of $2, about $seconds s;"
-        return
+    left=$((LIMIT - $(date +%s) + began))
+    if [ $((10 * left)) -lt $((9 * seconds)) ]; then
+        say "$stage" "and what follows is left for the next call: it takes up to $seconds s"
+        exit 3
     fi
-    say "$1 of $2" "begins: about $seconds s, $STAGE_SECONDS at most"
-    started=$(now) ends=$(($(now) + STAGE_SECONDS))
-    $1 "$2"
+    [ "$seconds" -lt "$left" ] && [ "$stage" != build ] || seconds=$left
+    say "$stage" "begins: $seconds s at most"
+    started=$(date +%s)
+    timeout -k 5 "$seconds" sh "$0" "$build" "$stage" >"$results/.part" </dev/null &
+    echo $! >"$results/.pid"
+    wait $!
     case $? in
     0) word=ok ;;
-    124 | 137) word="its time was over: $log/$2.*" ;;
-    *) word="FAILED: $log/$2.*" ;;
+    124 | 137) word='cut off' ;;
+    *) word=FAILED ;;
     esac
-    printf '%s\n%s in %d s\n' "$key" "$word" $(($(now) - started)) >"$done"
-    say "$1 of $2" "$word"
+    rm -f "$results/.pid"
+    took="$word after $(($(date +%s) - started)) s"
+    say "$stage" "$took"
     [ "$word" = ok ] || status=1
-}
-each_stage() {  # what to do with it, step...
-    what=$1
-    shift
-    for step in "$@"; do
-        case $step in
-        instructions) $what instructions all ;;
-        curve) case $ONLY in *06_*) $what curve 06_flash_tiled_cuda ;; esac ;;
-        *) for chapter in $ONLY; do $what "$step" "$chapter"; done ;;
-        esac
-    done
-}
-total=0 stages=0
-each_stage add "$@"
-echo "$stages stages to do: about $total s; this call takes $((60 * MINUTES)) s at most"
-each_stage stage "$@"
-[ -z "$left" ] || echo "left for the next call:$left MINUTES was $MINUTES"
-[ -z "$left" ] || [ $status -ne 0 ] || status=3
+    if [ "$stage" != build ]; then
+        { head_of "$took" && cat "$results/.part"; } >"$results/.new" && mv "$results/.new" "$results/$stage"
+        [ -z "$OUT" ] || cp "$results"/* "$OUT"
+    fi
+    [ "$word" = ok ] || { [ "$stage" != build ] && { [ -n "$DRY" ] || runs 06 gpu; }; } || {
+        echo 'what follows is left for the next call: no kernel runs'
+        exit 1
+    }
+done
 exit $status
+}

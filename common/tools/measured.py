@@ -30,14 +30,66 @@ def source(path, link, notes):
             machine = text.split(": ")[0].replace(", ", ", driver ", 1)
         elif name == "# toolkit":
             toolkit = text
-        elif line.startswith("# command: make bench-"):
+        elif line.startswith(("# command: make bench-", "# command: make gpu,")):
             what, day, commit = text.split(", ")[:3]
             command = f"`{what}`, {day}, {commit}"
-        if re.match(f"# ({notes}): ", line):
+        if re.match(f"# ({notes}|older): ", line):
             added += f" {line[2:]}."
     if not command:
         return ""
     return f"{machine}, {toolkit}; {command}. All figures: [`{Path(path).name}`]({link}).{added}"
+
+
+TITLE = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,ratio_previous,"
+         "max_abs_error")
+
+
+def put(folder):
+    """What `make gpu` has left in the folder goes into the chapters' results. Rows of a problem and a kernel take the place of those
+    measured before, and of PyTorch's two turns the better one counts. What was not measured this time stays, with its checksums of
+    machine code, and a line that says when it was."""
+    stages = [Path(folder) / stage for stage in ("headline", "older", "curve")]
+    stages = {path.name: lines_of(path) for path in stages if path.exists()}
+    if not stages:
+        raise nvidia.Failed(f"{folder}: expected headline, older or curve, as `make gpu` writes them")
+    if "curve" in stages:
+        CURVE.write_text("\n".join(stages.pop("curve")) + "\n")
+    for chapter in ("06", "07"):
+        new = [line.split(",") for lines in stages.values() for line in lines if line.startswith(f"{chapter},")]
+        if new:
+            put_chapter(chapter, new, [line for line in next(iter(stages.values())) if line.startswith("# ")])
+
+
+def put_chapter(chapter, new, head):
+    """Rows of one chapter, and what is said of them."""
+    said = dict(line[2:].split(": ", 1) for line in head if ": " in line)
+    results = nvidia.home_of(chapter) / "results"
+    path = results / (re.sub("[^a-z0-9]+", "_", said["machine"].split(",")[0].lower()) + ".csv")
+    before = lines_of(path) if path.exists() else []
+    rows = {tuple(line.split(",")[:8]): line.split(",") for line in before if line.startswith(f"{chapter},")}
+    measured = {}
+    for row in new:
+        other = measured.get(tuple(row[:8]), row)
+        best = min(row, other, key=lambda one: float(one[10]))
+        measured[tuple(row[:8])] = [*best[:14], row[14] or other[14]]
+    codes, table, now = codes_of(before), results / "sass.txt", {}
+    if table.exists() and lines_of(table)[0].split()[2:3] == [said["toolkit"].split()[1]]:
+        now = checksums(line.split() for line in lines_of(table) if line.split()[2:3] == ["90a"])
+    for kernel in ((row[1], row[6]) for row in new):
+        codes.pop(kernel, None)
+        codes.update({kernel: now[kernel]} if kernel in now else {})
+    kept = rows.keys() - measured.keys()
+    earlier = [line[2:].split(": ", 1)[1] for line in before if line.startswith(("# command: ", "# older: "))]
+    rows.update(measured)
+
+    def order(row):
+        return row[1].startswith("pytorch"), row[2] != "f32", int(row[5]), int(row[6]), row[7]
+    lines = [f"# {name}: {said[name]}" for name in ("machine", "toolkit", "command", "just after it")]
+    lines += [f"# older: what was not measured then is of {'; '.join(earlier)}"] if kept else []
+    lines += ["# code: " + ", ".join(f"{name} {d} {code}" for (name, d), every in codes.items() for code in every)] if codes else []
+    lines += ["# ratio_previous: against the kernel before", TITLE, *(",".join(row) for row in sorted(rows.values(), key=order))]
+    path.write_text("\n".join(lines) + "\n")
+    print(f"{path}: {len(measured)} rows measured, {len(kept)} kept")
 
 
 def results_of(chapter):
@@ -87,7 +139,7 @@ def curve():
     gpu, times = "", []
     for line in lines_of(CURVE) if CURVE.exists() else []:
         if line.startswith("# machine: "):
-            gpu = line[len("# machine: "):]
+            gpu = line[len("# machine: "):].split(",")[0]
         row = line.split(",")
         if len(row) == 3 and row[1].isdigit():
             times.append((row[0], int(row[1]), float(row[2])))

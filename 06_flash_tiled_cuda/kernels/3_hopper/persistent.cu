@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     begin_block<TRAITS>(&block);
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
-        if (threadIdx.x == TRAITS::THREADS)
+        if (one_of_warp(TRAITS::THREADS / 32))
             produce<TRAITS>(p, a.next, maps, smem, &block);
         return;
     }

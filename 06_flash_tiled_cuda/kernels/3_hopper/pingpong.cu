@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&K_full[s], 1);
             mbarrier_init(&V_full[s], 1);
-            mbarrier_init(&K_empty[s], TRAITS::THREADS);
-            mbarrier_init(&V_empty[s], TRAITS::THREADS);
+            mbarrier_init(&K_empty[s], Br / GROUP_ROWS);
+            mbarrier_init(&V_empty[s], Br / GROUP_ROWS);
         }
         fence_async();
     }
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
-        if (threadIdx.x > TRAITS::THREADS)
+        if (!one_of_warp(TRAITS::THREADS / 32))
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         issue_scores<T>(&acc, Q, K_of(0));                                   // 8
         your_turn();
         wgmma_wait<0>(flat<Bc / 2>(acc.S));
-        mbarrier_arrive(&K_empty[stage(0)]);
+        warpgroup_arrive(&K_empty[stage(0)]);
         if (Bc > least)
             hide_keys(&acc, p, i0, 0);
         lazy_weights(&acc, f.k, later);                                      // 9, 10: O is 0
@@ -108,16 +108,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         your_turn();
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
-        mbarrier_arrive(&K_empty[stage(n)]);
+        warpgroup_arrive(&K_empty[stage(n)]);
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
         if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
-            wgmma_wait<0>(flat<D / 2>(acc.O));
+            wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
-            wgmma_wait<0>(flat<D / 2>(acc.O));
-        mbarrier_arrive(&V_empty[stage(n - 1)]);
+            wgmma_wait<0>(flat<D / 2>(acc.O), P);
+        warpgroup_arrive(&V_empty[stage(n - 1)]);
         if (moves)
             move_output(&acc, later);                                        // 10
         pack_weights<T>(&acc, P);
@@ -135,7 +135,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     if (mine > 0) {
         mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
         issue_product<T>(&acc, P, V_of(mine - 1));                           // 10, of the last tile
-        wgmma_wait<0>(flat<D / 2>(acc.O));
+        wgmma_wait<0>(flat<D / 2>(acc.O), P);
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_init(&queries, 1);
         for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], TRAITS::THREADS);
+            mbarrier_init(&empty[s], Br / GROUP_ROWS);
         }
         fence_async();
     }
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
-        if (threadIdx.x > TRAITS::THREADS)
+        if (!one_of_warp(TRAITS::THREADS / 32))
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        mbarrier_arrive(&empty[s]);  // this thread needs tile n no more
+        warpgroup_arrive(&empty[s]);  // its threads need tile n no more
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

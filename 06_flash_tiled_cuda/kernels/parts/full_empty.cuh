@@ -5,7 +5,7 @@
 #ifndef FLASH_TILED_CUDA_FULL_EMPTY_CUH
 #define FLASH_TILED_CUDA_FULL_EMPTY_CUH
 
-#include "common/cuda/hopper.h"
+#include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 // clang-format off
 
@@ -30,6 +30,7 @@ template <int STAGES> struct pipeline {
     __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // a thread that has written its part itself
     __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
     __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
+    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // of which only tensor cores have read
 };
 
 // clang-format on

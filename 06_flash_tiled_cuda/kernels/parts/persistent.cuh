@@ -42,9 +42,9 @@ struct persistent_block {
 template <class TRAITS> __device__ static inline void begin_block(struct persistent_block *block)
 {
     if (threadIdx.x == 0) {
-        block->Q.init(TRAITS::THREADS);
-        block->K.init(TRAITS::THREADS);
-        block->V.init(TRAITS::THREADS);
+        block->Q.init(TRAITS::THREADS);  // each reads `given`
+        block->K.init(TRAITS::BR / GROUP_ROWS);
+        block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
     }
     __syncthreads();  // the mbarriers are there
@@ -89,6 +89,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
+    static_assert(Br - GROUP_ROWS <= Bc, "in causal order a warpgroup may skip one tile: with two the last V would wait for itself");
     int done = 0;  // tiles of keys that belong to tiles of queries before this one
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
@@ -123,7 +124,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             issue_scores<T>(&acc, Q, K_of(0));                               // 8
             your_turn();
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
-            block->K.consumer_release(done);
+            block->K.warpgroup_release(done);
             if (mine == 1)
                 block->Q.consumer_release(taken);  // the next tile's may come
             if (Bc > least)
@@ -140,7 +141,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             your_turn();
             wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
-            block->K.consumer_release(done + n);
+            block->K.warpgroup_release(done + n);
             if (n + 1 == mine)
                 block->Q.consumer_release(taken);
             if ((n + 1) * Bc > least)
@@ -148,10 +149,10 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
             if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
                 block->K.consumer_wait(done + n + 1);
-                wgmma_wait<0>(flat<D / 2>(acc.O));
+                wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
-                wgmma_wait<0>(flat<D / 2>(acc.O));
-            block->V.consumer_release(done + n - 1);
+                wgmma_wait<0>(flat<D / 2>(acc.O), P);
+            block->V.warpgroup_release(done + n - 1);
             if (moves)
                 move_output(&acc, later);                                    // 10
             pack_weights<T>(&acc, P);
@@ -161,7 +162,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         for (int n = mine; n < tiles; n++) {  // another has more tiles, and waits for a turn before each
             my_turn();  // by now the others have let go the K that was in this stage before
             your_turn();
-            block->K.consumer_release(done + n);
+            block->K.warpgroup_release(done + n);
         }
         if (tiles * Bc > Nk && Nk < (int)p.Nk) {
             block->V.consumer_wait(done + tiles - 1);
@@ -172,14 +173,14 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         if (mine > 0) {
             block->V.consumer_wait(done + mine - 1);
             issue_product<T>(&acc, P, V_of(mine - 1));                       // 10, of the last tile
-            wgmma_wait<0>(flat<D / 2>(acc.O));
-            block->V.consumer_release(done + mine - 1);
+            wgmma_wait<0>(flat<D / 2>(acc.O), P);
+            block->V.warpgroup_release(done + mine - 1);
         }
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = mine; n < tiles; n++) {
             block->V.consumer_wait(done + n);  // or it would let go the V that was there before
-            block->V.consumer_release(done + n);
+            block->V.warpgroup_release(done + n);
         }
         done += tiles;
     }

@@ -83,6 +83,25 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)uniform((int)threadIdx.x / 128);
 }
 
+/*
+ * True in one thread of warp n. All threads of a warp make the same choice first, so the compiler knows that one thread is
+ * left; after `threadIdx.x == 32 * n` it writes a loop around each instruction that only one thread may issue.
+ */
+__device__ static inline bool one_of_warp(int n)
+{
+    return uniform((int)threadIdx.x / 32) == n && elect_one();
+}
+
+/*
+ * One arrival for the 128 threads of a warpgroup, which have waited for a product: the tensor cores have read its matrices for
+ * all of them. What threads read or write themselves, each has to arrive for, or they meet at a barrier before this.
+ */
+__device__ static inline void warpgroup_arrive(uint64_t *bar)
+{
+    if (threadIdx.x % 128 == 0)
+        mbarrier_arrive(bar);
+}
+
 __device__ static inline const unsigned char *rows_of_group(const unsigned char *matrix)
 {
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
@@ -151,7 +170,7 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
     unsigned P[TRAITS::BC / 16][4];
     pack_weights<T>(acc, P);
     issue_product<T>(acc, P, V);
-    wgmma_wait<0>(flat<TRAITS::D / 2>(acc->O));
+    wgmma_wait<0>(flat<TRAITS::D / 2>(acc->O), P);
 }
 
 /*

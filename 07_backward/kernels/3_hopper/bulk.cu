@@ -92,10 +92,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
         fence_async();    // threads have written what the TMA will add
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
         __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
         if (threadIdx.x == 0)

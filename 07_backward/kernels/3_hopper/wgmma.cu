@@ -93,12 +93,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ);  // dQ is there, and is added while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is there, and is added while dK is made
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
         __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
     }

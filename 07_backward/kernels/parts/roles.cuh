@@ -67,7 +67,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
-        block.queries.init(TRAITS::THREADS, 1 + 64);  // one thread has Q and dO loaded, 64 load lse and D
+        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread has Q and dO loaded, 64 load lse and D
         for (int g = 0; g < 2; g++)
             block.dQ[g].init(1, 128);
         fence_async();
@@ -75,7 +75,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     __syncthreads();  // the mbarriers are there
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
-        if (threadIdx.x == QUERIES_WARP * 32)
+        if (one_of_warp(QUERIES_WARP))
             each_tile<Br>(p, j0, first_head, [&](int r, int head, int i0) {
                 auto &to = smem.queries[r % STAGES];
                 block.queries.producer_acquire(r);
@@ -93,12 +93,13 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
                 block.queries.producer_acquire(r);
                 for (int n = 0; n < Br; n += 64) {
                     const int row = n + (int)threadIdx.x % 64, i = i0 + row;
-                    to.shift[row] = i < Nq ? shift_of(LOG2E, a.lse[head * Nq + i]) : 0.0f;
-                    to.D[row] = i < Nq ? a.D[head * Nq + i] : 0.0f;
+                    const size_t at = (size_t)head * p.Nq + (size_t)i;
+                    to.shift[row] = i < Nq ? shift_of(LOG2E, a.lse[at]) : 0.0f;
+                    to.D[row] = i < Nq ? a.D[at] : 0.0f;
                 }
                 block.queries.producer_arrive(r);
             });
-        if (threadIdx.x == DQ_WARP * 32)
+        if (one_of_warp(DQ_WARP))
             each_tile<Br>(p, j0, first_head, [&](int r, int head, int i0) {
                 turns.wait(head, i0);
                 for (int g = 0; g < 2; g++) {
@@ -151,13 +152,13 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         }
         issue_dQ<T, TRAITS>(dQ, smem.dS[r % STAGES], smem.K);                // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
         fence_async();      // and what will be added
         my_dQ.producer_arrive(r);
-        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O));
-        block.queries.consumer_release(r);
+        wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
+        block.queries.warpgroup_release(r);  // lse and D were read before the round's barrier
     });
     leave(&dK, &dV);                                                         // 18
 }

@@ -61,7 +61,7 @@ void product_begin(const product_call *call, site at);
 void product_fence(site at);
 void product_commit(site at);
 void product_wait(unsigned pending, site at);
-void product_over(const float *d, unsigned pending, site at);
+void product_over(const void *fragments, size_t bytes, unsigned pending, site at);
 uint64_t product_matrix(const void *begin, unsigned leading, unsigned stride, site at);
 uint64_t product_further(uint64_t matrix, unsigned bytes, site at);
 
@@ -212,18 +212,23 @@ template <int N> static inline void wgmma_wait(CUDA_SITE)
     cpu::product_wait(N, { file, line });
 }
 
-template <int N, int R> static inline void wgmma_wait(float (&d)[R], CUDA_SITE)
+template <int N, class D> static inline void wgmma_wait(D &d, CUDA_SITE)
 {
     cpu::product_wait(N, { file, line });
-    cpu::product_over(d, N, { file, line });
+    cpu::product_over(d, sizeof d, N, { file, line });
 }
 
-template <int N, int R, int S>
-static inline void wgmma_wait(float (&d)[R], float (&other)[S], CUDA_SITE)
+template <int N, class D, class A> static inline void wgmma_wait(D &d, A &a, CUDA_SITE)
 {
-    cpu::product_wait(N, { file, line });
-    cpu::product_over(d, N, { file, line });
-    cpu::product_over(other, N, { file, line });
+    wgmma_wait<N>(d, file, line);
+    cpu::product_over(a, sizeof a, N, { file, line });
+}
+
+template <int N, class D, class E, class A>
+static inline void wgmma_wait(D &d, E &other, A &a, CUDA_SITE)
+{
+    wgmma_wait<N>(d, other, file, line);
+    cpu::product_over(a, sizeof a, N, { file, line });
 }
 
 // ---- barriers, registers, lanes -----------------------------------------------------------------

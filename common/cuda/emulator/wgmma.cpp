@@ -108,16 +108,22 @@ void product_wait(unsigned pending, site at)
     wait();
 }
 
-void product_over(const float *d, unsigned pending, site at)
+void product_over(const void *fragments, size_t bytes, unsigned pending, site at)
 {
+    const auto in = [=](const void *p) {
+        return p >= fragments && p < static_cast<const char *>(fragments) + bytes;
+    };
     const warpgroup *g = group_called("wgmma_wait()", at);
     const size_t t = self->number % GROUP;
     for (const accumulators &h : g->held)
-        if (h.d[t] == d)
+        if (in(h.d[t]))
             refuse_at(at,
                       "wgmma_wait<%u>(d): the product into d still runs; it is not in a group "
                       "before the last %u",
                       pending, pending);
+    for (const product &p : g->products)
+        if (in(p.a[t]))
+            refuse_at(at, "wgmma_wait<%u>(a): a product that reads a still runs", pending);
 }
 
 // ---- done ---------------------------------------------------------------------------------------
@@ -200,6 +206,8 @@ static void land(warpgroup *g, unsigned pending)
             timeline_other_awaits(group_first(g)->number + t, timeline_done(p.job));
         multiply(&p, held_at(g, p.d[0]));
     }
+    if (own->launch->instrumented)
+        race_product(group_first(g)->number);
     g->products.swap(kept);
     for (accumulators &h : g->held)
         let_go(g, &h);

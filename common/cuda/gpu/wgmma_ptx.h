@@ -118,23 +118,18 @@ template <int R> __device__ static inline void wgmma_landed(float (&d)[R])
         asm volatile("" : "+f"(d[k]) : : "memory");
 }
 
-template <int N> __device__ static inline void wgmma_wait(void)
+/* And it must not give registers that a product still reads to something else. */
+template <int R> __device__ static inline void wgmma_landed(unsigned (&a)[R][4])
+{
+    for (int k = 0; k < R; k++)
+        for (int r = 0; r < 4; r++)
+            asm volatile("" : "+r"(a[k][r]) : : "memory");
+}
+
+template <int N, class... FRAGMENTS> __device__ static inline void wgmma_wait(FRAGMENTS &...of)
 {
     CUDA_PTX_90("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");
-}
-
-template <int N, int R> __device__ static inline void wgmma_wait(float (&d)[R])
-{
-    wgmma_wait<N>();
-    wgmma_landed(d);
-}
-
-template <int N, int R, int S>
-__device__ static inline void wgmma_wait(float (&d)[R], float (&other)[S])
-{
-    wgmma_wait<N>();
-    wgmma_landed(d);
-    wgmma_landed(other);
+    (wgmma_landed(of), ...);
 }
 
 #endif

@@ -143,6 +143,11 @@ class Claims(unittest.TestCase):
         self.assertIn("0 STS.64 of dQ between the wait", without_the_last)  # and a round has no end
         self.refused(self.wrong_hopper_07(lambda text: text.replace("gsb0, 0x1", "gsb0, 0x0")), "0 STS.64 of dQ between")
 
+    def test_one_thread_issues_copies_and_the_compiler_knows_it(self):
+        looped = " UTMALDG.3D ;\n.L_x_999:\n        /*fff0*/ @P0 BRA.U.ANY `(.L_x_999) ;"
+        for wrong in self.wrong_hopper, self.wrong_hopper_07:
+            self.refused(wrong(lambda text: text.replace(" UTMALDG.3D ;", looped, 1)), "1 loops over lanes, expected 0")
+
     def test_registers_and_turns(self):
         fewer = self.wrong_hopper(lambda text: text.replace("0xf0", "0xe8"))
         self.refused(fewer, "24,232 for setmaxnreg, expected 24,240")

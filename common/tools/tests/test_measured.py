@@ -156,6 +156,28 @@ class Results(InAFolder):
         for words in (problem, *(f"{name} {bar:g}" for name, bar in measured.front_bars()[1]), "](front.svg)"):
             self.assertIn(words, said)
 
+    @mock.patch.dict(os.environ, GPU="a_gpu")
+    def test_what_make_gpu_has_measured_takes_the_place_of_what_was_before(self):
+        self.write("06_flash/results/a_gpu.csv", ONE.replace("# ratio", "# code: quick 64 0a, mma 64 1b\n# ratio"))
+        self.write("06_flash/results/sass.txt", "# nvcc 9, -O3\n# kernel d arch\nquick 64 90a 2c\nmma 64 90a 2d\n")
+        head = ("# headline: ok after 9 s\n# machine: A GPU, 2.0: name, driver\n# toolkit: nvcc 9, PyTorch 9\n"
+                "# command: make gpu, 2026-02-03, at commit def\n# just after it: 1 MHz: clock\n# sources: 1; A GPU\n")
+        self.write("new/headline", head + NAMES + """06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,3,213333,,,1e-3
+06,quick,bf16,4,32,128,64,0,forward,gpu,0.5,800000,0.2,,1e-4
+06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,1,640000,,,
+# hopper 07 bf16 128 64 0: status 2
+# no PyTorch
+""")
+        self.assertEqual(run("put", "new"), (0, "06_flash/results/a_gpu.csv: 2 rows measured, 9 kept\n", ""))
+        text = Path("06_flash/results/a_gpu.csv").read_text()
+        self.assertIn("# command: make gpu, 2026-02-03, at commit def\n# just after it: 1 MHz: clock\n# older: what was not measured "
+                      "then is of make bench-06, 2026-01-02, at commit abc\n# code: mma 64 1b, quick 64 2c\n", text)
+        self.assertIn("\n06,pytorch cudnn,bf16,4,32,128,64,0,forward,gpu,1,640000,,,1e-3\n", text)
+        self.assertEqual(run("speed", "06", "bf16", "64,128", "mma", "quick", "pytorch cudnn")[1].splitlines()[2:5], [
+            "| `mma` | 50.0 (older code) |", "| `quick` | 800 |", "| PyTorch, cudnn | 640 |"])
+        self.assertIn("`make gpu`, 2026-02-03, at commit def. ", run("speed", "06", "machine")[1])
+        self.assertIn("expected headline, older or curve", run("put", "nowhere")[2])
+
     def test_the_curve_is_there_when_it_has_been_measured(self):
         self.assertEqual(run("curve", "curve.svg"), (0, "\n", ""))
         self.assertNotIn("06_time_against_n", str(list(plots.pictures())))

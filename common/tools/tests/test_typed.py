@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parents[3]
-MORE = ["book-check", "classroom50", "docs-check", "gpu-dry", "test-python"]
+MORE = ["book-check", "classroom50", "docs-check", "gpu-build", "test-python"]
 
 
 def make(*words: str) -> subprocess.CompletedProcess:

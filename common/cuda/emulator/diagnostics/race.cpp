@@ -76,6 +76,15 @@ void race_warp(unsigned mask)
         }
 }
 
+void race_product(unsigned first)
+{
+    for (unsigned reader = first; reader < first + 4 * WARP; reader += WARP) {
+        const uint32_t read = (*clock_of(reader, reader))++;
+        for (unsigned t = first; t < first + 4 * WARP; t++)
+            *clock_of(t, reader) = std::max(*clock_of(t, reader), read);
+    }
+}
+
 void race_join(race_clock *into, const race_clock &more)
 {
     if (into->size() < more.size())

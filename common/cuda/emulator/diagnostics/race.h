@@ -24,6 +24,10 @@ void race_block();
 void race_barrier();
 void race_warp(unsigned mask);
 
+/* A warpgroup, whose first thread is `first`, has waited for a product: what each warp's first lane has read for the tensor
+   cores, all 128 threads know to be over. */
+void race_product(unsigned first);
+
 /*
  * What somebody knew of the threads' clocks. A thread that arrives somewhere leaves there what it knows, and who has waited
  * for that takes it; empty where nothing is instrumented.
