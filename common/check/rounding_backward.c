@@ -44,8 +44,8 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const bool is_f32 = p->dtype == DTYPE_F32;
     const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
     // S - lse is rounded at the size of both, and P is its exponential
-    const double of_exponent = square(RMS) * (square(key->score - lse) + square(key->score) +
-                                              square(lse) + 1.5);
+    const double of_exponent =
+        square(RMS) * (square(key->score - lse) + square(key->score) + square(lse) + 1.5);
     // Nothing keeps P below 1 here: where lse is off by much, P is too large.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
                                            log((double)FLT_MAX)) +
@@ -54,15 +54,16 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
     const double of_weight = is_f32 ? square(2.0 * RMS * weight) : rounding_of(weight, p->dtype);
-    const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : 0.0;  // half of float16's smallest number
+    const double least =
+        p->dtype == DTYPE_F16 ? 0x1p-25 : 0.0;  // half of float16's smallest number
     return (struct pair){
         .j = key->j,
         .weight = weight,
         .of_weight = Z > 0.0 ? square(Z) * of_P + of_weight : 0.0,
         .gradient = key->slope * dS,
-        .of_gradient = square(key->slope) * (of_P * square(dP.x - D) +
-                                             square(P) * of_difference + of_dS) +
-                       square(dS) * key->of_slope,
+        .of_gradient =
+            square(key->slope) * (of_P * square(dP.x - D) + square(P) * of_difference + of_dS) +
+            square(dS) * key->of_slope,
         .by_D = key->slope * P,
         .lost_weight = fmin(weight, least),
         .lost_gradient = fabs(key->slope) * fmin(fabs(dS), least),
@@ -82,11 +83,11 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
         const double of_exp = square(RMS) * (square(log_e) + 1.5);
         const double of_stored =
             p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
-        variance += rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp,
-                                       s->keys->variance, 0.0) *
-                        square(dP[k].x - D) +
-                    of_stored * square(dP[k].x) +
-                    rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
+        variance +=
+            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
+                square(dP[k].x - D) +
+            of_stored * square(dP[k].x) +
+            rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
     }
     for (size_t c = 0; c < p->d; c++)
         variance += square((double)dO_i[c]) *
@@ -103,7 +104,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
     struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
     double *O_i = allocate(p->d, sizeof *O_i, "a row of O"), D = 0.0;
-    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"), .n = s.n };
+    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
+                           .n = s.n };
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = 0.0;
     const double lse = s.m + log(s.l);
@@ -117,8 +119,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
         D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance,
-                                           s.keys->variance, 0.0);
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += P * Z * (double)v[c];
     }

@@ -32,7 +32,7 @@ enum mismatch {
 enum extent { OF_ELEMENT, OF_ROW, OF_COLUMN, OF_HEAD };
 
 struct difference {
-    double max_abs;         // the largest error of the elements that match
+    double max_abs;          // the largest error of the elements that match
     enum mismatch mismatch;  // the first one that is none …
     size_t mismatched;       // … and how many there are
     size_t worst;            // index of the first mismatch, else of the largest error …
