@@ -11,7 +11,7 @@
  *     over a whole head                        at most 2 for a large head.
  *
  * A mean of few elements may be larger: of n independent ones base + (10 - base) / sqrt(n). Right results of all
- * programs, on random and on difficult inputs, stay below two thirds of these limits (common/results/checks.md).
+ * programs, on random and on difficult inputs, stay below three quarters of these limits (common/results/checks.md).
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
