@@ -200,7 +200,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
 {
     const size_t d = p->d;
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    double *right = allocate(d, sizeof *right, "a row of O"), lse, all = 0.0;
+    double *right = allocate(d, sizeof *right, "a row of O"), lse, all = 0.0, of_lse = 0.0;
     double *sums = allocate(6 * d, sizeof *sums, "sums over a row");
     struct columns of = { sums, sums + d, sums + 2 * d, sums + 3 * d, sums + 4 * d, sums + 5 * d };
     for (size_t c = 0; c < 6 * d; c++)
@@ -229,6 +229,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             of.lost[c] += lost * fabs(v);
         }
         all += of_score * square((double)n);
+        of_lse += of_score * square((double)n) * fmax(1.0, key->variance + of_exp);
     }
     const double of_l = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32);
     for (size_t c = 0; c < d; c++) {
@@ -247,7 +248,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     if (lse_i)
         *lse_i = (struct exact){
             .value = lse,
-            .sigma = sqrt(all + of_l + square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0)),
+            .sigma = sqrt(of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0)),
             .bias = rounding_lost(s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
     free(sums);

@@ -72,7 +72,7 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
 
 /*
  * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, of its sums, and of each
- * of its elements. `squares` is the sum of (P dP)^2 over the terms of all dP.
+ * of its elements.
  */
 static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
                    const float *dO_i, const double *O_i, double D)
@@ -119,7 +119,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
         D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0);
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
+                        fmax(1.0, s.keys[k].variance);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += P * Z * (double)v[c];
     }
