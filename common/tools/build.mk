@@ -139,6 +139,8 @@ $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(call files,$1/*.cu $1/*/*.cu)): \
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(call files,$d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
 
-$(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
+$(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/compare*.c)) $(COMMON)
+$(BUILD)/caught: $(OBJ)/common/tools/caught.o $(COMMON)
+$(BUILD)/compare $(BUILD)/caught:
 	$(call SAY,link $@)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
