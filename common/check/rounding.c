@@ -168,7 +168,7 @@ struct columns {
     double *of_stored;  // of (Z V)^2 times the variance of storing a weight
     double *of_scores;  // of (Z V)^2 times the variance of a weight because of its score …
     double *shared;     // … and of Z V times that variance
-    double *lost;       // of |Z V| times the weight that may vanish
+    double *lost;       // of |Z V| times what does not average out of a weight
 };
 
 /* By score; keys with one score in their order. */
@@ -179,7 +179,7 @@ static int by_score(const void *a, const void *b)
                                 : (x->j > y->j) - (x->j < y->j);
 }
 
-/* Adds Z V of keys[0 … n-1], which have one score and so the weight P, to two of the sums. */
+/* Adds Z V of keys[0 … n-1], which have one score and so the weight P, to three of the sums. */
 static void add_values(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
                        const struct key *keys, size_t n, double P, struct columns *of)
 {
@@ -191,6 +191,7 @@ static void add_values(const struct attention *p, const float *V, size_t b, size
         for (size_t c = 0; c < p->d; c++) {
             of->values[c] += Z * (double)v[c];
             of->products[c] += square(P * Z * (double)v[c]);
+            of->lost[c] += 4.0 * U * P * Z * fabs((double)v[c]);
         }
     }
 }
