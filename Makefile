@@ -79,7 +79,7 @@ JOBS    = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORE
 .SECONDARY:
 
 .PHONY: all
-all: $(CHAPTERS:%=$(BUILD)/%) $(BUILD)/compare
+all: $(CHAPTERS:%=$(BUILD)/%) $(BUILD)/compare $(BUILD)/caught
 	@:
 
 include $(PARTS)

@@ -88,8 +88,8 @@ static struct attention_check check_of_product(const struct attention_input *inp
     memcpy(c.rows, check->rows, c.count * sizeof *c.rows);
     for (size_t k = 0; k < c.count; k++) {
         const size_t row = c.rows[k], head = row / p->Nq;
-        rounding_product_row(p, input->Q, input->K, input->V, head / p->H, head % p->H,
-                             row % p->Nq, c.O + k * p->d);
+        rounding_product_row(p, input->Q, input->K, input->V, head / p->H, head % p->H, row % p->Nq,
+                             c.O + k * p->d);
     }
     return c;
 }

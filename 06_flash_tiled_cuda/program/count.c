@@ -125,7 +125,8 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
                 if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }
-    with_keys(p, attention_rows(p), keys, p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
+    with_keys(p, attention_rows(p), keys,
+              p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
 }
 
 // ---- counting -----------------------------------------------------------------------------------

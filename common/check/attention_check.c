@@ -1,13 +1,14 @@
 #include "common/check/attention_check.h"
 
 #include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
 #include "common/measure/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 20, STREAM = 9, LEAST_ROWS = 64 };
+enum { SEED = 20, STREAM = 9, LEAST_ROWS = 64, AT_ONCE = 64 };
 
 static int by_number(const void *a, const void *b)
 {
@@ -52,11 +53,14 @@ struct attention_check attention_check_begin(const struct attention_input *input
     c.rows = attention_check_choose(p->B * p->H, p->Nq, c.count);
     c.O = allocate(c.count * p->d, sizeof *c.O, "the reference");
     c.lse = allocate(c.count, sizeof *c.lse, "the reference");
-    for (size_t k = 0; k < c.count; k++) {
-        const size_t i = c.rows[k] % p->Nq, h = c.rows[k] / p->Nq % p->H,
-                     b = c.rows[k] / p->Nq / p->H;
-        progress("reference", k, c.count);
-        rounding_forward_row(p, input->Q, input->K, input->V, b, h, i, c.O + k * p->d, c.lse + k);
+    for (size_t from = 0; from < c.count; from += AT_ONCE) {
+        const size_t end = from + AT_ONCE < c.count ? from + AT_ONCE : c.count;
+        progress("reference", from, c.count);
+        PARALLEL(omp parallel for schedule(dynamic))
+        for (size_t k = from; k < end; k++)
+            rounding_forward_row(p, input->Q, input->K, input->V, c.rows[k] / p->Nq / p->H,
+                                 c.rows[k] / p->Nq % p->H, c.rows[k] % p->Nq, c.O + k * p->d,
+                                 c.lse + k);
     }
     progress("reference", c.count, c.count);
     return c;
@@ -105,8 +109,7 @@ static struct comparison compare_head(const struct attention_check *check, struc
         .with = with,
         .got = got + from,
         .expected = expected + from,
-        .difference =
-            difference_between(got + from, expected + from, head.count, axes.row_length),
+        .difference = difference_between(got + from, expected + from, head.count, axes.row_length),
         .axes = axes,
     };
 }
@@ -136,13 +139,12 @@ static bool compare_with_stage(struct comparison *worst, const struct attention_
                                const float *stage, struct exact *from_stage)
 {
     const size_t d = check->shape[3], from = head.first * d, n = head.count * d;
-    if (!stage ||
-        !is_explained(difference_between(stage + from, check->O + from, head.count, d)))
+    if (!stage || !is_explained(difference_between(stage + from, check->O + from, head.count, d)))
         return false;
     for (size_t k = from; k < from + n; k++)
         from_stage[k] = rounding_between(check->O[k], stage[k]);
-    comparison_keep_worse(
-        worst, compare_head(check, head, name, O, from_stage, axes_of_output(check)));
+    comparison_keep_worse(worst,
+                          compare_head(check, head, name, O, from_stage, axes_of_output(check)));
     return true;
 }
 
@@ -160,10 +162,9 @@ struct attention_verdict attention_verdict_of(const struct attention_check *chec
     for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
         head = head_from(check, head.first);
         if (lse)
-            comparison_keep_worse(
-                &v.lse, compare_head(check, head, "its lse", lse, check->lse, of_lse));
-        compare_with_stage(&v.other, check, head, check->other_name, O, check->other,
-                           v.from_other);
+            comparison_keep_worse(&v.lse,
+                                  compare_head(check, head, "its lse", lse, check->lse, of_lse));
+        compare_with_stage(&v.other, check, head, check->other_name, O, check->other, v.from_other);
         if (!compare_with_stage(&v.previous, check, head, name, O, before, v.from_previous))
             v.left_out += head.count;
     }

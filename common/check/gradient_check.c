@@ -44,7 +44,8 @@ struct gradient_check gradient_check_begin(const struct attention_input *input, 
 {
     const struct attention *p = &input->p;
     const size_t heads = p->B * p->H, keys = p->B * p->Hkv * p->Nk;
-    const size_t rows = attention_check_count(heads, p->Nq, 5.0 * (double)p->Nk * (double)p->d, all);
+    const size_t rows =
+        attention_check_count(heads, p->Nq, 5.0 * (double)p->Nk * (double)p->d, all);
     const bool is_all = rows == heads * p->Nq;
     const size_t some_keys = p->Nk < SOME_KEYS ? p->Nk : SOME_KEYS;
     struct gradient_check c = {

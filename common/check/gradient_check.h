@@ -11,10 +11,10 @@ enum { DQ, DK, DV, GRADIENTS };
 
 /* Some rows of the gradients: which, and what they should be. */
 struct gradient_check {
-    enum dtype stored;             // in which gradients are stored: float32, unless a maker says otherwise
-    size_t shape[GRADIENTS][4];    // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
-    size_t count[GRADIENTS];       // of rows
-    size_t *rows[GRADIENTS];       // (b heads + h) N + row of each, in order
+    enum dtype stored;  // in which gradients are stored: float32, unless a maker says otherwise
+    size_t shape[GRADIENTS][4];      // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
+    size_t count[GRADIENTS];         // of rows
+    size_t *rows[GRADIENTS];         // (b heads + h) N + row of each, in order
     struct exact *right[GRADIENTS];  // (count, d) each
 };
 

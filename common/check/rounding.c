@@ -88,21 +88,20 @@ struct dot dot_of(const float *a, const float *b, size_t d)
 {
     enum { LANES = 4 };  // sums that the processor can add at the same time
     double x[LANES] = { 0.0 }, squares[LANES] = { 0.0 };
-    for (size_t c = 0; c < d; c++) {
+    size_t c = 0;
+    for (; c + LANES <= d; c += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            const double term = (double)a[c + k] * (double)b[c + k];
+            x[k] += term;
+            squares[k] += term * term;
+        }
+    for (; c < d; c++) {
         const double term = (double)a[c] * (double)b[c];
-        x[c % LANES] += term;
-        squares[c % LANES] += term * term;
+        x[0] += term;
+        squares[0] += term * term;
     }
     return (struct dot){ x[0] + x[1] + x[2] + x[3],
                          squares[0] + squares[1] + squares[2] + squares[3] };
-}
-
-/* By score, the largest first; keys with one score in their order. */
-static int by_score(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                                : (x->j > y->j) - (x->j < y->j);
 }
 
 static struct key key_of(const struct attention *p, const float *Q, const float *K, size_t b,
@@ -112,8 +111,11 @@ static struct key key_of(const struct attention *p, const float *Q, const float 
     const size_t key = (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
     const struct dot dot = dot_of(Q + query * p->d, K + key * p->d, p->d);
     const double of_dot = rounding_of_sum(dot.x, dot.squares, p->d, p->dtype);
-    struct key k = { .j = j, .dot = dot.x, .score = score_of(p, b, h, i, j, dot.x),
-                     .slope = p->scale, .of_slope = square(RMS * (double)p->scale) };
+    struct key k = { .j = j,
+                     .dot = dot.x,
+                     .score = score_of(p, b, h, i, j, dot.x),
+                     .slope = p->scale,
+                     .of_slope = square(RMS * (double)p->scale) };
     if (score_option(p)) {  // the slope changes with the dot product; 1 - tanh^2 is rounded at 1
         const double off = sqrt(of_dot) + 2.0 * RMS * fabs(dot.x);
         k.slope = score_slope(p, b, h, i, j, dot.x);
@@ -136,8 +138,11 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
             if (key.score != (double)-INFINITY)
                 s.keys[s.n++] = key;
         }
-    qsort(s.keys, s.n, sizeof *s.keys, by_score);
-    s.m = s.n > 0 ? s.keys[0].score : 0.0;
+    for (size_t k = 0; k < s.n; k++)
+        if (k == 0 || s.keys[k].score > s.m) {
+            s.m = s.keys[k].score;
+            s.of_m = s.keys[k].variance;
+        }
     for (size_t k = 0; k < s.n; k++)
         s.l += exp(s.keys[k].score - s.m);
     return s;
@@ -163,10 +168,18 @@ struct columns {
     double *of_stored;  // of (Z V)^2 times the variance of storing a weight
     double *of_scores;  // of (Z V)^2 times the variance of a weight because of its score …
     double *shared;     // … and of Z V times that variance
-    double *lost;       // of |Z V| times the weight that may vanish
+    double *lost;       // of |Z V| times what does not average out of a weight
 };
 
-/* Adds Z V of keys[0 … n-1], which have one score and so the weight P, to two of the sums. */
+/* By score; keys with one score in their order. */
+static int by_score(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
+                                : (x->j > y->j) - (x->j < y->j);
+}
+
+/* Adds Z V of keys[0 … n-1], which have one score and so the weight P, to three of the sums. */
 static void add_values(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
                        const struct key *keys, size_t n, double P, struct columns *of)
 {
@@ -178,6 +191,7 @@ static void add_values(const struct attention *p, const float *V, size_t b, size
         for (size_t c = 0; c < p->d; c++) {
             of->values[c] += Z * (double)v[c];
             of->products[c] += square(P * Z * (double)v[c]);
+            of->lost[c] += 4.0 * U * P * Z * fabs((double)v[c]);
         }
     }
 }
@@ -187,12 +201,13 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
 {
     const size_t d = p->d;
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    double *right = allocate(d, sizeof *right, "a row of O"), lse, all = 0.0;
+    double *right = allocate(d, sizeof *right, "a row of O"), lse, all = 0.0, of_lse = 0.0;
     double *sums = allocate(6 * d, sizeof *sums, "sums over a row");
     struct columns of = { sums, sums + d, sums + 2 * d, sums + 3 * d, sums + 4 * d, sums + 5 * d };
     for (size_t c = 0; c < 6 * d; c++)
         sums[c] = 0.0;
     reference_forward_row(p, Q, K, V, b, h, i, right, &lse);
+    qsort(s.keys, s.n, sizeof *s.keys, by_score);
     // Keys with the same score have the same weight, and it is rounded alike for all of them: they count as one key.
     for (size_t k = 0, n; k < s.n; k += n) {
         const struct key *const key = &s.keys[k];
@@ -201,9 +216,9 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             n++;
         add_values(p, V, b, h, i, key, n, P, &of);
         const double of_exp = square(RMS) * (square(key->score - s.m) + 1.5);
-        const double of_score = rounding_of_weight(log_P, key->variance + of_exp, s.keys->variance, 0.0);
-        const double of_stored =
-            p->dtype == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, p->dtype) / square(s.l);
+        const double of_score = rounding_of_weight(log_P, key->variance + of_exp, s.of_m, 0.0);
+        const double of_stored = p->dtype == DTYPE_F32 ? square((double)FLT_MIN)
+                                                       : rounding_of(e, p->dtype) / square(s.l);
         // A weight below half a unit in the last place of the largest one may vanish in a sum, and in float16 sooner.
         const double lost =
             fmax(e < U ? P : 0.0, p->dtype == DTYPE_F16 ? fmin(e, 0x1p-25) / s.l : 0.0);
@@ -215,6 +230,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             of.lost[c] += lost * fabs(v);
         }
         all += of_score * square((double)n);
+        of_lse += of_score * square((double)n) * fmax(1.0, key->variance + of_exp);
     }
     const double of_l = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32);
     for (size_t c = 0; c < d; c++) {
@@ -233,7 +249,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     if (lse_i)
         *lse_i = (struct exact){
             .value = lse,
-            .sigma = sqrt(all + of_l + square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0)),
+            .sigma = sqrt(of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0)),
             .bias = rounding_lost(s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
     free(sums);

@@ -20,10 +20,10 @@
 /* A query and one of its keys, and the variances of both numbers without what the row shares. */
 struct pair {
     size_t j;
-    double weight, of_weight;      // P Z
-    double gradient, of_gradient;  // dS'
-    double by_D;                   // what D moves dS' by: P times the slope
-    double lost_weight, lost_gradient;
+    double weight, of_weight;           // P Z
+    double gradient, of_gradient;       // dS'
+    double by_D;                        // what D moves dS' by: P times the slope
+    double lost_weight, lost_gradient;  // what does not average out
 };
 
 /* The pairs of a query, and the variances of what they share. */
@@ -44,8 +44,8 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const bool is_f32 = p->dtype == DTYPE_F32;
     const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
     // S - lse is rounded at the size of both, and P is its exponential
-    const double of_exponent = square(RMS) * (square(key->score - lse) + square(key->score) +
-                                              square(lse) + 1.5);
+    const double of_exponent =
+        square(RMS) * (square(key->score - lse) + square(key->score) + square(lse) + 1.5);
     // Nothing keeps P below 1 here: where lse is off by much, P is too large.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
                                            log((double)FLT_MAX)) +
@@ -54,40 +54,44 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
     const double of_weight = is_f32 ? square(2.0 * RMS * weight) : rounding_of(weight, p->dtype);
-    const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : 0.0;  // half of float16's smallest number
+    // A smaller number may vanish: half of float16's smallest, and of float32 what has fewer digits.
+    const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : (double)FLT_MIN;
     return (struct pair){
         .j = key->j,
         .weight = weight,
         .of_weight = Z > 0.0 ? square(Z) * of_P + of_weight : 0.0,
         .gradient = key->slope * dS,
-        .of_gradient = square(key->slope) * (of_P * square(dP.x - D) +
-                                             square(P) * of_difference + of_dS) +
-                       square(dS) * key->of_slope,
+        .of_gradient =
+            square(key->slope) * (of_P * square(dP.x - D) + square(P) * of_difference + of_dS) +
+            square(dS) * key->of_slope,
         .by_D = key->slope * P,
-        .lost_weight = fmin(weight, least),
-        .lost_gradient = fabs(key->slope) * fmin(fabs(dS), least),
+        .lost_weight = 4.0 * U * weight + fmin(weight, least),
+        .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
+                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D)),
     };
 }
 
 /*
  * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, of its sums, and of each
- * of its elements. `squares` is the sum of (P dP)^2 over the terms of all dP.
+ * of its elements.
  */
 static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
                    const float *dO_i, const double *O_i, double D)
 {
-    double variance = square(rounding_bias(D, s->n, p->dtype));
+    double variance = square(rounding_bias(D, s->n, p->dtype)), lost = 0.0;
     for (size_t k = 0; k < s->n; k++) {
         const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
         const double of_exp = square(RMS) * (square(log_e) + 1.5);
         const double of_stored =
             p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
-        variance += rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp,
-                                       s->keys->variance, 0.0) *
-                        square(dP[k].x - D) +
-                    of_stored * square(dP[k].x) +
-                    rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
+        variance +=
+            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
+                square(dP[k].x - D) +
+            of_stored * square(dP[k].x) +
+            rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
+        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
     }
+    variance += square(lost);
     for (size_t c = 0; c < p->d; c++)
         variance += square((double)dO_i[c]) *
                     (rounding_of(O_i[c], p->dtype) + rounding_of_sum(O_i[c], 0.0, s->n, DTYPE_F32) +
@@ -103,7 +107,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
     struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
     double *O_i = allocate(p->d, sizeof *O_i, "a row of O"), D = 0.0;
-    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"), .n = s.n };
+    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
+                           .n = s.n };
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = 0.0;
     const double lse = s.m + log(s.l);
@@ -117,8 +122,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
         D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance,
-                                           s.keys->variance, 0.0);
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
+                        fmax(1.0, s.keys[k].variance);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += P * Z * (double)v[c];
     }
@@ -145,8 +150,9 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static uint64_t hash_of(const float *x, size_t n, uint64_t hash)
+static uint64_t hash_of(const float *x, size_t n)
 {
+    uint64_t hash = 1;
     for (size_t k = 0; k < n; k++) {
         uint32_t bits;
         memcpy(&bits, &x[k], sizeof bits);
@@ -157,15 +163,15 @@ static uint64_t hash_of(const float *x, size_t n, uint64_t hash)
 }
 
 /*
- * Of each of n rows in two arrays: how many have the same elements in both. All of these are rounded alike, so the
- * errors of `alike` of them add up as one. free() it.
+ * Of each of n rows: how many have the same elements. Their scores are the same, and rounded alike, so their errors may
+ * add up as one. free() it.
  */
-static double *alike_of(const float *x, const float *y, size_t n, size_t d)
+static double *alike_of(const float *x, size_t n, size_t d)
 {
     struct hashed *rows = allocate(n, sizeof *rows, "rows that are alike");
     double *alike = allocate(n, sizeof *alike, "rows that are alike");
     for (size_t i = 0; i < n; i++)
-        rows[i] = (struct hashed){ hash_of(y + i * d, d, hash_of(x + i * d, d, 1)), i };
+        rows[i] = (struct hashed){ hash_of(x + i * d, d), i };
     qsort(rows, n, sizeof *rows, by_hash);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && rows[end].hash == rows[first].hash;)
@@ -248,7 +254,7 @@ void rounding_backward_query(const struct attention *p, const float *Q, const fl
 {
     const size_t head = key_row(p, b, h, 0) * p->d;
     double *right = allocate(p->d, sizeof *right, "the reference");
-    double *alike = alike_of(K + head, V + head, p->Nk, p->d);
+    double *alike = alike_of(K + head, p->Nk, p->d);
     struct pairs pairs = pairs_of(p, Q, K, V, dO, b, h, i);
     reference_backward_query(p, Q, K, V, dO, b, h, i, right);
     sum_over_keys(p, K, b, h, &pairs, alike, right, dQ_i);
@@ -299,8 +305,8 @@ static void add_queries(const struct attention *p, const float *Q, const float *
     enum { AT_ONCE = 64 };
     const size_t d = p->d, group = p->H / p->Hkv, queries = group * p->Nq;
     const size_t first = (b * p->H + g * group) * p->Nq, head = (b * p->Hkv + g) * p->Nk * d;
-    double *like_query = alike_of(Q + first * d, dO + first * d, queries, d);
-    double *like_key = alike_of(K + head, V + head, p->Nk, d);
+    double *like_query = alike_of(Q + first * d, queries, d);
+    double *like_key = alike_of(K + head, p->Nk, d);
     struct pairs pairs[AT_ONCE];
     for (size_t from = 0; from < queries; from += AT_ONCE) {
         const size_t n = queries - from < AT_ONCE ? queries - from : AT_ONCE;

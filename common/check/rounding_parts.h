@@ -41,11 +41,11 @@ struct key {
     double score, variance, dot, slope, of_slope;
 };
 
-/* A row of scores, the largest first, with m and l of it. Weights are e^{score - m} / l. */
+/* A row of scores with m and l of it, and the variance of the largest. Weights are e^{score - m} / l. free() keys. */
 struct scores_of_query {
     struct key *keys;
     size_t n;
-    double m, l;
+    double m, of_m, l;
 };
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 
 static const double MOST = 10.0;  // z of one element
-static const double OF_MANY[] = {
-    [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0
-};
+static const double OF_MANY[] = { [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0 };
 
 static enum mismatch mismatch_of(float got, double expected)
 {
@@ -58,7 +56,8 @@ double worse_error(double a, double b)
 }
 
 /* The root mean square of n independent z, whose squares add up to `squares`; `farthest` is the largest of them. */
-static void measure(struct difference *d, enum extent extent, double squares, size_t n, size_t farthest)
+static void measure(struct difference *d, enum extent extent, double squares, size_t n,
+                    size_t farthest)
 {
     const double most = OF_MANY[extent] + (MOST - OF_MANY[extent]) / sqrt((double)n);
     keep(d, sqrt(squares / (double)n) / most, extent, farthest);

@@ -11,7 +11,7 @@
  *     over a whole head                        at most 2 for a large head.
  *
  * A mean of few elements may be larger: of n independent ones base + (10 - base) / sqrt(n). Right results of all
- * programs, on random and on difficult inputs, stay below two thirds of these limits (common/results/checks.md).
+ * programs, on random and on difficult inputs, stay below three quarters of these limits (common/results/checks.md).
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
@@ -32,7 +32,7 @@ enum mismatch {
 enum extent { OF_ELEMENT, OF_ROW, OF_COLUMN, OF_HEAD };
 
 struct difference {
-    double max_abs;         // the largest error of the elements that match
+    double max_abs;          // the largest error of the elements that match
     enum mismatch mismatch;  // the first one that is none …
     size_t mismatched;       // … and how many there are
     size_t worst;            // index of the first mismatch, else of the largest error …

@@ -68,12 +68,24 @@ def problem(kind, heads, n, d):
     return [rounded(normals(stream, heads * n * d), kind).reshape(heads, n, d) for stream in range(4)]
 
 
-def some(seed, stream, rows, count):
-    """All rows, or where that would take long so many of them; one may come twice."""
-    if count >= rows:
-        return np.arange(rows)
-    draws = words(seed, stream, np.arange(count, dtype=np.uint64), 0)[0]
-    return np.sort((draws.astype(np.float64) * 2.0**-32 * rows).astype(np.int64))
+def drawn(seed, stream, index, below):
+    """A whole number from 0 on for each index."""
+    return (words(seed, stream, index.astype(np.uint64), 0)[0].astype(np.float64) * 2.0**-32 * below).astype(np.int64)
+
+
+def chosen(heads, n, count):
+    """The rows that are checked: of each head the first, then the last, then one that is drawn; one may come twice."""
+    k = np.arange(min(count, heads * n))
+    if len(k) == heads * n:
+        return k
+    return np.sort(k % heads * n + np.choose(np.minimum(k // heads, 2), [0, n - 1, drawn(20, 9, k, n)]))
+
+
+def count_of(heads, n, of_row):
+    """How many those are, where one takes so many multiply-adds."""
+    if of_row * heads * n <= ALL:
+        return heads * n
+    return max(min(3 * heads, int(0.1 * ALL / of_row)), 64)
 
 
 def weights(Q, K, rows, causal):
@@ -94,7 +106,7 @@ def error_of_output(inputs, causal, O):
     """Of O, (heads, N, d)."""
     Q, K, V, _ = inputs
     heads, n, d = Q.shape
-    rows = some(20, 9, heads * n, heads * n if 2.0 * heads * n * n * d <= ALL else 64)
+    rows = chosen(heads, n, count_of(heads, n, 2.0 * n * d))
     differences = []
     for head in range(heads):
         own = rows[rows // n == head] % n
@@ -107,8 +119,8 @@ def error_of_gradients(inputs, causal, dQ, dK, dV):
     """Of the gradients of one head, each (1, N, d): of all of them the largest."""
     Q, K, V, dO = (x[0].astype(np.float64) for x in inputs)
     n, d = Q.shape
-    few, scale = 5.0 * n * n * d <= ALL, 1 / np.sqrt(np.float64(d))
-    rows, keys = some(21, 10, n, n if few else 64), some(21, 11, n, n if few else 16)
+    rows, scale = chosen(1, n, count_of(1, n, 5.0 * n * d)), 1 / np.sqrt(np.float64(d))
+    keys = rows if len(rows) == n else chosen(1, n, 16)
     right_dK, right_dV, differences = np.zeros((len(keys), d)), np.zeros((len(keys), d)), []
     for i in np.split(np.arange(n), range(CHUNK, n, CHUNK)):
         P = weights(Q, K, i, causal)

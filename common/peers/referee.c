@@ -201,8 +201,8 @@ static void prepare(struct player *player, const struct match *m)
     ask(player, line, answer);
     const struct attention_errors errors = judge(m, player);
     if (!errors.right)
-        fprintf(stderr, "note: %s is off by %.2e, more than the course allows itself\n",
-                player->name, errors.reference);
+        fprintf(stderr, "note: %s is off by %.2e, more than rounding explains\n", player->name,
+                errors.reference);
     player->error = errors.reference;
     player->seconds = (double)INFINITY;
 }

@@ -115,7 +115,9 @@ void attention_expect_scores(const struct attention_input *input, const struct o
 {
     const double largest = attention_largest_score(input);
     if (largest > most)
-        options_fail(options->scale_given ? "--scale" : options->q ? options->q : "--d",
+        options_fail(options->scale_given ? "--scale"
+                     : options->q         ? options->q
+                                          : "--d",
                      "expected scores scale q.k of at most %.2g, found up to %.2g", most, largest);
 }
 

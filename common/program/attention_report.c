@@ -23,8 +23,8 @@ void attention_describe(const struct attention_input *input)
     report_line("%s query-key pairs%s", report_number(pairs, text), pairs == most ? "" : masked);
 }
 
-struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const float *O, const float *lse, const char *name,
+struct attention_errors attention_check_report(const struct attention_check *check, const float *O,
+                                               const float *lse, const char *name,
                                                const float *before)
 {
     struct attention_verdict v = attention_verdict_of(check, O, lse, name, before);

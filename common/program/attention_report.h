@@ -15,8 +15,8 @@ void attention_describe(const struct attention_input *input);
  * The part "Compared with": of each comparison the worst head. The arguments are those of
  * attention_verdict_of; where `name` is NULL nothing is said of a stage before.
  */
-struct attention_errors attention_check_report(const struct attention_check *check,
-                                               const float *O, const float *lse, const char *name,
+struct attention_errors attention_check_report(const struct attention_check *check, const float *O,
+                                               const float *lse, const char *name,
                                                const float *before);
 
 /* The same for gradients: each of the three with the reference, and with the stage before if there is one. */

@@ -25,8 +25,10 @@ static const char *what_is_wrong(const struct comparison *c, char *text, size_t 
         [NOT_A_NUMBER] = "NaN against a number",
         [INFINITE] = "an infinity against a number",
     };
-    static const char *const extents[] = { [OF_ELEMENT] = "", [OF_ROW] = "its row is ",
-                                           [OF_COLUMN] = "its column is ", [OF_HEAD] = "its head is " };
+    static const char *const extents[] = { [OF_ELEMENT] = "",
+                                           [OF_ROW] = "its row is ",
+                                           [OF_COLUMN] = "its column is ",
+                                           [OF_HEAD] = "its head is " };
     const struct difference *d = &c->difference;
     if (d->mismatched)
         snprintf(text, size, "%s (%zu such)", what[d->mismatch], d->mismatched);
@@ -79,8 +81,7 @@ static void show_neighbourhood(const struct comparison *c)
         snprintf(right + at, sizeof right - at, "%12s",
                  report_value(c->expected[row + j].value, 5, name));
     }
-    report_line("  at %s = %s: %s", axes.names,
-                place_in(axes, element, place, sizeof place),
+    report_line("  at %s = %s: %s", axes.names, place_in(axes, element, place, sizeof place),
                 what_is_wrong(c, wrong, sizeof wrong));
     report_line("    %-10s%s", "", columns);
     report_line("    %-10s%s", "got", got);
@@ -116,11 +117,10 @@ void report_compared(const struct comparison *comparisons, size_t n)
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = is_explained(c->difference);
         snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
-        report_line("%-22s %13s  %*s  %-16s %s", with,
-                    error_text(&c->difference, error, sizeof error),
-                    (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
-                    place_in(c->axes, c->difference.worst, place, sizeof place),
-                    report_mark(right, mark));
+        report_line(
+            "%-22s %13s  %*s  %-16s %s", with, error_text(&c->difference, error, sizeof error),
+            (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
+            place_in(c->axes, c->difference.worst, place, sizeof place), report_mark(right, mark));
         if (!right)
             show_neighbourhood(c);
     }

@@ -25,8 +25,13 @@ struct binding_call {
     float *O, *lse, *dQ, *dK, *dV;
 };
 
+/* The error of each result in units of what rounding explains (common/check/tolerance.h): over 1 is wrong. */
+struct binding_explained {
+    double O, lse, dQ, dK, dV;
+};
+
 struct binding {
-    size_t steps, attention_bytes, call_bytes;  // the sizes of the two structures
+    size_t steps, attention_bytes, call_bytes;  // the sizes of the first two structures
 
     struct binding_step (*step)(size_t n);
 
@@ -48,12 +53,18 @@ struct binding {
 
     /* p with what attention_set_dropout computes. */
     void (*prepare)(struct attention *p);
+
+    /* The verdict on the call's O, with its lse unless that is NULL, and on its gradients; either may be NULL. */
+    const char *(*explained)(const struct attention *p, const struct binding_call *call,
+                             struct binding_explained *explained);
 };
 
-/* The last two are the same for every chapter. */
+/* The last three are the same for every chapter. */
 const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
                          const struct binding_call *call, size_t *extra);
 void binding_prepare(struct attention *p);
+const char *binding_explained(const struct attention *p, const struct binding_call *call,
+                              struct binding_explained *explained);
 
 /* At most what chapters 05 and 07 keep for a tile of queries and one of keys, in one thread. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
@@ -63,7 +74,8 @@ double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
     {                                                                                        \
         .steps = (count), .attention_bytes = sizeof(struct attention),                       \
         .call_bytes = sizeof(struct binding_call), .step = step, .unsupported = unsupported, \
-        .room = room, .run = run, .call = binding_call, .prepare = binding_prepare           \
+        .room = room, .run = run, .call = binding_call, .prepare = binding_prepare,          \
+        .explained = binding_explained                                                       \
     }
 
 /* Of all that a chapter consists of, its binding alone can be seen from outside. */

@@ -2,6 +2,7 @@
 
     O, lse = flash.forward(Q, K, V, causal=True)                     # 05/complete
     dQ, dK, dV = flash.backward(Q, K, V, O, lse, dO, causal=True)    # 07/complete
+    flash.explained(Q, K, V, O=O, lse=lse, causal=True)              # {'O': 0.25, 'lse': 0.11}: over 1 is wrong
 
 Arrays are (N, d), (H, N, d) or (B, H, N, d), as for the programs. A float32 array that is contiguous is used
 where it lies; float16, float64 and other layouts are converted to a copy. Whatever does not fit raises
@@ -45,6 +46,10 @@ class Call(ctypes.Structure):  # struct binding_call of common/python/binding.h
         (name, pointer) for name in ("Q", "K", "V", "dO", "O", "lse", "dQ", "dK", "dV")]
 
 
+class Explained(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_double) for name in ("O", "lse", "dQ", "dK", "dV")]
+
+
 class DoorStep(ctypes.Structure):
     _fields_ = [("name", text), ("idea", text), ("backward", ctypes.c_bool), ("lse", ctypes.c_bool)]
 
@@ -60,7 +65,8 @@ class Binding(ctypes.Structure):
         ("room", ctypes.CFUNCTYPE(ctypes.c_double, size_t, problem_p, call_p, size_t)),
         ("run", ctypes.CFUNCTYPE(None, size_t, problem_p, call_p)),
         ("call", ctypes.CFUNCTYPE(text, pointer, size_t, problem_p, call_p, ctypes.POINTER(size_t))),
-        ("prepare", ctypes.CFUNCTYPE(None, problem_p))]
+        ("prepare", ctypes.CFUNCTYPE(None, problem_p)),
+        ("explained", ctypes.CFUNCTYPE(text, problem_p, call_p, ctypes.POINTER(Explained)))]
 
 
 class Step(NamedTuple):
@@ -305,3 +311,28 @@ def backward(Q, K, V, O, lse, dO, *, step: str = "07/complete", out=(None, None,
         results.append(_output(name, x, like.shape, given + results))
     _call(chosen, p, o, Q=Q, K=K, V=V, O=O, lse=lse, dO=dO, dQ=results[0], dK=results[1], dV=results[2])
     return tuple(results)
+
+
+def explained(Q, K, V, *, O=None, lse=None, dO=None, dQ=None, dK=None, dV=None, **options) -> dict[str, float]:
+    """The error of each result that is given, in units of what rounding explains: over 1 is wrong (common/check/tolerance.h).
+
+    lse comes with O, and the three gradients with dO. What is no number is off by infinity.
+    """
+    o, given = Options(**options), {}
+    Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
+    p, masks = _problem(Q, K, V, o)
+    for name, x, like, of in (("O", O, Q, "Q"), ("lse", lse, Q[..., 0], "Q without d"), ("dO", dO, Q, "Q"),
+                              ("dQ", dQ, Q, "Q"), ("dK", dK, K, "K"), ("dV", dV, K, "K")):
+        if x is not None:
+            given[name] = _same_shape(name, floats(name, x), like.shape, "the shape of " + of)
+    names = given.keys() - {"lse"} if "O" in given else given.keys()
+    if names - {"O"} not in (set(), {"dO", "dQ", "dK", "dV"}) or not names:
+        raise ValueError(f"explained: expected O, with lse or without, or dO, dQ, dK and dV, or all, found {', '.join(given) or 'none'}")
+    binding, found = next(iter(steps().values())).binding, Explained()
+    binding.prepare(p)
+    call = Call(**{name: x.ctypes.data for name, x in dict(Q=Q, K=K, V=V, **given).items()})
+    with _one_at_a_time:
+        wrong = binding.explained(p, call, found)
+    if wrong:
+        raise (MemoryError if wrong == b"out of memory" else RuntimeError)(f"explained: {wrong.decode()}")
+    return {name: getattr(found, name) for name in given if name != "dO"}

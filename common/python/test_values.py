@@ -1,4 +1,4 @@
-"""Every step and option against reference.py."""
+"""Every step and option by the verdict, and by reference.py."""
 from __future__ import annotations
 
 import numpy as np
@@ -30,8 +30,20 @@ class Values(Case):
         O, _ = flash.forward(Q, K, V, step="06/mma", dtype="f16")
         again, _ = flash.forward(*rounded, step="06/mma", dtype="f16")
         self.assertTrue(np.array_equal(O, again))
-        self.assertLess(np.abs(O - reference.Attention(*rounded).O).max(), 2e-3)
+        self.right("06/mma", Q, K, V, {"dtype": "f16"}, O=O)
         self.assertTrue(np.array_equal(O, O.astype(np.float16)))
+
+    def test_wrong_results_are_found_wrong(self):
+        Q, K, V, dO = problem()
+        O, lse = flash.forward(Q, K, V, causal=True)
+        right = dict(O=O, lse=lse, dO=dO, **dict(zip(("dQ", "dK", "dV"), flash.backward(Q, K, V, O, lse, dO, causal=True))))
+        for name in ("O", "lse", "dQ", "dK", "dV"):
+            for value in (np.nan, np.inf, 1.01 * right[name][1, 1, 7], right[name][1, 1, 8]):
+                wrong = right[name].copy()
+                wrong[1, 1, 7] = value
+                found = flash.explained(Q, K, V, **{**right, name: wrong}, causal=True)
+                self.assertEqual([n for n, x in found.items() if x > 1], [name], value)
+                self.assertEqual(np.isinf(found[name]), not np.isfinite(value).all())
 
     def test_block_matmul_has_no_softmax(self):
         Q, K, V, _ = problem(1, 1, 1, 9, 11, 5)

@@ -42,18 +42,19 @@ static void assert_right(const struct comparison *c, const struct test_problem *
     const size_t at = d->mismatched ? d->worst : d->farthest;
     const size_t row = c->axes.rows[at / c->axes.row_length];
     char place[100];
-    cr_assert(is_explained(*d),
-              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
-              "%.3g of what rounding explains)",
-              problem_text(t), backward_forms.text, c->of,
-              place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims,
-                       c->axes.shape, place, sizeof place),
-              (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
+    cr_assert(
+        is_explained(*d),
+        "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
+        "%.3g of what rounding explains)",
+        problem_text(t), backward_forms.text, c->of,
+        place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims, c->axes.shape,
+                 place, sizeof place),
+        (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
 /* Runs the form into poisoned memory, and holds what it gives against what is expected. */
-static void assert_form(backward *f, const struct gradient_check *check, float *const got[GRADIENTS],
-                        const struct test_problem *t, size_t form)
+static void assert_form(backward *f, const struct gradient_check *check,
+                        float *const got[GRADIENTS], const struct test_problem *t, size_t form)
 {
     backward_forms.now = form;
     for (size_t g = 0; g < GRADIENTS; g++)

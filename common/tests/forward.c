@@ -21,13 +21,14 @@ static void assert_right(const struct comparison *c, const char *array,
     const size_t at = d->mismatched ? d->worst : d->farthest;
     const size_t row = c->axes.rows[at / c->axes.row_length];
     char place[100];
-    cr_assert(is_explained(*d),
-              "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
-              "%.3g of what rounding explains)",
-              problem_text(t), forward_forms.text, array,
-              place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims,
-                       c->axes.shape, place, sizeof place),
-              (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
+    cr_assert(
+        is_explained(*d),
+        "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
+        "%.3g of what rounding explains)",
+        problem_text(t), forward_forms.text, array,
+        place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims, c->axes.shape,
+                 place, sizeof place),
+        (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
 static struct attention_check check_of(const struct test_problem *t)

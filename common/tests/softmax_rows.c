@@ -25,8 +25,8 @@ void assert_softmax(softmax_row *softmax, const char *what, const float *x, size
     const struct difference d = difference_between(y, right, 1, n);
     const size_t at = d.mismatched ? d.worst : d.farthest;
     cr_assert(is_explained(d),
-              "%s, N = %zu, column %zu: got %.9g, expected %.9g (%.3g of what rounding explains)", what, n,
-              at, shown((double)y[at]), shown(right[at].value), d.explained);
+              "%s, N = %zu, column %zu: got %.9g, expected %.9g (%.3g of what rounding explains)",
+              what, n, at, shown((double)y[at]), shown(right[at].value), d.explained);
     free(y);
     free(right);
 }

@@ -107,12 +107,15 @@ static void checks(struct attention p, size_t count)
     size_t heads = 0;
     cr_assert(check.count == count, "%zu rows of %zu are checked", check.count, attention_rows(&p));
     for (size_t k = 0; k < count; k++) {
-        cr_assert(check.rows[k] < attention_rows(&p) && (k == 0 || check.rows[k] >= check.rows[k - 1]));
+        cr_assert(check.rows[k] < attention_rows(&p) &&
+                  (k == 0 || check.rows[k] >= check.rows[k - 1]));
         const bool is_first = k == 0 || check.rows[k] / p.Nq != check.rows[k - 1] / p.Nq;
         const bool is_last = k + 1 == count || check.rows[k] / p.Nq != check.rows[k + 1] / p.Nq;
         heads += is_first;
-        cr_assert(!is_first || check.rows[k] % p.Nq == 0, "row %zu is the first of its head", check.rows[k]);
-        cr_assert(!is_last || check.rows[k] % p.Nq == p.Nq - 1, "row %zu is the last of its head", check.rows[k]);
+        cr_assert(!is_first || check.rows[k] % p.Nq == 0, "row %zu is the first of its head",
+                  check.rows[k]);
+        cr_assert(!is_last || check.rows[k] % p.Nq == p.Nq - 1, "row %zu is the last of its head",
+                  check.rows[k]);
     }
     cr_assert(heads == p.B * p.H, "%zu heads of %zu have a checked row", heads, p.B * p.H);
     attention_check_end(&check);

@@ -82,8 +82,8 @@ TEST(compare, finds_the_one_wrong_element_and_its_place)
     O[at] += 0.5f;
     command_array("wrong.npy", NPY_F4, 4, shape_of_O, O);
     SAYS(run(FILES "-- @/right.npy @/wrong.npy @/right.npy"), 1, "right.npy", "ok\n", "wrong.npy",
-         "5.00e-01", "5.00e-01", "1, 2, 3, 1", "WRONG\n", text, ", expected ", "times what rounding explains\n",
-         "right.npy", "5.00e-01", "1, 2, 3, 1", "ok\n");
+         "5.00e-01", "5.00e-01", "1, 2, 3, 1", "WRONG\n", text, ", expected ",
+         "times what rounding explains\n", "right.npy", "5.00e-01", "1, 2, 3, 1", "ok\n");
     SAYS(run(FILES "-- @/wrong.npy"), 1, "5.00e-01", " - ", "1, 2, 3, 1", "WRONG\n");
 }
 

@@ -68,8 +68,8 @@ TEST(compare_softmax, finds_many_small_errors_too_much)
         y[k] = (float)(right[k].value + right[k].bias + 9.5 * right[k].sigma);
     command_array("y.npy", NPY_F4, 2, shape, y);
     const struct command c = command_run(COMPARE "@/y.npy");
-    cr_assert(c.status == 1 && strstr(c.out, "; its row is "), "status %d: %s%s", c.status,
-              c.out, c.err);
+    cr_assert(c.status == 1 && strstr(c.out, "; its row is "), "status %d: %s%s", c.status, c.out,
+              c.err);
 }
 
 TEST(compare_softmax, refuses_files_it_cannot_use)

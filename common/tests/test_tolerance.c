@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum { N = 4 };
-static const struct exact right[N] = { { 1.0, 0.01, 0.0 }, { -2.0, 0.01, 0.0 },
-                                       { 0.5, 0.01, 0.0 }, { 0.0, 0.01, 0.0 } };
+static const struct exact right[N] = {
+    { 1.0, 0.01, 0.0 }, { -2.0, 0.01, 0.0 }, { 0.5, 0.01, 0.0 }, { 0.0, 0.01, 0.0 }
+};
 
 /* The difference when element 2 of an otherwise right row is x. */
 static struct difference with(float x)
@@ -50,20 +51,24 @@ TEST(tolerance, of_an_element_is_ten_sigma_and_its_bias)
     cr_assert(is_explained(difference_between(&at_most, &element, 1, 1)), "just allowed");
     cr_assert(!is_explained(difference_between((float[]){ at_most + 0x1p-20f }, &element, 1, 1)),
               "just too much");
-    cr_assert(!is_explained(difference_between((float[]){ 1.0f }, &(struct exact){ 2.0, (double)NAN, 0.0 }, 1, 1)),
+    cr_assert(!is_explained(difference_between((float[]){ 1.0f },
+                                               &(struct exact){ 2.0, (double)NAN, 0.0 }, 1, 1)),
               "a sigma of NaN let an error pass");
-    cr_assert(!is_explained(difference_between((float[]){ 1.0f }, &(struct exact){ 2.0, 0.0, 0.0 }, 1, 1)),
+    cr_assert(!is_explained(
+                  difference_between((float[]){ 1.0f }, &(struct exact){ 2.0, 0.0, 0.0 }, 1, 1)),
               "no rounding at all let an error pass");
 }
 
 /* z of every element of `rows` rows of `cols`, of which rows from `from` on, or only one column, are off. */
-static struct difference off_by(double z, size_t rows, size_t cols, size_t from_row, size_t from_col)
+static struct difference off_by(double z, size_t rows, size_t cols, size_t from_row,
+                                size_t from_col)
 {
     enum { MOST = 64 * 64 };
     static float got[MOST];
     static struct exact expected[MOST];
     for (size_t k = 0; k < rows * cols; k++) {
-        const double value = (double)k / 64.0, error = k / cols >= from_row && k % cols >= from_col ? z * 0x1p-10 : 0.0;
+        const double value = (double)k / 64.0,
+                     error = k / cols >= from_row && k % cols >= from_col ? z * 0x1p-10 : 0.0;
         expected[k] = (struct exact){ value, 0x1p-10, 0.0 };
         got[k] = (float)(value + error);
     }
@@ -72,8 +77,12 @@ static struct difference off_by(double z, size_t rows, size_t cols, size_t from_
 
 TEST(tolerance, of_a_row_a_column_and_a_head_is_less_than_of_an_element)
 {
-    const double most[] = { [OF_ROW] = 3.0 + 7.0 / 8.0, [OF_COLUMN] = 4.0 + 6.0 / 8.0, [OF_HEAD] = 2.0 + 8.0 / 64.0 };
-    const size_t from[][2] = { [OF_ROW] = { 63, 0 }, [OF_COLUMN] = { 0, 63 }, [OF_HEAD] = { 0, 0 } };
+    const double most[] = {
+        [OF_ROW] = 3.0 + 7.0 / 8.0, [OF_COLUMN] = 4.0 + 6.0 / 8.0, [OF_HEAD] = 2.0 + 8.0 / 64.0
+    };
+    const size_t from[][2] = {
+        [OF_ROW] = { 63, 0 }, [OF_COLUMN] = { 0, 63 }, [OF_HEAD] = { 0, 0 }
+    };
     for (enum extent e = OF_ROW; e <= OF_HEAD; e++) {
         const struct difference d = off_by(0.98 * most[e], 64, 64, from[e][0], from[e][1]);
         const struct difference more = off_by(1.02 * most[e], 64, 64, from[e][0], from[e][1]);
@@ -111,10 +120,13 @@ TEST(tolerance, rejects_infinities_that_do_not_match)
 {
     const double infinite = (double)INFINITY;
     cr_assert(!is_explained(of_one(INFINITY, 1.0)), "+inf passed");
-    cr_assert(with(-INFINITY).mismatch == INFINITE && !is_explained(with(-INFINITY)), "-inf passed");
-    cr_assert(is_explained(of_one(INFINITY, infinite)), "the infinity that was expected was rejected");
+    cr_assert(with(-INFINITY).mismatch == INFINITE && !is_explained(with(-INFINITY)),
+              "-inf passed");
+    cr_assert(is_explained(of_one(INFINITY, infinite)),
+              "the infinity that was expected was rejected");
     cr_assert(!is_explained(of_one(-INFINITY, infinite)), "the wrong infinity passed");
-    cr_assert(!is_explained(of_one(3e38f, infinite)), "a number passed where an infinity was expected");
+    cr_assert(!is_explained(of_one(3e38f, infinite)),
+              "a number passed where an infinity was expected");
 }
 
 TEST(tolerance, takes_nan_where_nan_is_right)

@@ -23,6 +23,9 @@ $(OBJ)/%.o: %.c
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
+# What every result is checked with takes long enough to be worth the compiler's effort.
+$(OBJ)/common/check/rounding.o $(OBJ)/common/check/rounding_backward.o: FLAGS += -O3
+
 # A chapter's steps are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
 # makes them for another.
 FAST_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
@@ -136,6 +139,8 @@ $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(call files,$1/*.cu $1/*/*.cu)): \
 endef
 $(foreach d,$(KERNEL_DIRS),$(if $(call files,$d/*.cuh $d/*/*.cuh),$(eval $(call kernels,$d))))
 
-$(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/*.c)) $(COMMON)
+$(BUILD)/compare: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tools/compare*.c)) $(COMMON)
+$(BUILD)/caught: $(OBJ)/common/tools/caught.o $(COMMON)
+$(BUILD)/compare $(BUILD)/caught:
 	$(call SAY,link $@)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm

@@ -67,16 +67,17 @@ void compare_heading(const char *axes)
 static void show_fault(const struct compare_row *row)
 {
     const struct difference *error = &row->error;
-    static const char *const of[] = { [OF_ELEMENT] = "it", [OF_ROW] = "its row",
-                                      [OF_COLUMN] = "its column", [OF_HEAD] = "its head" };
+    static const char *const of[] = { [OF_ELEMENT] = "it",
+                                      [OF_ROW] = "its row",
+                                      [OF_COLUMN] = "its column",
+                                      [OF_HEAD] = "its head" };
     char got[32], expected[32];
     printf("    at %s: got %s, expected %s", row->fault_place, report_value(row->fault_got, 6, got),
            report_value(row->fault_expected, 6, expected));
     if (error->mismatched)
         printf("\n");
     else
-        printf("; %s is %.3g times what rounding explains\n", of[error->extent],
-               error->explained);
+        printf("; %s is %.3g times what rounding explains\n", of[error->extent], error->explained);
 }
 
 bool compare_print(const struct compare_row *row)

@@ -85,8 +85,8 @@ static void describe(const struct attention_input *input, const struct attention
     printf("%s\nB %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g\n", input->origin,
            p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
     if (check->count < attention_rows(p))
-        printf("checked at %zu of %zu rows; --verify=all checks every row\n",
-               check->count, attention_rows(p));
+        printf("checked at %zu of %zu rows; --verify=all checks every row\n", check->count,
+               attention_rows(p));
     compare_heading("b, h, i, c");
 }
 

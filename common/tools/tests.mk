@@ -85,7 +85,7 @@ $(RESULTS)/cuda: $(BUILD)/tests/cuda $(BUILD)/cuda-bugs
 	$(RUN_TESTS) $< $@ $(wildcard $(CUDA_TESTS)/test_*.c)
 
 .PHONY: $(RESULTS)/common
-$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/peers/resident
+$(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/caught $(BUILD)/peers/resident
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda

@@ -67,8 +67,10 @@ static float *take(const char *folder, const struct output *o)
 /* Below a wrong output: what is farthest from right, for what rounding does there. */
 static void print_fault(const struct output *o, const struct difference *d)
 {
-    static const char *const of[] = { [OF_ELEMENT] = "that element", [OF_ROW] = "its row",
-                                      [OF_COLUMN] = "its column", [OF_HEAD] = "its head" };
+    static const char *const of[] = { [OF_ELEMENT] = "that element",
+                                      [OF_ROW] = "its row",
+                                      [OF_COLUMN] = "its column",
+                                      [OF_HEAD] = "its head" };
     const size_t at = d->mismatched ? d->worst : d->farthest;
     char place[100];
     printf("    at %s = %s: yours %.*g, ", o->axes,
