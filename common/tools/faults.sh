@@ -1,7 +1,7 @@
 #!/bin/sh
 # faults.sh BUILD - what each program does when the machine fails: a table, on standard output.
 # faults.sh BUILD CASE KIND... - the same of a case for kinds of faults; ends with 1 if something is wrong.
-# faults.sh BUILD test RESULT - some faults, and the wrong versions in common/tests/mutants, for make test.
+# faults.sh BUILD test RESULT - some faults, and the wrong versions in common/tests/mistakes.txt, for make test.
 #
 # common/tests/faults.c fails the n-th call of a kind, for each n that there is (of allocations from the 300th on, every
 # 29th). A program may end with 0, with all its files new; with 2, its own line, and all files as they were; or by the
@@ -184,20 +184,21 @@ test)
         [ "$1" = 0 ] || sed 's/^/    /' "$room/log" | tail -n 20
     }
     # Each wrong version is made in the copy, and must be rejected where the course is not.
-    for patch in common/tests/mutants/*.patch; do
-        name=common-faults.$(basename "$patch" .patch)
-        set -- $(sed -n 's/^Caught by: *//p' "$patch")
+    mkdir "$room/mistakes" && awk -f common/tools/mistakes.awk split "$room/mistakes" common/tests/mistakes.txt || exit 2
+    for mistake in "$room"/mistakes/*; do
+        name=common-faults.${mistake##*/}
+        set -- $(sed -n 's/^Caught by: *//p' "$mistake")
         sh common/tools/faults.sh "$build" "$@" >"$room/log" 2>&1
         count $? "common-faults.$1" "the course itself, $*"
         program=$(cases | sed -n "s/^$1 .* : \([^ ]*\) .*/\1/p")
-        if patch -s -p1 -F0 -d "$copy" <"$patch" >"$room/log" 2>&1 &&
+        if awk -f common/tools/mistakes.awk apply "$copy" "$mistake" >"$room/log" 2>&1 &&
             (cd "$copy" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s QUIET=1 BUILD=build "build/$program") >>"$room/log" 2>&1; then
             ! (cd "$copy" && sh common/tools/faults.sh build "$@") >"$room/log" 2>&1
             count $? "$name" "is to be rejected by $*"
         else
             count 1 "$name" 'no longer applies, or compiles'
         fi
-        patch -s -R -p1 -d "$copy" <"$patch"
+        for file in $(sed -n 's/^File: //p' "$mistake"); do cp "$file" "$copy/$file"; done
     done
     printf '%-32s %4d passed, %d failed, 0 skipped\n' common-faults $passed $failed
     echo "$passed $failed 0" >"$result"
