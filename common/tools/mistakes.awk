@@ -88,7 +88,7 @@ BEGIN {
     folder = ARGV[2]
     read_entries(ARGV[3])
     if (command == "split") {
-        required = split("Symptom,Fix,Caught by,File", fields, ",")
+        required = split("Caught by,File", fields, ",")
         for (n = 1; n <= count; n++) {
             for (k = 1; k <= required; k++)
                 if (!index(entry[n], "\n" fields[k] ": "))

@@ -177,7 +177,7 @@ class Made(Quotes):
     def test_an_entry_that_is_none_is_refused(self):
         self.assertEqual(self.awk("apply", ".", "mistakes.txt", "two"),
                          (1, "mistakes.txt: expected the name of an entry, found 'two'\n"))
-        self.assertEqual(self.awk("split", ".", "mistakes.txt"), (1, "mistakes.txt: one: expected a line 'Symptom: …'\n"))
+        self.assertEqual(self.awk("split", ".", "mistakes.txt"), (1, "mistakes.txt: one: expected a line 'Caught by: …'\n"))
         for wrong, said in ("Name: a b", "1: expected"), ("Name: a\nName: a", "2: a: the name"), ("Name: a\nFixed: b", "2: a: exp"):
             Path("wrong.txt").write_text(wrong + "\n")
             self.assertRegex(self.awk("check", ".", "wrong.txt")[1], f"\\Awrong.txt:{said}")
@@ -195,7 +195,7 @@ class Made(Quotes):
     def test_all_of_the_course_can_be_made(self):
         course = Path(__file__).parents[3]
         files = [*course.glob("0*/tests/mistakes.txt"), *course.glob("0*/*/tests/mistakes.txt"),
-                 *course.glob("common/*/mistakes.txt"), *course.glob("0*/exercise/planted.txt")]
+                 *course.glob("common/*/mistakes.txt"), course / "common/classroom/tests/mistakes.txt", *course.glob("0*/exercise/planted.txt")]
         self.assertGreater(len(files), 9)
         for file in files:
             self.assertEqual(self.awk("check", str(course), str(file)), (0, ""))
