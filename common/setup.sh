@@ -2,7 +2,7 @@
 # setup.sh run|test|plots|lint|aarch64|machines|unpack - installs what the course needs and this machine lacks.
 #
 #     run     a C17 and a C++17 compiler
-#     test    also Criterion, the test framework, and patch
+#     test    also Criterion, the test framework
 #     plots   gnuplot
 #     lint    that of test; clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
 #     aarch64 a compiler for processors of that kind, and qemu to run what it makes
@@ -95,7 +95,6 @@ case $need in test | lint | unpack)
 Test(a, b) {}' -lcriterion ||
         lacks 'libcriterion-dev' 'criterion-devel' criterion criterion \
             'Criterion, which the tests are written in'
-    has patch || lacks patch patch patch gpatch 'patch, which makes the wrong versions to be rejected'
     ;;
 esac
 case $need in plots)

@@ -2,6 +2,8 @@
  * The whole forward pass: every size, every option of the chapter, and the two forms of attention
  * against each other.
  */
+#define _DEFAULT_SOURCE  // MAP_ANONYMOUS
+#define _DARWIN_C_SOURCE
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/standard_attention.h"
 #include "common/check/tolerance.h"
@@ -10,6 +12,7 @@
 #include "common/tests/test.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 enum {
     OPTIONS = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT |
@@ -78,6 +81,27 @@ TEST(standard_attention, agrees_with_the_reference)
     forward_forms.without_lse = true;
     assert_forward_with_options(standard_of_all_heads,
                                 WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS);
+}
+
+/* The second head's keys begin at element 2^31. Only the first of them is read, so of these 8 GB a page is really there. */
+TEST(flash_no_tiling, finds_a_head_that_begins_at_element_2_to_the_31)
+{
+    struct attention p = attention_of(1, 2, 2, 1, (size_t)1 << 23, 256);
+    p.causal = p.top_left = true;  // the only query attends to the first key
+    const size_t first = p.Nk * p.d, bytes = (first + p.d) * sizeof(float);
+    float *K = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (K == MAP_FAILED)
+        cr_skip_test("no address space of 8 GB here");
+    float Q[512], o[256];
+    for (size_t k = 0; k < 256; k++) {
+        Q[256 + k] = 1.0f;
+        K[first + k] = (float)k;
+    }
+    flash_no_tiling_row(&p, Q, K, K, 0, 1, 0, o, NULL);
+    for (size_t k = 0; k < 256; k++)
+        cr_assert(o[k] == (float)k, "element %zu is %g, expected %zu", k, (double)o[k], k);
+    munmap(K, bytes);
 }
 
 TEST(flash_no_tiling, gives_the_output_that_came_with_the_real_input)

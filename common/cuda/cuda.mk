@@ -3,8 +3,7 @@
 # Threads under a race detector.
 .PHONY: racecheck-05 racecheck-07
 racecheck-05: setup-run
-	@sh common/tools/racecheck.sh 05_flash_tiled_cpu \
-	    05_flash_tiled_cpu/tests/mutants/threads_share_a_tile.patch \
+	@sh common/tools/racecheck.sh 05_flash_tiled_cpu threads_share_a_tile \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(LIBRARY)
 
 # Chapter 05 and the CUDA emulator as another kind of processor runs them.
@@ -80,7 +79,7 @@ gpu-results:
 	$(SUBMAKE) plots
 
 racecheck-07: setup-run
-	@sh common/tools/racecheck.sh 07_backward 07_backward/tests/mutants/turn_not_awaited.patch \
+	@sh common/tools/racecheck.sh 07_backward turn_not_awaited \
 	    07_backward/program/forward.c $(EARLIER_07) $(LIBRARY)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
 	@sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward

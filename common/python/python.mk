@@ -64,7 +64,8 @@ test-python: setup-test
 # Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
 HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(subst ','\'',$(PYTHON))'; . common/python/find.sh; echo "$$python")
-PYTHON_MUTANTS := $(patsubst common/python/mutants/%.patch,$(RESULTS)/python.%,$(wildcard common/python/mutants/*.patch))
+PYTHON_NAMES   := $(call mistakes_of,common/python/mistakes.txt)
+PYTHON_MUTANTS := $(PYTHON_NAMES:%=$(RESULTS)/python.%)
 PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
 .PHONY: $(RESULTS_python) library-for-tests
@@ -72,8 +73,8 @@ library-for-tests:
 	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
 $(RESULTS)/python: library-for-tests $(PYTHON_PROGRAMS)
 	$(PYTHON_TEST)
-$(PYTHON_MUTANTS): $(RESULTS)/python.%: common/python/mutants/%.patch library-for-tests $(PYTHON_PROGRAMS)
-	$(PYTHON_TEST) $< $(BUILD)/mutants/$(@F)
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: library-for-tests $(PYTHON_PROGRAMS)
+	$(PYTHON_TEST) $* $(BUILD)/mutants/$(@F)
 
 #!
 #! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/

@@ -1,10 +1,10 @@
 #!/bin/sh
-# test.sh RESULT [PATCH FOLDER] - the tests of the library and of flash.py.
+# test.sh RESULT [NAME FOLDER] - the tests of the library and of flash.py.
 #
-# Leaves "passed failed skipped" in RESULT. With a PATCH, a wrong version, it makes a copy in FOLDER, builds
-# what has changed, and demands that each test that the patch names in its "Caught by:" line fails. Without
+# Leaves "passed failed skipped" in RESULT. With a NAME of mistakes.txt it makes a copy in FOLDER, builds
+# what has changed, and demands that each test after its "Caught by:" fails. Without
 # an interpreter that has NumPy the tests are skipped. MAKE and BUILD come from the Makefile.
-result=$1 patch=$2 folder=$3
+result=$1 wrong=$2 folder=$3
 name=$(basename "$result") log=$result.log
 export PYTHONDONTWRITEBYTECODE=1
 export OMP_WAIT_POLICY=passive  # as in run_tests.sh
@@ -14,7 +14,7 @@ rm -f "$result"
 
 if [ -z "$python" ]; then
     echo "0 0 0" >"$result"
-    [ -n "$patch" ] && exit 0
+    [ -n "$wrong" ] && exit 0
     printf '%-32s %4d passed, 0 failed, 1 skipped\n    skipped: python: no python3 with NumPy here\n' "$name" 0
     echo "0 0 1" >"$result"
     exit 0
@@ -22,7 +22,7 @@ fi
 limit=$(command -v timeout || command -v gtimeout) && limit="$limit 600"
 here=$PWD
 
-if [ -z "$patch" ]; then
+if [ -z "$wrong" ]; then
     # shellcheck disable=SC2086
     $limit "$python" common/python/test_flash.py "$result" >"$log" 2>&1
     status=$?
@@ -47,14 +47,15 @@ verdict() {  # status, text
     [ "$1" -eq 0 ] || tail -n 20 "$log" | sed 's/^/    /'
     exit "$1"
 }
-named=$(sed -n 's/^Caught by: *//p' "$patch" | tr ',' ' ')
-[ -n "$named" ] || verdict 1 "names no test that catches it"
 rm -rf "$folder"
-mkdir -p "$folder/build/library"
+mkdir -p "$folder/build/library" "$folder/mistakes"
+awk -f common/tools/mistakes.awk split "$folder/mistakes" common/python/mistakes.txt || exit 1
+mistake=$folder/mistakes/$wrong
+named=$(sed -n 's/^Caught by: *//p' "$mistake" | tr ',' ' ')
 cp -Rp Makefile common 0* "$folder/"
-patch -s -p1 -d "$folder" <"$patch" >"$log" 2>&1 || verdict 1 "no longer applies"
+awk -f common/tools/mistakes.awk apply "$folder" "$mistake" >"$log" 2>&1 || verdict 1 "no longer applies"
 library=$here/$BUILD/libflash.so
-case $(sed -n 's|^+++ b/||p' "$patch") in
+case $(sed -n 's/^File: //p' "$mistake") in
 *.c | *.h)
     cp -Rp "$BUILD/library/obj" "$folder/build/library/obj"
     (cd "$folder" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $MAKE -s --no-print-directory library BUILD=build QUIET=1) >>"$log" 2>&1 ||

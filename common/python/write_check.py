@@ -1,13 +1,14 @@
 """What write.py writes: held against transformers, with mistakes in it, and how fast.
 
     python common/python/write_check.py check [STEP...]    # steps of 04 to 06, or these, against write_reference.json
-    python common/python/write_check.py babble             # the text of each wrong version in mutants
+    python common/python/write_check.py babble             # the text of each wrong version of write.py
     python common/python/write_check.py speed              # tokens per second of each step of chapter 05
     python common/python/write_check.py first STEP...      # seconds to the first word after 1024 tokens
 """
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -55,17 +56,20 @@ def babble(fields, weights, tokens=20):
     """Each wrong version of write.py, applied to a copy, with the weights that are there."""
     tokenizer = write.tokenizer_of(fields)
     prompt = tokenizer.encode(write.PROMPT).ids
-    patches = [None, *sorted((HERE / "mutants").glob("write_*.patch"))]
+    mistakes = [None, *re.findall("^Name: (write_.*)", (HERE / "mistakes.txt").read_text(encoding="utf-8"), re.MULTILINE)]
     print(f"{write.PROMPT} ...")
-    for patch in patches:
+    for mistake in mistakes:
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(HERE / "write.py", folder)
-            if patch:
-                subprocess.run(["patch", "-s", "-p3", "-d", folder, "-i", str(patch)], check=True)
-            wrong = runpy.run_path(f"{folder}/write.py", run_name="wrong")
+            copy = Path(folder, "common/python/write.py")
+            copy.parent.mkdir(parents=True)
+            shutil.copy(HERE / "write.py", copy)
+            if mistake:
+                subprocess.run(["awk", "-f", HERE.parent / "tools/mistakes.awk", "apply", folder, HERE / "mistakes.txt", mistake],
+                               check=True)
+            wrong = runpy.run_path(copy, run_name="wrong")
         model = wrong["Writer"](fields, weights, wrong["by_step"]("05/complete"))
         text = tokenizer.decode([token for token, _ in model.write(prompt, tokens)])
-        print(f"\n{patch.stem.removeprefix('write_') if patch else 'right'}:")
+        print(f"\n{mistake.removeprefix('write_') if mistake else 'right'}:")
         print(textwrap.indent(textwrap.fill(" ".join(text.split()), 92), "    "), flush=True)
 
 

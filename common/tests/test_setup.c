@@ -17,7 +17,7 @@ static const char MACHINE[] =
     "tool() { printf '#!/bin/sh\\n%s\\n' \"$2\" >$1; chmod +x $1; }\n"
     "tool cc 'for a; do case $a in *try.c) while read -r line; do case $line in "
     "*criterion*) exit 1 ;; esac; done <\"$a\" ;; esac; done'\n"
-    "tool c++ ''; tool patch ''; tool id 'echo 1000'\n"
+    "tool c++ ''; tool id 'echo 1000'\n"
     "tool apt-get 'case $1 in -s) printf \"Inst %s (2 Debian [all])\\n\" libone libtwo; echo Conf "
     "libone;; "
     "--print-uris) echo \"'\"'\"'http://d/t.deb'\"'\"' libtwo_2_all.deb 9\";; "

@@ -39,8 +39,11 @@ $(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
 # Where the tests themselves are asked for too they come first, and a copy need not run them again.
 TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
-MUTANTS_$2 := $$(patsubst $1/tests/mutants/%.patch,$(RESULTS)/$1.%,$$(wildcard $1/tests/mutants/*.patch))
-$$(MUTANTS_$2): $(RESULTS)/$1.%: $1/tests/mutants/%.patch | $(RESULTS)/$1.unharmed
+NAMES_$2 := $$(call mistakes_of,$1/tests/mistakes.txt)
+MUTANTS_$2 := $$(NAMES_$2:%=$(RESULTS)/$1.%)
+$$(NAMES_$2:%=$(BUILD)/mistakes/$1/%): $(BUILD)/mistakes/$1.split
+	@:
+$$(MUTANTS_$2): $(RESULTS)/$1.%: $(BUILD)/mistakes/$1/% | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
                     $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
@@ -49,7 +52,7 @@ $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
 	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
-	    sh common/tools/mutant.sh $1 '$$(filter %.patch,$$^)' $$@ $(BUILD)/mutants/$$(@F)
+	    sh common/tools/mutant.sh $1 '$$(filter $(BUILD)/mistakes/%,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 
 RESULTS_tests   += $(RESULTS)/$1
 RESULTS_witness += $$(if $$(HAS_WITNESS_$2),$(RESULTS)/$1-witness)

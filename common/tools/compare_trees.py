@@ -94,15 +94,15 @@ def tables(tree):
 def mistakes(tree):
     found = collections.Counter()
     with tempfile.TemporaryDirectory() as work:
-        for path in find(tree, '.patch'):
-            head, _, rest = read(path).partition('--- a/')
+        for path, entry in ((p, e) for p in find(tree, 'mistakes.txt') for e in re.split('(?m)^(?=Name: )', read(p))[1:]):
+            head = re.sub(r'^(File: |[-+ ]).*\n', '', entry, flags=re.M)
             wrong = []
-            for name in re.findall(r'^\+\+\+ b/(\S+)', rest, re.M):
+            for name in re.findall(r'^File: (\S+)', entry, re.M):
                 copy = os.path.join(work, name)
                 os.makedirs(os.path.dirname(copy), exist_ok=True)
                 shutil.copyfile(os.path.join(tree, name), copy)
                 wrong.append(copy)
-            subprocess.run(['patch', '-s', '-p1', '-F0', '-d', work, '-i', os.path.abspath(path)], check=True)
+            subprocess.run(['awk', '-f', 'common/tools/mistakes.awk', 'apply', work, path, head.split()[1]], check=True)
             text = '\n'.join('\n'.join(sorted_includes(plain(read(copy)))) for copy in wrong)
             found[chapter_of(tree, path), os.path.basename(path), plain(head), (text,)] += 1
     return found

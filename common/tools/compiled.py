@@ -303,31 +303,32 @@ def orders(chapter):
 
 
 def wrong_orders():
-    """Patches that make a kernel wrong in a way that only its machine code shows."""
-    return [patch for chapter in ("06", "07")
-            for patch in sorted((nvidia.home_of(chapter) / "tests/mutants/machine_code").glob("*.patch"))]
+    """Mistakes that only a kernel's machine code shows: the file, and the name in it."""
+    files = [nvidia.home_of(chapter) / "tests/mistakes.txt" for chapter in ("06", "07")]
+    return [(file, name) for file in files for name in
+            re.findall(r"^Name: (\S+)\n(?:[A-Z].*\n)*?Caught by: make cuda-check$", file.read_text(), re.MULTILINE)]
 
 
-def accepted(patch):
-    """Compiles a wrong version of the kernel that the patch's name begins with, bfloat16 and d = 64 alone; "" if that is
+def accepted(file, name):
+    """Compiles a wrong version of the kernel that its name begins with, bfloat16 and d = 64 alone; "" if that is
     rejected, else why not."""
-    folder = nvidia.BUILD / "wrong" / patch.stem
+    folder = nvidia.BUILD / "wrong" / name
     shutil.rmtree(folder, ignore_errors=True)
-    kernel = patch.parents[3] / "kernels/3_hopper" / f"{patch.stem.split('_')[0]}.cu"
+    kernel = file.parents[1] / "kernels/3_hopper" / f"{name.split('_')[0]}.cu"
     source, parts = folder / kernel, kernel.parent.parent / "parts"
     shutil.copytree(parts, folder / parts)
     source.parent.mkdir(parents=True)
     shutil.copy(kernel, source)
-    nvidia.output_of("patch", "-s", "-p1", "-F", "0", "-d", folder, "-i", patch.resolve())
+    nvidia.output_of("awk", "-f", "common/tools/mistakes.awk", "apply", folder, file, name)
     source.write_text(source.read_text().replace("TENSOR_LAUNCH(launch, p, a, stream);",
                                                  "launch<__nv_bfloat16, 64>(p, a, stream);"))
     nvidia.output_of(nvidia.NVCC, "-std=c++17", "-O3", "-lineinfo", f"-I{folder}", "-I.",
                      "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-o", folder / "cubin", source)
-    file = nvidia.File(source.stem, "3_hopper", nvidia.source_of(source), source.with_suffix(""))
+    compiled = nvidia.File(source.stem, "3_hopper", nvidia.source_of(source), source.with_suffix(""))
     functions = nvidia.functions(folder / "cubin")
     if len(functions) != 1:
-        return f"{patch}: {len(functions)} kernels, expected 1"
-    return "" if order_wrong(file, functions) else f"{patch}: its machine code is not rejected"
+        return f"{file}: {name}: {len(functions)} kernels, expected 1"
+    return "" if order_wrong(compiled, functions) else f"{file}: {name}: its machine code is not rejected"
 
 
 def all_functions(files, gpus):

@@ -121,7 +121,7 @@ def order():
         print("skipped: the order in machine code: no nvcc here")
         return 0
     try:
-        wrong = compiled.orders("06") + compiled.orders("07") + list(filter(None, map(compiled.accepted, compiled.wrong_orders())))
+        wrong = compiled.orders("06") + compiled.orders("07") + [why for wrong in compiled.wrong_orders() if (why := compiled.accepted(*wrong))]
     except nvidia.Missing as missing:
         print(f"skipped: the order in machine code: {missing}")
         return 0

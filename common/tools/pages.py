@@ -52,6 +52,10 @@ def links(pages):
                 file = page.path.parent / name if name else page.path
                 if not link or not file.exists():
                     yield f"{page.path}:{number}: there is no {link}"
+                elif re.fullmatch("L[0-9]+(-L[0-9]+)?", heading) and file.suffix != ".md":
+                    last = int(heading.split("L")[-1])
+                    if last > file.read_bytes().count(b"\n"):
+                        yield f"{page.path}:{number}: {link}: that file has no line {last}"
                 elif heading and (not file.is_file() or heading not in headings(file)):
                     yield f"{page.path}:{number}: {link}: that page has no such heading"
 

@@ -64,24 +64,25 @@ def diff(arguments):
     return differences(lesson(old, start_old), lesson(new, start_new), moved)
 
 
-def patches(chapter):
-    folder = Path(chapter, "tests", "mutants")
-    found = sorted(folder.glob("*.patch")) + sorted(folder.glob("machine_code/*.patch"))
+class Mistake:
+    """An entry of a mistakes.txt: where it begins and ends, its fields, the lines that are removed and added."""
+    def __init__(self, file, text, begin):
+        self.file, self.text, self.begin, self.end = file, text, begin, begin + text.rstrip("\n").count("\n")
+        self.fields = dict(re.findall(r"^([A-Z][a-z ]*): *(.*)", text, re.MULTILINE))
+        self.lines = re.findall(r"^[-+].*\S.*", text, re.MULTILINE)
+        for name in ("Symptom", "Fix", "Caught by", "File", *(["Theme"] if "Seen in" in self.fields else [])):
+            if not self.fields.get(name):
+                raise Failed(f"{file}:{begin}: {self.fields['Name']}: expected a line '{name}: …'")
+
+
+def mistakes_of(chapter):
+    file, at, found = Path(chapter, "tests", "mistakes.txt"), 1, []
+    for text in re.split("(?m)^(?=Name: )", file.read_text(encoding="utf-8") if file.exists() else ""):
+        if text.startswith("Name: "):
+            found.append(Mistake(file, text, at))
+        at += text.count("\n")
     if not found:
-        raise Failed(f"{chapter}: expected a chapter with wrong versions (tests/mutants/*.patch)")
-    return found
-
-
-def fields(patch):
-    """What its head has: name -> text. Of several lines with one name it is the first."""
-    found = {}
-    for line in patch.read_text(encoding="utf-8").splitlines():
-        field = re.match("(Symptom|Seen in|Theme|Fix|Caught by): *(.*)", line)
-        if field:
-            found.setdefault(field[1], field[2])
-    for name in ("Symptom", "Fix", "Caught by", *(["Theme"] if found.get("Seen in") else [])):
-        if not found.get(name):
-            raise Failed(f"{patch}: expected a line '{name}: …'")
+        raise Failed(f"{chapter}: expected a chapter with wrong versions (tests/mistakes.txt)")
     return found
 
 
@@ -100,18 +101,33 @@ def cell(text):
     return "".join(parts)
 
 
-def row(patch, found, *names):
-    """A wrong version as a row of a table: these fields, and the first test that rejects it."""
-    texts = " | ".join(cell(found[name]) for name in names)
-    return f"| [`{patch.stem}`](../../{patch}) | {texts} | `{found['Caught by'].split(',')[0]}` |"
+MOST_LINES = 6  # of a mistake in the catalogue
+
+
+def code(mistake):
+    """A mistake's lines as a table's cell, as far to the left as they come."""
+    if len(mistake.lines) > MOST_LINES:
+        return f"{len(mistake.lines)} lines"
+    indent = min(len(line[1:]) - len(line[1:].lstrip()) for line in mistake.lines)
+    spans = []
+    for line in mistake.lines:
+        text = re.sub(r"(\S)  +", r"\1  ", line[1 + indent:]).replace("|", r"\|")
+        spans.append(f"`` {line[0]} {text} ``" if "`" in text else f"`{line[0]} {text}`")
+    return "<br>".join(spans)
+
+
+def row(mistake, *names):
+    """A wrong version as a row of a table: its name and its lines, these fields, and the first test that rejects it."""
+    texts = " | ".join(cell(mistake.fields[name]) for name in names)
+    name = f"[`{mistake.fields['Name']}`](../../{mistake.file}#L{mistake.begin}-L{mistake.end})"
+    return f"| {name}<br>{code(mistake)} | {texts} | `{mistake.fields['Caught by'].split(',')[0]}` |"
 
 
 def seen(*chapters):
     themes = {}
-    for patch in (patch for chapter in chapters for patch in patches(chapter)):
-        found = fields(patch)
-        if found.get("Seen in"):
-            themes.setdefault(found["Theme"], []).append(row(patch, found, "Symptom", "Seen in", "Fix"))
+    for mistake in (mistake for chapter in chapters for mistake in mistakes_of(chapter)):
+        if "Seen in" in mistake.fields:
+            themes.setdefault(mistake.fields["Theme"], []).append(row(mistake, "Symptom", "Seen in", "Fix"))
     for theme, rows in themes.items():
         yield from ("", f"### {theme}", "")
         yield "| wrong version | what one sees | seen in | what puts it right | caught by |"
@@ -121,23 +137,19 @@ def seen(*chapters):
 def mistakes(chapter):
     yield "| wrong version | what one sees | what puts it right | caught by |"
     yield "|---|---|---|---|"
-    for patch in patches(chapter):
-        found = fields(patch)
-        if not found.get("Seen in"):
-            yield row(patch, found, "Symptom", "Fix")
+    yield from (row(mistake, "Symptom", "Fix") for mistake in mistakes_of(chapter) if "Seen in" not in mistake.fields)
 
 
 def barriers(chapter):
     yield "| without the barrier where | in | wrong results | four orders | race detector |"
     yield "|---|---|---|---|---|"
-    for patch in patches(chapter):
-        text = patch.read_text(encoding="utf-8")
-        removed = re.search(r"^-.*__syncthreads\(\);(?: *// *(.*))?", text, re.MULTILINE)
-        moved = re.search(r"^\+.*__syncthreads\(\);", text, re.MULTILINE)
+    for mistake in mistakes_of(chapter):
+        removed = re.search(r"^-.*__syncthreads\(\);(?: *// *(.*))?", mistake.text, re.MULTILINE)
+        moved = re.search(r"^\+.*__syncthreads\(\);", mistake.text, re.MULTILINE)
         if removed and not moved:
-            file = re.search("^--- a/.*/(.*)", text, re.MULTILINE)[1]
-            caught = (re.search(f"^Caught by:.*::{test}", text, re.MULTILINE) for test in RACE_TESTS)
-            yield f"| {removed[1] or ''} | `{file}` | {' | '.join('yes' if yes else '–' for yes in caught)} |"
+            caught = (f"::{test}" in mistake.fields["Caught by"] for test in RACE_TESTS)
+            yield (f"| {removed[1] or ''} | `{Path(mistake.fields['File']).name}` | "
+                   f"{' | '.join('yes' if yes else '–' for yes in caught)} |")
 
 
 def main(arguments):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# racecheck.sh CHAPTER PLANTED SOURCE... - runs CHAPTER/tests/race.c under clang's ThreadSanitizer.
+# racecheck.sh CHAPTER MISTAKE SOURCE... - runs CHAPTER/tests/race.c under clang's ThreadSanitizer.
 #
-# It must find nothing there, and it must find the race that the patch PLANTED plants, or it cannot see.
+# It must find nothing there, and it must find the race that MISTAKE of CHAPTER/tests/mistakes.txt plants, or it cannot see.
 # Needs clang and its OpenMP with archer, which tells the sanitizer what OpenMP's barriers order; gcc's
 # does not know and gives false alarms. Where they are missing: 77, and which package has them.
 chapter=$1 planted=$2
@@ -37,11 +37,11 @@ fi
 echo "$chapter: no race; $(cat "$work/log")"
 
 cp -R "$chapter" "$work/"
-patch -s -p1 -d "$work" <"$planted" || exit 1
+awk -f common/tools/mistakes.awk apply "$work" "$chapter/tests/mistakes.txt" "$planted" || exit 1
 build "$work" "$@"
 for _ in 1 2 3 4 5 6 7 8 9 10; do  # on a busy machine one thread may do all the work before another begins
     if races; then
-        echo "$(basename "$planted" .patch): the planted race is found"
+        echo "$planted: the planted race is found"
         exit 0
     fi
 done

@@ -24,6 +24,13 @@ TEST_FLAGS = -Icommon/tests/alone
 TEST_LIBS  = -lm
 TEST_TOOLS += $(OBJ)/common/tests/alone/alone.o
 endif
+# Each entry of a mistakes.txt becomes a file of its own, which changes only when the entry does.
+mistakes_of = $(shell sed -n 's/^Name: //p' $(wildcard $1) /dev/null)
+$(BUILD)/mistakes/%.split: %/tests/mistakes.txt common/tools/mistakes.awk
+	@mkdir -p $(BUILD)/mistakes/$*
+	$(AT)awk -f common/tools/mistakes.awk split $(BUILD)/mistakes/$* $<
+	@touch $@
+
 WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)STUDENT=$(STUDENT) sh common/tools/run_tests.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # machines.sh BUILD - tests attention across machines on 2, 3 and 5 ranks of this one, and that wrong versions are rejected.
 #
-# A case is a function below. It runs the programs in $programs, and fails where one of its commands does. Each patch in mutants/
+# A case is a function below. It runs the programs in $programs, and fails where one of its commands does. Each entry of mistakes.txt
 # is applied to a copy, and the case that it names must fail with it. `make machines` calls this, with what to compile by in CC,
 # FLAGS, LIBS and OBJ, and what else to link in STEPS.
 build=$1
@@ -174,8 +174,8 @@ cases='merge_op merge_unsaid forward backward forward_late backward_late same_bi
 
 # ---- wrong --------------------------------------------------------------------------------------
 
-# The programs made from a copy to which the patch is applied; what it does not change is as it was.
-wrong_programs() {  # patch
+# The programs made from a copy with the mistake in it; what it does not change is as it was.
+wrong_programs() {  # mistake
     copy=$folder/copy programs=$folder/copy/build
     rm -rf "$copy"
     mkdir -p "$programs"
@@ -183,7 +183,7 @@ wrong_programs() {  # patch
         mkdir "$copy/$chapter"
         cp -R $chapter/machines "$copy/$chapter/"
     done
-    patch -s -p1 -F 0 -d "$copy" <"$1" || return
+    awk -f common/tools/mistakes.awk apply "$copy" "$1" || return
     for program in 05_ring 07_ring; do
         objects=''
         for source in 05_flash_tiled_cpu/machines/program/*.c 05_flash_tiled_cpu/machines/ring.c 07_backward/machines/ring.c \
@@ -216,10 +216,11 @@ result() {  # name, right?
 for case in $cases; do
     if $case >"$folder/log" 2>&1; then result "$case" yes; else result "$case" no; fi
 done
-for patch in "$here"/mutants/*.patch; do
-    name=$(basename "$patch" .patch)
-    named=$(sed -n 's/^Caught by: *//p' "$patch")
-    if ! wrong_programs "$patch" >"$folder/log" 2>&1; then
+mkdir "$folder/mistakes" && awk -f common/tools/mistakes.awk split "$folder/mistakes" "$here/mistakes.txt" || exit 2
+for mistake in "$folder"/mistakes/*; do
+    name=${mistake##*/}
+    named=$(sed -n 's/^Caught by: *//p' "$mistake")
+    if ! wrong_programs "$mistake" >"$folder/log" 2>&1; then
         result "$name" no
     elif case " $(echo "$cases" | tr '\n' ' ') " in *" $named "*) false ;; esac; then
         echo "there is no case '$named'" >"$folder/log"

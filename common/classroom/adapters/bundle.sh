@@ -31,7 +31,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$kind/course"
 case $folder in 06_* | 07_*) kernels=none ;; *) kernels=06_flash_tiled_cuda ;; esac
-tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude=mutants \
+tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude=mistakes.txt \
     Makefile LICENSE common 0[1-7]_* | (cd "$work/$kind/course" && tar -xf -)
 for file in "$here/$kind"/*; do
     sed "s/@CHAPTER@/$folder/; s/@PART@/$part/; s/@SEED@/$seed/" "$file" >"$work/$kind/$(basename "$file")"

@@ -4,8 +4,8 @@
 # grade_tests.sh wrong CHAPTER                   - the names of these wrong versions
 #
 # SUBMISSION is a folder or an archive that has CHAPTER/tests/test_mine.c, perhaps in another folder, or a folder with
-# such an archive in it. Wrong versions that only the instrumented build can tell from the right one are left out; and where
-# a chapter has steps, which its exercise is about, those of its kernels and of its program.
+# such an archive in it. Wrong versions that only the instrumented build can tell from the right one, or tests with more
+# memory, are left out; and where a chapter has steps, which its exercise is about, those of its kernels and of its program.
 #
 # The tests are compiled and run by a user who owns nothing, as confine.c does it: with a folder as their whole file
 # system, in which nothing lasts from one version to the next, with no network, and with limits. No path and no word
@@ -78,10 +78,13 @@ if [ "$1" = submission ]; then
 fi
 
 if [ "$1" = wrong ]; then
-    for patch in "$2"/tests/mutants/*.patch; do
-        [ ! -d "$2/steps" ] || grep -q -e '^+++ b/[^/]*/steps/' -e '^+++ b/[^/]*/fast/' "$patch" || continue
-        sed -n 's/^Caught by: *//p' "$patch" | tr ', ' '\n\n' |
-            grep -v -e '^witness::' -e '::leave_no_race$' -e '^banks::' -e '^count::of_every' -e '^$' >/dev/null && basename "$patch" .patch
+    mkdir -p "$build/mistakes/$2"
+    awk -f common/tools/mistakes.awk split "$build/mistakes/$2" "$2/tests/mistakes.txt" || exit 2
+    for name in $(sed -n 's/^Name: //p' "$2/tests/mistakes.txt"); do
+        mistake=$build/mistakes/$2/$name
+        [ ! -d "$2/steps" ] || grep -q -e '^File: [^/]*/steps/' -e '^File: [^/]*/fast/' "$mistake" || continue
+        sed -n 's/^Caught by: *//p' "$mistake" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '::leave_no_race$' -e '^banks::' \
+            -e '^count::of_every' -e 2_to_the_31 -e '^make$' -e '^cuda-check$' -e '^$' >/dev/null && echo "$name"
     done
     exit 0
 fi
@@ -140,7 +143,7 @@ if [ "$1" = one ]; then
     chapter=$2 work=$3
     ! grep -q '^fails right ' "$work/verdicts" 2>/dev/null || exit 0  # no points any more
     name=$(sed -n "${4}p" "$work/versions")
-    folder=$work/$4 patch=$chapter/tests/mutants/$name.patch version=$build/grader/versions/$chapter/$name
+    folder=$work/$4 mistake=$build/mistakes/$chapter/$name version=$build/grader/versions/$chapter/$name
     new=$version.$$
     trap 'rm -rf "$new"; exit 2' INT TERM HUP  # what is interrupted has no verdict
     mkdir "$folder"
@@ -207,10 +210,10 @@ if [ "$1" = one ]; then
         done
     }
     # shellcheck disable=SC2086  # a list of words
-    is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$patch" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
+    is_kept() { [ -f "$version/verdict" ] && [ -z "$(find "$mistake" $TESTS common/tools/mutant.sh -newer "$version/verdict")" ]; }
     # Builds a version with the tests that are handed out, and stops there, for the tool finds none of the name that it asks
     # for. What is left of it is its objects, and the words that link them.
-    make_version() {  # patch, folder
+    make_version() {  # mistake, folder
         mkdir -p "$2"
         as_it_is=$CC
         LINKER="sh $0 link $2 $LINKER" ASSEMBLER=$as_it_is CC="sh $0 compile $as_it_is" CXX="sh $0 compile $CXX" WITNESS='' \
@@ -222,23 +225,22 @@ if [ "$1" = one ]; then
         { $as_it_is -r -nostdlib $apart "$2"/copy/*.o -o "$2/unused.o" && objcopy -w --localize-symbol='*' "$2/unused.o"; } 2>/dev/null || rm -f "$2/unused.o"
         words=$(sed "s|$new|$version|g" "$2/link") && echo "$words" >"$2/link"
     }
-    # A patch of the same files that adds an empty line to each.
+    # One of the same files that adds an empty line to each.
     harmless() {
-        echo 'Caught by: mine::none'
-        sed -n 's|^+++ b/||p' "$patch" | while read -r file _; do
-            last=$(wc -l <"$file")
-            printf -- '--- a/%s\n+++ b/%s\n@@ -%d,1 +%d,2 @@\n %s\n+\n' "$file" "$file" "$last" "$last" "$(tail -n 1 "$file")"
+        printf 'Name: harmless\nCaught by: mine::none\n'
+        for file in $(sed -n 's/^File: //p' "$mistake" | sort -u); do
+            echo "File: $file" && sed 's/^/ /' "$file" && echo +
         done
     }
     if [ "$name" = right ]; then
         version=$work
     elif ! is_kept; then
-        sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$patch" >"$folder/patch"
-        make_version "$folder/patch" "$new"
+        sed -e 's/^Caught by:.*/Caught by: mine::none/' -e '/^Tried in:/d' "$mistake" >"$folder/mistake"
+        make_version "$folder/mistake" "$new"
         run handed_out 20
         if [ "$(cat "$folder/handed_out.verdict")" = 'exited 0' ]; then
-            harmless >"$folder/patch"
-            make_version "$folder/patch" "$new/right"
+            harmless >"$folder/mistake"
+            make_version "$folder/mistake" "$new/right"
         fi
         cp "$folder/handed_out.verdict" "$new/verdict"
         is_kept || { rm -rf "$version" && mv "$new" "$version"; }  # unless others were faster
@@ -255,7 +257,7 @@ if [ "$1" = one ]; then
     echo "$verdict" >>"$work/verdicts"
     [ "$name" != right ] || exit 0
     erase
-    case $verdict in passes*) echo "    not rejected$again: $(sed -n 's/^Symptom: *//p' "$patch")  ($name)" ;; esac
+    case $verdict in passes*) echo "    not rejected$again: $(sed -n 's/^Symptom: *//p' "$mistake")  ($name)" ;; esac
     [ ! -t 2 ] || printf '%d of %d wrong versions' "$(grep -vc ' right ' "$work/verdicts")" "$(grep -vxc right "$work/versions")" >&2
     exit 0
 fi

@@ -181,8 +181,7 @@ for tool in sh sed awk grep mktemp rm cat printf make dirname basename getconf c
 done
 printf '#!/bin/sh\nfor a; do case $a in *try.c) grep -q criterion "$a" && exit 1 ;; esac; done\nPATH=%s exec %s "$@"\n' "$PATH" "${CC:-cc}" >"$work/bin/cc"
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/c++"
-cp "$work/bin/c++" "$work/bin/patch"
-chmod +x "$work/bin/cc" "$work/bin/c++" "$work/bin/patch"
+chmod +x "$work/bin/cc" "$work/bin/c++"
 (cd "$starter" && PATH="$work/bin" CC=cc CXX=c++ sh common/setup.sh test) >"$said" 2>&1 && complain 'a missing Criterion is not noticed'
 grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(cat "$said")"
 (cd "$starter" && PATH="$work/bin" CC=cc CXX='c++ -w' sh common/setup.sh run) >"$said" 2>&1 || complain "of a compiler with an option it is said: $(cat "$said")"
@@ -245,11 +244,13 @@ EARLIER=$EARLIER_06 sh $here/starter/starter.sh 06_flash_tiled_cuda "$bugs" bugs
 # shellcheck disable=SC2046  # names
 python3 common/tools/course.py pages --only links $(find "$bugs" -name '*.md') >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
-    (cd "$bugs" && patch -s -p1 --dry-run <06_flash_tiled_cuda/exercise/planted/$bug.patch) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+    for go in apply undo; do
+        (cd "$bugs" && awk -f common/tools/mistakes.awk $go . 06_flash_tiled_cuda/exercise/planted.txt $bug) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+    done
     grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
 done
 mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
-(cd "$bugs" && patch -s -p1 <06_flash_tiled_cuda/exercise/planted/1.patch)
+(cd "$bugs" && awk -f common/tools/mistakes.awk apply . 06_flash_tiled_cuda/exercise/planted.txt 1)
 (cd "$bugs" && MAKEFLAGS='' make -s help) | grep -q '^make racecheck-06 ' || complain 'bugs: make help does not tell of racecheck-06'
 (unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"

@@ -1,6 +1,8 @@
 """What pages quote: the difference of two lessons, and the wrong versions as tables."""
 import contextlib
 import io
+import os
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -8,27 +10,25 @@ from folder import InAFolder  # the tools are found then too
 
 import quotes
 
-PATCH = """Symptom: a < b_c | d, off by **one**
+MISTAKE = """Name: {}
+Symptom: a < b_c | d, off by **one**
 Seen in: (https://a.org/b_c*d) by x_y
 Theme: Ends
 Fix: start at 0
 Caught by: flash::first, flash::second
-Caught by: witness::third
-
---- a/03_x/kernels/f.cu
-+++ b/03_x/kernels/f.cu
-@@ -1 +1 @@
+File: 03_x/kernels/f.cu
 -{}
 +{}
+
 """
-BARRIER = PATCH.replace("flash::first", "cuda::agrees_with_the_reference_at_64").replace("flash::second",
-                                                                                   "cuda::leave_no_race")
+BARRIER = MISTAKE.replace("flash::first", "cuda::agrees_with_the_reference_at_64").replace("flash::second",
+                                                                                       "cuda::leave_no_race")
 
 
 class Quotes(InAFolder):
     def setUp(self):
         super().setUp()
-        Path("03_x/tests/mutants").mkdir(parents=True)
+        Path("03_x/tests").mkdir(parents=True)
 
     def said(self, *arguments):
         """The status, standard output, standard error."""
@@ -95,46 +95,110 @@ class Diff(Quotes):
 
 
 class Tables(Quotes):
-    def table(self, name, patches):
-        for stem, text in patches.items():
-            Path(f"03_x/tests/mutants/{stem}.patch").write_text(text)
+    def write(self, *mistakes):
+        Path("03_x/tests/mistakes.txt").write_text("# Wrong versions.\n\n" + "".join(mistakes))
+
+    def table(self, name, *mistakes):
+        self.write(*mistakes)
         status, out, err = self.said(name, "03_x")
         self.assertEqual((status, err), (0, ""))
         headings, line, *rows = out.splitlines()
         self.assertEqual(line, "|" + "---|" * (headings.count("|") - 1))
-        self.assertEqual({row.count(" |") for row in rows}, {headings.count(" |")})
         return rows
 
     def test_a_mistake_is_a_row_and_one_seen_in_public_is_a_row_of_its_theme(self):
         a = r"a \< b\_c \| d, off by \*\*one\*\*"
-        self.assertEqual(self.table("mistakes", {"b": PATCH, "a": PATCH.replace("Seen in", "Elsewhere")}),
-                         [rf"| [`a`](../../03_x/tests/mutants/a.patch) | {a} | start at 0 | `flash::first` |"])
-        for name, theme in (("a", "Begins"), ("c", "Ends")):
-            Path(f"03_x/tests/mutants/{name}.patch").write_text(PATCH.replace("Theme: Ends", f"Theme: {theme}"))
+        first = MISTAKE.format("a", "  x |= y;", "    x += `y`;").replace("Seen in: (https", "Tried in: (https")
+        first = first.replace("Theme: Ends\n", "")
+        others = [MISTAKE.format(name, "x", "y") for name in "bcd"]
+        others[1] = others[1].replace("Theme: Ends", "Theme: Begins")
+        self.assertEqual(self.table("mistakes", first, *others),
+                         [rf"| [`a`](../../03_x/tests/mistakes.txt#L3-L10)<br>`- x \|= y;`<br>``` +   x += `y`; ``` | {a} | "
+                          "start at 0 | `flash::first` |".replace("```", "``")])
         status, out, err = self.said("seen", "03_x", "03_x")
         self.assertEqual((status, err), (0, ""))
         titles = [line for line in out.splitlines() if line.startswith("#") or line.startswith("| [")]
-        rows = [rf"| [`{name}`](../../03_x/tests/mutants/{name}.patch) | {a} | ([a.org](https://a.org/b_c*d)) by x\_y "
-                "| start at 0 | `flash::first` |" for name in "abc"]
+        rows = [rf"| [`{name}`](../../03_x/tests/mistakes.txt#L{at}-L{at + 8})<br>`- x`<br>`+ y` | {a} "
+                r"| ([a.org](https://a.org/b_c*d)) by x\_y | start at 0 | `flash::first` |"
+                for name, at in zip("bcd", (12, 22, 32))]
         self.assertEqual([quotes.link(f"https://{a}") for a in ("github.com/a/b/pull/3", "arxiv.org/abs/12.3")],
                          ["[#3](https://github.com/a/b/pull/3)", "[arXiv 12.3](https://arxiv.org/abs/12.3)"])
-        self.assertEqual(titles, ["### Begins", rows[0], rows[0], "### Ends", *rows[1:], *rows[1:]])
+        self.assertEqual(titles, ["### Ends", rows[0], rows[2], rows[0], rows[2], "### Begins", rows[1], rows[1]])
+
+    def test_a_mistake_of_many_lines_is_only_linked(self):
+        rows = self.table("mistakes", MISTAKE.format("a", "x", "\n+".join("abcdef")).replace("Seen in", "Tried in"))
+        self.assertIn("#L3-L16)<br>7 lines |", rows[0])
 
     def test_a_barrier_is_a_row_with_the_tests_that_reject_it(self):
-        barrier = BARRIER.format("    __syncthreads();  // before S is read", "")
-        moved = BARRIER.format("    __syncthreads();  // before V is read", "  __syncthreads();")
-        self.assertEqual(self.table("barriers", {"a": barrier, "b": moved, "c": BARRIER.format("a", "b")}),
+        barrier = BARRIER.format("a", "    __syncthreads();  // before S is read", "")
+        moved = BARRIER.format("b", "    __syncthreads();  // before V is read", "  __syncthreads();")
+        self.assertEqual(self.table("barriers", barrier, moved, BARRIER.format("c", "a", "b")),
                          ["| before S is read | `f.cu` | yes | – | yes |"])
 
-    def test_what_a_patch_lacks_is_named(self):
-        for name in ("Symptom", "Fix", "Caught by", "Theme"):
-            Path("03_x/tests/mutants/a.patch").write_text(PATCH.replace(name + ":", "Other:"))
-            self.refused(f"a.patch: expected a line '{name}: …'", "mistakes", "03_x")
+    def test_what_an_entry_lacks_is_named(self):
+        for name in ("Symptom", "Fix", "Caught by", "Theme", "File"):
+            self.write(MISTAKE.format("a", "x", "y").replace(name + ":", "Other:"))
+            self.refused(f"mistakes.txt:3: a: expected a line '{name}: …'", "mistakes", "03_x")
 
     def test_a_wrong_call_is_refused(self):
         self.refused("expected a chapter with wrong versions", "mistakes", "03_x")
         self.refused("expected a chapter with wrong versions", "barriers", "04_x")
         self.refused("expected diff and files", "mistakes")
+
+
+class Made(Quotes):
+    """mistakes.awk, which makes the mistakes."""
+    AWK = str(Path(__file__).parents[1] / "mistakes.awk")
+
+    def awk(self, *arguments):
+        ended = subprocess.run(["awk", "-f", self.AWK, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return ended.returncode, ended.stdout
+
+    def setUp(self):
+        super().setUp()
+        self.right = "a & b\n  c\n\na & b\n  d\n"
+        Path("f.c").write_text(self.right)
+        Path("mistakes.txt").write_text("# Comment\nName: one\nFix: it\nFile: f.c\n-a & b\n+e\\n & b\n   d\n\n   c\n+  g\n\n"
+                                        "Name: twice\nFile: f.c\n-a & b\n\nName: none\nFile: f.c\n-a & b \n")
+
+    def test_lines_are_replaced_as_they_are_and_taken_back(self):
+        self.assertEqual(self.awk("apply", ".", "mistakes.txt", "one"), (0, ""))
+        self.assertEqual(Path("f.c").read_text(), "a & b\n  c\n  g\n\ne\\n & b\n  d\n")
+        self.assertEqual(self.awk("undo", ".", "mistakes.txt", "one"), (0, ""))
+        self.assertEqual(Path("f.c").read_text(), self.right)
+
+    def test_lines_that_are_not_there_once_are_an_error_that_names_the_entry(self):
+        for name, times in ("twice", 2), ("none", 0):
+            status, said = self.awk("apply", ".", "mistakes.txt", name)
+            self.assertEqual((status, said.splitlines()[0]),
+                             (1, f"mistakes.txt: {name}: expected these lines once in f.c, found them {times} times:"))
+        self.assertEqual(Path("f.c").read_text(), self.right)
+
+    def test_an_entry_that_is_none_is_refused(self):
+        self.assertEqual(self.awk("apply", ".", "mistakes.txt", "two"),
+                         (1, "mistakes.txt: expected the name of an entry, found 'two'\n"))
+        self.assertEqual(self.awk("split", ".", "mistakes.txt"), (1, "mistakes.txt: one: expected a line 'Caught by: …'\n"))
+        for wrong, said in ("Name: a b", "1: expected"), ("Name: a\nName: a", "2: a: the name"), ("Name: a\nFixed: b", "2: a: exp"):
+            Path("wrong.txt").write_text(wrong + "\n")
+            self.assertRegex(self.awk("check", ".", "wrong.txt")[1], f"\\Awrong.txt:{said}")
+
+    def test_an_entry_that_has_not_changed_is_not_written_again(self):
+        text = MISTAKE.format("a", "x", "y")
+        Path("all.txt").write_text(text + MISTAKE.format("b", "x", "y"))
+        self.assertEqual(self.awk("split", ".", "all.txt"), (0, ""))
+        self.assertEqual(Path("a").read_text(), text.rstrip("\n") + "\n")
+        os.utime("a", (1, 1)), os.utime("b", (1, 1))
+        Path("all.txt").write_text(text + MISTAKE.format("b", "x", "z"))
+        self.assertEqual(self.awk("split", ".", "all.txt"), (0, ""))
+        self.assertEqual([Path(name).stat().st_mtime == 1 for name in "ab"], [True, False])
+
+    def test_all_of_the_course_can_be_made(self):
+        course = Path(__file__).parents[3]
+        files = [*course.glob("0*/tests/mistakes.txt"), *course.glob("0*/*/tests/mistakes.txt"),
+                 *course.glob("common/*/mistakes.txt"), course / "common/classroom/tests/mistakes.txt", *course.glob("0*/exercise/planted.txt")]
+        self.assertGreater(len(files), 9)
+        for file in files:
+            self.assertEqual(self.awk("check", str(course), str(file)), (0, ""))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,8 @@
 # shellcheck shell=sh disable=SC2154
 # Sourced by grading.sh: the course's wrong versions, chapter 06's kernels, and outputs that others have made.
 
-# Is a mistake of the course's in what a student writes? The file as it should be, and the patch.
-in_gap() {
-    awk 'NR == FNR { if (/END SOLUTION/) after = 0; change[FNR] = after && !/END SOLUTION/; insert[FNR] = inside
-                     if (/BEGIN SOLUTION/) after = inside = 1; if (/END SOLUTION/) inside = 0; next }
-        /^\+\+\+ / { mine = substr($2, 3) == file; next }
-        /^--- / { next }
-        /^@@/ { line = -$2 + 0; next }
-        mine && (/^-/ && change[line] || /^\+/ && insert[line]) { found = 1 }
-        !/^\+/ { line++ }
-        END { exit !found }' "$1" file="$1" "$2"
-}
+# What a student writes of a file.
+gaps() { sed -n '/BEGIN SOLUTION/,/END SOLUTION/p' "$1"; }
 # Each such mistake costs points of its part, whatever sees it: the output, the counts or a sanitizer.
 for number in 01 02 03 04 05 06 07; do
     is_wanted "wrong_versions_of_$number" || continue
@@ -19,17 +10,19 @@ for number in 01 02 03 04 05 06 07; do
     for file in $(awk -v n=$number '$1 == n { print $5 }' common/classroom/grader/programs | uniq); do
         programs=$(awk -v n=$number -v f="$file" '$1 == n && $5 == f { print $3 }' common/classroom/grader/programs | paste -s -d '|' -)
         parts=$(awk -v n=$number -v f="$file" '$1 == n && $5 == f { print $2 }' common/classroom/grader/programs | paste -s -d , -)
-        for patch in $(grep -l "^+++ b/$chapter/$file" "$chapter"/tests/mutants/*.patch); do
-            in_gap "$chapter/$file" "$patch" || continue
+        rm -rf "$work/mistakes" && mkdir "$work/mistakes"
+        awk -f common/tools/mistakes.awk split "$work/mistakes" "$chapter/tests/mistakes.txt"
+        for mistake in $(grep -lx "File: $chapter/$file" "$work"/mistakes/*); do
             rm -rf "$work/in/$chapter" && mkdir -p "$work/in/$chapter"
-            sed -n 's/^+++ b\///p' "$patch" | while read -r changed _; do mkdir -p "$work/in/${changed%/*}" && cp "$changed" "$work/in/$changed"; done
-            patch -s -p1 -d "$work/in" <"$patch"
+            sed -n 's/^File: //p' "$mistake" | while read -r changed; do mkdir -p "$work/in/${changed%/*}" && cp "$changed" "$work/in/$changed"; done
+            awk -f common/tools/mistakes.awk apply "$work/in" "$mistake"
+            [ "$(gaps "$chapter/$file")" != "$(gaps "$work/in/$chapter/$file")" ] || continue
             for builds in 'plain|counted' .; do  # the sanitizers only where the others see nothing
                 BUILDS=$builds PART=$parts grade "$work/in" $number
                 seen=$(grep -E "^    WRONG  ($programs)," "$work/reports/report.txt" | grep -v 'the file compiles')
                 [ -z "$seen" ] || break
             done
-            [ -n "$seen" ] && ! grep -q 'does not compile' "$work/reports/report.txt" || wrong="$wrong $(basename "$patch" .patch)"
+            [ -n "$seen" ] && ! grep -q 'does not compile' "$work/reports/report.txt" || wrong="$wrong ${mistake##*/}"
             tried=$((tried + 1))
         done
     done

@@ -39,10 +39,9 @@ if is_wanted other_files_do_not_matter; then  # a submission that deletes and re
     honest "$work/in"
 fi
 if is_wanted seed_repeats; then
-    cp 01_standard_softmax/tests/mutants/"$(ls 01_standard_softmax/tests/mutants | head -n 1)" "$work/patch"
     mkdir -p "$work/in/01_standard_softmax"
     cp -R 01_standard_softmax/. "$work/in/01_standard_softmax/"
-    patch -s -p1 -d "$work/in" <"$work/patch"
+    awk -f common/tools/mistakes.awk apply "$work/in" 01_standard_softmax/tests/mistakes.txt "$(sed -n 's/^Name: //p' 01_standard_softmax/tests/mistakes.txt | head -n 1)"
     grade "$work/in"
     cp "$work/reports/report.json" "$work/first.json"
     grade "$work/in"
