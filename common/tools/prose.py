@@ -13,8 +13,8 @@ import re
 
 from page import MAIN_PATH
 
-# All pages may have 700 words more than 42,000 for common/results/checks.md, which says what the checks catch.
-FRONT_WORDS, PAGE_WORDS, MAIN_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12500, 42700, 400
+# All pages may have 1,200 words more than 42,000, for what the checks catch and for what is fast on a machine of your own.
+FRONT_WORDS, PAGE_WORDS, MAIN_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12500, 43200, 400
 GLOSSARY = "common/docs/GLOSSARY.md"
 PHRASES = re.compile(
     r"\b(behind|beside|stands?|stood|nobody|everybody|somebody|neighbou?rs?|comes? (?:by|past)|go(?:es)? (?:past|home)|"
