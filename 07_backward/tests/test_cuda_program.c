@@ -24,6 +24,14 @@ static void refuses(const char *arguments, const char *part)
     command_refused("07_backward", arguments, part);
 }
 
+/* P is rounded to float16 before dropout's factor, here 20, makes it large: so are the roundings of small weights. */
+TEST(cuda_program, verifies_right_gradients_in_float16_with_much_dropout)
+{
+    const struct command c = command_run("${BUILD:-build}/07_backward --dtype f16 --device cpu "
+                                         "--n-q 64 --dropout 0.95 --scale 2 --quiet");
+    cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+}
+
 TEST(cuda_program, runs_every_kernel_by_its_name)
 {
     static const char *const names[] = { "cuda_standard", "cuda_recompute", "cuda_deterministic",

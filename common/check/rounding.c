@@ -70,8 +70,8 @@ void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
         reference_softmax(xi, right, 1, cols);
         const double of_l = rounding_of_sum(1.0, 0.0, cols, DTYPE_F32);
         for (size_t j = 0; j < cols; j++) {
-            // x - m, its exponential, the division; chapter 01 takes the exponential of x itself
-            const double own = square((double)xi[j] - m) + square((double)xi[j]) + 3.0;
+            // x - m, its exponential, the division
+            const double own = square((double)xi[j] - m) + 3.0;
             y[i * cols + j] = (struct exact){
                 .value = right[j],
                 .sigma = fabs(right[j]) * sqrt(of_l + square(RMS) * own),
@@ -116,7 +116,8 @@ static struct key key_of(const struct attention *p, const float *Q, const float 
                      .score = score_of(p, b, h, i, j, dot.x),
                      .slope = p->scale,
                      .of_slope = square(RMS * (double)p->scale) };
-    if (score_option(p)) {  // the slope changes with the dot product; 1 - tanh^2 is rounded at 1
+    if (score_option(p)) {
+        // The slope changes with the dot product, and 1 - tanh^2 is rounded at 1.
         const double off = sqrt(of_dot) + 2.0 * RMS * fabs(dot.x);
         k.slope = score_slope(p, b, h, i, j, dot.x);
         k.of_slope = square(fmax(fabs(score_slope(p, b, h, i, j, dot.x + off) - k.slope),
@@ -219,15 +220,15 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
         const double of_score = rounding_of_weight(log_P, key->variance + of_exp, s.of_m, 0.0);
         const double of_stored = p->dtype == DTYPE_F32 ? square((double)FLT_MIN)
                                                        : rounding_of(e, p->dtype) / square(s.l);
-        // A weight below half a unit in the last place of the largest one may vanish in a sum, and in float16 sooner.
-        const double lost =
-            fmax(e < U ? P : 0.0, p->dtype == DTYPE_F16 ? fmin(e, 0x1p-25) / s.l : 0.0);
+        // What is below half a unit in the last place of a sum may vanish in it; in float16 a small weight vanishes itself.
+        const double tiny = p->dtype == DTYPE_F16 ? fmin(e, 0x1p-25) / s.l : 0.0;
+        const double absorbed = e < U ? U * (double)n : 0.0;
         for (size_t c = 0; c < d; c++) {
             const double v = of.values[c];
             of.of_stored[c] += of_stored * v * v;
             of.of_scores[c] += of_score * v * v;
             of.shared[c] += of_score * (double)n * v;
-            of.lost[c] += lost * fabs(v);
+            of.lost[c] += fmax(tiny * fabs(v), fmin(P * fabs(v), absorbed * fabs(right[c])));
         }
         all += of_score * square((double)n);
         of_lse += of_score * square((double)n) * fmax(1.0, key->variance + of_exp);

@@ -53,7 +53,10 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
-    const double of_weight = is_f32 ? square(2.0 * RMS * weight) : rounding_of(weight, p->dtype);
+    // P is rounded before dropout's factor, or after it: in float16 a small one loses more before
+    const double of_weight =
+        is_f32 ? square(2.0 * RMS * weight)
+               : fmax(square(Z) * rounding_of(P, p->dtype), rounding_of(weight, p->dtype));
     // A smaller number may vanish: half of float16's smallest, and of float32 what has fewer digits.
     const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : (double)FLT_MIN;
     return (struct pair){
@@ -65,7 +68,7 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
             square(key->slope) * (of_P * square(dP.x - D) + square(P) * of_difference + of_dS) +
             square(dS) * key->of_slope,
         .by_D = key->slope * P,
-        .lost_weight = 4.0 * U * weight + fmin(weight, least),
+        .lost_weight = 4.0 * U * weight + Z * fmin(P, least),
         .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
                                              fmin(P, (double)FLT_MIN) * fabs(dP.x - D)),
     };

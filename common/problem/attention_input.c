@@ -120,6 +120,6 @@ static double longest_row(const float *x, size_t n, size_t d)
 double attention_largest_score(const struct attention_input *input)
 {
     const struct attention *p = &input->p;
-    return fabs((double)p->scale) * longest_row(input->Q, attention_rows(p), p->d) *
+    return fmax(1.0, fabs((double)p->scale)) * longest_row(input->Q, attention_rows(p), p->d) *
            longest_row(input->K, p->B * p->Hkv * p->Nk, p->d);
 }

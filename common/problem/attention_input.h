@@ -27,7 +27,7 @@ void attention_input_free(struct attention_input *input);
 /* Normal numbers in the shape of O, for the gradient of the loss by it; free() them. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
 
-/* A bound of all |scale q.k|: |scale| times the longest row of Q times the longest of K, of those that are finite. */
+/* A bound of all |q.k| and |scale q.k|: from the longest row of Q and that of K, of those that are finite. */
 double attention_largest_score(const struct attention_input *input);
 
 /* How many pairs of a query and a key that it sees there are, in all heads. */
