@@ -114,7 +114,7 @@ static struct key key_of(const struct attention *p, const float *Q, const float 
     struct key k = { .j = j,
                      .dot = dot.x,
                      .score = score_of(p, b, h, i, j, dot.x),
-                     .slope = p->scale,
+                     .slope = (double)p->scale,
                      .of_slope = square(RMS * (double)p->scale) };
     if (score_option(p)) {
         // The slope changes with the dot product, and 1 - tanh^2 is rounded at 1.
