@@ -400,7 +400,7 @@ static void print(const struct table *table)
 {
     printf("%-34s%-21s%-21s%s\n%-34s", "which errors are caught", "       normal",
            "  beside an outlier", "    softcap 1 or 50", "");
-    for (int column = 0; column < GROUPS * DTYPES; column++)
+    for (int column = 0; column < (int)GROUPS * (int)DTYPES; column++)
         printf("%7s", dtype_name((enum dtype)(column % DTYPES)));
     for (size_t w = 0; w < WAYS; w++) {
         printf("\n%-34s", ways[w].name);
