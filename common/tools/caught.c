@@ -163,11 +163,11 @@ static enum turn rows_exchanged(const struct problem *x, size_t part, double by,
     (void)by;
     if (turn == 3)
         return NO_MORE;
-    float *const row = row_of(x, part, turn);
+    float *const row = row_of(x, part, turn), *const before = row - d;
     for (size_t c = 0; c < d; c++) {
         const float kept = row[c];
-        row[c] = row[c - d];
-        row[c - d] = kept;
+        row[c] = before[c];
+        before[c] = kept;
     }
     return SPOILT;
 }
