@@ -162,38 +162,118 @@ double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i,
 
 // ---- a row of O, and its lse --------------------------------------------------------------------
 
-/* Sums over the keys of a row, for each column. */
-struct columns {
-    double *values;     // of Z V over keys that have the same score
-    double *products;   // of (P Z V)^2
-    double *of_stored;  // of (Z V)^2 times the variance of storing a weight
-    double *of_scores;  // of (Z V)^2 times the variance of a weight because of its score …
-    double *shared;     // … and of Z V times that variance
-    double *lost;       // of |Z V| times what does not average out of a weight
+/* Key k of a row, to be sorted. */
+struct place {
+    double score;
+    size_t k;
 };
 
 /* By score; keys with one score in their order. */
 static int by_score(const void *a, const void *b)
 {
-    const struct key *x = a, *y = b;
+    const struct place *x = a, *y = b;
     return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                                : (x->j > y->j) - (x->j < y->j);
+                                : (x->k > y->k) - (x->k < y->k);
 }
 
-/* Adds Z V of keys[0 … n-1], which have one score and so the weight P, to three of the sums. */
-static void add_values(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
-                       const struct key *keys, size_t n, double P, struct columns *of)
+/* The keys that have the score of key k, if k is the first of them: `sorted` from `first` on; else n is 0. */
+struct equal {
+    size_t n, first;
+};
+
+static void find_equal(const struct scores_of_query *s, struct place *sorted, struct equal *equal)
 {
+    for (size_t k = 0; k < s->n; k++) {
+        sorted[k] = (struct place){ s->keys[k].score, k };
+        equal[k].n = 0;
+    }
+    qsort(sorted, s->n, sizeof *sorted, by_score);
+    for (size_t k = 0, n; k < s->n; k += n) {
+        for (n = 1; k + n < s->n && sorted[k + n].score == sorted[k].score;)
+            n++;
+        equal[sorted[k].k] = (struct equal){ n, k };
+    }
+}
+
+/* A row, and sums over its keys for each column. */
+struct row {
+    const struct attention *p;
+    const float *V;  // of its head of keys
+    size_t b, h, i;
+    struct scores_of_query s;
+    double *right;        // the row of O
+    double *squares;      // of (Z V)^2, times the variance of all that rounds independently of other keys
+    double *shared, all;  // of Z V and of 1, times the variance of a weight because of its score
+    double *lost;         // of |Z V|, times what does not average out of a weight
+    double *values;       // of Z V over keys that have the same score
+    double of_lse;
+};
+
+/* A weight P, and what happens to it; n keys have it. */
+struct weight {
+    double P, variance, of_score, of_stored, of_sum;
+    double lost;            // what does not average out of it
+    double tiny, absorbed;  // what may vanish: in float16 a small weight, and in a sum what is below half a unit of it
+};
+
+static struct weight weight_of(const struct row *r, const struct key *key, size_t n)
+{
+    const enum dtype type = r->p->dtype;
+    const double x = key->score - r->s.m, e = exp(x), P = e / r->s.l;
+    const double variance = key->variance + square(RMS) * (square(x) + 1.5);
+    return (struct weight){
+        .P = P,
+        .variance = variance,
+        .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
+        .of_stored = type == DTYPE_F32 ? square((double)FLT_MIN)
+                                       : rounding_of(e, type) / square(r->s.l),
+        .of_sum = rounding_of_sum(0.0, square(P), r->s.n, type),
+        .lost = 4.0 * U * P,
+        .tiny = type == DTYPE_F16 ? fmin(e, 0x1p-25) / r->s.l : 0.0,
+        .absorbed = e < U ? U * (double)n : 0.0,
+    };
+}
+
+/* What Z V of one key adds to the sums. */
+static void add_key(struct row *r, size_t j, double variance, double of_score, double lost)
+{
+    const struct attention *p = r->p;
+    const float *const v = r->V + j * p->d;
+    const double Z = rounding_dropout(p, r->b, r->h, r->i, j);
+    double *restrict squares = r->squares, *restrict shared = r->shared, *restrict of = r->lost;
+    for (size_t c = 0; c < p->d; c++) {
+        const double value = Z * (double)v[c];
+        squares[c] += variance * value * value;
+        shared[c] += of_score * value;
+        of[c] += lost * fabs(value);
+    }
+}
+
+/* Adds n keys with one score. They have one weight, which is rounded alike for all of them: they count as one key. */
+static void add_keys(struct row *r, const struct place *equal, size_t n)
+{
+    const struct attention *p = r->p;
+    const struct key *const key = &r->s.keys[equal->k];
+    const struct weight w = weight_of(r, key, n);
+    r->all += w.of_score * square((double)n);
+    r->of_lse += w.of_score * square((double)n) * fmax(1.0, w.variance);
+    if (n == 1 && w.absorbed == 0.0) {
+        add_key(r, key->j, w.of_sum + w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
+        return;
+    }
     for (size_t c = 0; c < p->d; c++)
-        of->values[c] = 0.0;
+        r->values[c] = 0.0;
     for (size_t k = 0; k < n; k++) {
-        const float *const v = V + ((b * p->Hkv + kv_head(p, h)) * p->Nk + keys[k].j) * p->d;
-        const double Z = rounding_dropout(p, b, h, i, keys[k].j);
-        for (size_t c = 0; c < p->d; c++) {
-            of->values[c] += Z * (double)v[c];
-            of->products[c] += square(P * Z * (double)v[c]);
-            of->lost[c] += 4.0 * U * P * Z * fabs((double)v[c]);
-        }
+        const size_t j = r->s.keys[equal[k].k].j;
+        add_key(r, j, w.of_sum, w.of_score * (double)n, w.lost);
+        for (size_t c = 0; c < p->d; c++)
+            r->values[c] +=
+                rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
+    }
+    for (size_t c = 0; c < p->d; c++) {
+        const double v = r->values[c], size = fabs(v);
+        r->squares[c] += (w.of_score + w.of_stored) * v * v;
+        r->lost[c] += fmax(w.tiny * size, fmin(w.P * size, w.absorbed * fabs(r->right[c])));
     }
 }
 
@@ -201,61 +281,54 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                           size_t b, size_t h, size_t i, struct exact *O_i, struct exact *lse_i)
 {
     const size_t d = p->d;
-    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    double *right = allocate(d, sizeof *right, "a row of O"), lse, all = 0.0, of_lse = 0.0;
-    double *sums = allocate(6 * d, sizeof *sums, "sums over a row");
-    struct columns of = { sums, sums + d, sums + 2 * d, sums + 3 * d, sums + 4 * d, sums + 5 * d };
-    for (size_t c = 0; c < 6 * d; c++)
+    double *sums = allocate(5 * d, sizeof *sums, "sums over a row"), lse;
+    struct row r = { .p = p,
+                     .V = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * d,
+                     .b = b,
+                     .h = h,
+                     .i = i,
+                     .s = rounding_scores(p, Q, K, b, h, i),
+                     .right = sums,
+                     .squares = sums + d,
+                     .shared = sums + 2 * d,
+                     .lost = sums + 3 * d,
+                     .values = sums + 4 * d };
+    struct place *sorted = allocate(p->Nk, sizeof *sorted, "keys by their scores");
+    struct equal *equal = allocate(p->Nk, sizeof *equal, "keys with the same score");
+    for (size_t c = 0; c < 5 * d; c++)
         sums[c] = 0.0;
-    reference_forward_row(p, Q, K, V, b, h, i, right, &lse);
-    qsort(s.keys, s.n, sizeof *s.keys, by_score);
-    // Keys with the same score have the same weight, and it is rounded alike for all of them: they count as one key.
-    for (size_t k = 0, n; k < s.n; k += n) {
-        const struct key *const key = &s.keys[k];
-        const double e = exp(key->score - s.m), P = e / s.l, log_P = key->score - s.m - log(s.l);
-        for (n = 1; k + n < s.n && key[n].score == key->score;)
-            n++;
-        add_values(p, V, b, h, i, key, n, P, &of);
-        const double of_exp = square(RMS) * (square(key->score - s.m) + 1.5);
-        const double of_score = rounding_of_weight(log_P, key->variance + of_exp, s.of_m, 0.0);
-        const double of_stored = p->dtype == DTYPE_F32 ? square((double)FLT_MIN)
-                                                       : rounding_of(e, p->dtype) / square(s.l);
-        // What is below half a unit in the last place of a sum may vanish in it; in float16 a small weight vanishes itself.
-        const double tiny = p->dtype == DTYPE_F16 ? fmin(e, 0x1p-25) / s.l : 0.0;
-        const double absorbed = e < U ? U * (double)n : 0.0;
-        for (size_t c = 0; c < d; c++) {
-            const double v = of.values[c];
-            of.of_stored[c] += of_stored * v * v;
-            of.of_scores[c] += of_score * v * v;
-            of.shared[c] += of_score * (double)n * v;
-            of.lost[c] += fmax(tiny * fabs(v), fmin(P * fabs(v), absorbed * fabs(right[c])));
-        }
-        all += of_score * square((double)n);
-        of_lse += of_score * square((double)n) * fmax(1.0, key->variance + of_exp);
-    }
-    const double of_l = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32);
+    reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
+    find_equal(&r.s, sorted, equal);
+    for (size_t k = 0; k < r.s.n; k++)
+        if (equal[k].n == 1)
+            add_keys(&r, &(struct place){ .k = k }, 1);
+        else if (equal[k].n > 1)
+            add_keys(&r, sorted + equal[k].first, equal[k].n);
+    const double of_l = rounding_of_sum(1.0, 0.0, r.s.n, DTYPE_F32);
     for (size_t c = 0; c < d; c++) {
-        const double O = right[c];
+        const double O = r.right[c];
         // of P (V - O), squared out
-        const double of_scores = of.of_scores[c] - 2.0 * O * of.shared[c] + O * O * all;
+        const double of_weights = r.squares[c] - 2.0 * O * r.shared[c] + O * O * r.all;
         O_i[c] = rounding_stored(
             (struct exact){
                 .value = O,
-                .sigma = sqrt(fmax(of_scores, 0.0) + of.of_stored[c] + of_l * square(O) +
-                              rounding_of_sum(O, of.products[c], s.n, p->dtype)),
-                .bias = rounding_bias(O, s.n, p->dtype) + of.lost[c],
+                .sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(O) +
+                              rounding_of_sum(O, 0.0, r.s.n, p->dtype)),
+                .bias = rounding_bias(O, r.s.n, p->dtype) + r.lost[c],
             },
             p->dtype);
     }
     if (lse_i)
         *lse_i = (struct exact){
             .value = lse,
-            .sigma = sqrt(of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0)),
-            .bias = rounding_lost(s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
+            .sigma =
+                sqrt(r.of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(r.s.m) + 1.0)),
+            .bias = rounding_lost(r.s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
     free(sums);
-    free(right);
-    free(s.keys);
+    free(sorted);
+    free(equal);
+    free(r.s.keys);
 }
 
 void rounding_product_row(const struct attention *p, const float *Q, const float *K, const float *V,
