@@ -127,7 +127,7 @@ static void check_merging(const struct scores *scores)
         }
     }
     if (merged_rows)
-        report_line("cut into blocks of %d and merged, each row has the same m, and l to %.1e",
+        report_line("cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e",
                     BLOCK, difference);
 }
 
