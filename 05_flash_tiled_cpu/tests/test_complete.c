@@ -90,6 +90,22 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
     free(first_lse);
 }
 
+/* Dropout drops the key with all the weight. Those of the others vanish, or do not, with the tiles: nothing is wrong. */
+TEST(complete, may_lose_weights_that_float32_hardly_holds)
+{
+    struct attention p = attention_of(1, 1, 1, 1, 3, 1);
+    p.scale = 1.0f;
+    attention_set_dropout(&p, 0.5, 1);
+    while (!dropout_keeps(&p, 0, 0, 0, 0) || !dropout_keeps(&p, 0, 0, 0, 1) ||
+           dropout_keeps(&p, 0, 0, 0, 2))
+        p.dropout_seed++;
+    struct test_problem t = problem_of(p, 0, 1);
+    t.Q[0] = 1.0f;
+    memcpy(t.K, (float[]){ -88.8f, -78.4f, 0.0f }, 3 * sizeof *t.K);
+    assert_forward(in_tiles(COMPLETE), &t);
+    problem_free(&t);
+}
+
 TEST(complete, gives_the_same_bits_for_any_number_of_threads)
 {
     struct test_problem large = problem_of(attention_of(2, 4, 2, 150, 150, 32), 0, 1);

@@ -201,8 +201,9 @@ struct row {
     const float *V;  // of its head of keys
     size_t b, h, i;
     struct scores_of_query s;
-    double *right;        // the row of O
-    double *squares;      // of (Z V)^2, times the variance of all that rounds independently of other keys
+    double *right;  // the row of O
+    double
+        *squares;  // of (Z V)^2, times the variance of all that rounds independently of other keys
     double *shared, all;  // of Z V and of 1, times the variance of a weight because of its score
     double *lost;         // of |Z V|, times what does not average out of a weight
     double *values;       // of Z V over keys that have the same score
@@ -212,8 +213,10 @@ struct row {
 /* A weight P, and what happens to it; n keys have it. */
 struct weight {
     double P, variance, of_score, of_stored, of_sum;
-    double lost;            // what does not average out of it
-    double tiny, absorbed;  // what may vanish: in float16 a small weight, and in a sum what is below half a unit of it
+    double lost;  // what does not average out of it
+    double
+        tiny;  // a weight as small may vanish: e^{x - m} underflows, sooner in float16 or where m lags (overlap.h)
+    double absorbed;  // and in a sum what is below half a unit of it
 };
 
 static struct weight weight_of(const struct row *r, const struct key *key, size_t n)
@@ -225,11 +228,11 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
         .P = P,
         .variance = variance,
         .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
-        .of_stored = type == DTYPE_F32 ? square((double)FLT_MIN)
-                                       : rounding_of(e, type) / square(r->s.l),
+        .of_stored =
+            type == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, type) / square(r->s.l),
         .of_sum = rounding_of_sum(0.0, square(P), r->s.n, type),
         .lost = 4.0 * U * P,
-        .tiny = type == DTYPE_F16 ? fmin(e, 0x1p-25) / r->s.l : 0.0,
+        .tiny = fmin(e, type == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l,
         .absorbed = e < U ? U * (double)n : 0.0,
     };
 }
@@ -267,8 +270,7 @@ static void add_keys(struct row *r, const struct place *equal, size_t n)
         const size_t j = r->s.keys[equal[k].k].j;
         add_key(r, j, w.of_sum, w.of_score * (double)n, w.lost);
         for (size_t c = 0; c < p->d; c++)
-            r->values[c] +=
-                rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
+            r->values[c] += rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
     }
     for (size_t c = 0; c < p->d; c++) {
         const double v = r->values[c], size = fabs(v);
