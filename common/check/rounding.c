@@ -201,22 +201,21 @@ struct row {
     const float *V;  // of its head of keys
     size_t b, h, i;
     struct scores_of_query s;
-    double *right;  // the row of O
-    double
-        *squares;  // of (Z V)^2, times the variance of all that rounds independently of other keys
-    double *shared, all;  // of Z V and of 1, times the variance of a weight because of its score
-    double *lost;         // of |Z V|, times what does not average out of a weight
-    double *values;       // of Z V over keys that have the same score
+    double *right;    // the row of O
+    double *squares;  // of (Z V)^2, times the variance of what rounds independently of other keys
+    double *shared;   // of Z V, times the variance of a weight because of its score
+    double *lost;     // of |Z V|, times what does not average out of a weight
+    double *values;   // of Z V over keys that have the same score
+    double all;       // like shared, of 1
     double of_lse;
 };
 
 /* A weight P, and what happens to it; n keys have it. */
 struct weight {
     double P, variance, of_score, of_stored, of_sum;
-    double lost;  // what does not average out of it
-    double
-        tiny;  // a weight as small may vanish: e^{x - m} underflows, sooner in float16 or where m lags (overlap.h)
-    double absorbed;  // and in a sum what is below half a unit of it
+    double lost;      // what does not average out of it
+    double tiny;      // so small a weight vanishes: e^{x - m} underflows, sooner where m lags
+    double absorbed;  // what is below half a unit of a sum may vanish in it
 };
 
 static struct weight weight_of(const struct row *r, const struct key *key, size_t n)
