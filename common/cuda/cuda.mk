@@ -37,15 +37,13 @@ cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
-# What the kernels take of a GPU, by nvcc's word, and their instructions; it needs none. What make cuda has
-# made is looked at, and not made again.
+# What the kernels' machine code proves of them; it needs no GPU. What make cuda has made is looked at, and not made again.
 GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
 	$(GOOD_NVCC)
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
 	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
-	$(if $(filter %-check,$@),@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures order)
 
 # All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
 .PHONY: test-cuda
@@ -90,9 +88,9 @@ racecheck-07: setup-run
 #!                   a planted mistake; racecheck-07: threads and kernels of chapter 07
 #! make test-aarch64 chapter 05 and the emulator built for another kind of processor, run by qemu
 #!
-#! make cuda-table   what the kernels take by cuobjdump, and their instructions by nvdisasm, which it
-#!                   fetches into build/; make cuda-check compares the committed tables with it, and looks whether
-#!                   waits and exponentials are in the order that kernels for Hopper claim
+#! make cuda-table   the kernels' registers, and their instructions by nvdisasm, which it fetches into build/;
+#!                   make cuda-check compares the committed tables with it, and looks whether the machine code has
+#!                   what the kernels claim: no spill, and exponentials and stores between the waits
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
 #! make gpu          a quarter of an hour on a GPU: kernels tried, measured in turns with PyTorch, and profiled, the newest
 #!                   first. LIMIT=480: for so many seconds; the next call goes on. BEFORE=FOLDER: in turns with another

@@ -117,7 +117,7 @@ $(patsubst %.cu,$(OBJ)/gpu/%.o,$(shell grep -l HAS_MORE_ON_90 /dev/null $(wildca
 # Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
 # register counts, fences that it had to add.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/3_hopper/%.o): ONLY_FOR = 90a
-# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for common/tools/figures.py.
+# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for common/tools/sass.py.
 $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
 	@rm -rf $(@:.o=.nvcc)

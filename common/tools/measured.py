@@ -1,17 +1,40 @@
 """measured.py - pages' tables of what was measured: NN_chapter/results/GPU.csv, common/results/*.csv."""
 import os
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 
-import nvidia
+
+class Failed(Exception):
+    """What cannot be done: a clear line for standard error."""
+
+
+def output_of(*command):
+    command = [str(word) for word in command]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-10:])
+        raise Failed(f"'{' '.join(command)}' ended with status {done.returncode}\n{last}")
+    return done.stdout
+
+
+def home_of(chapter):
+    """The chapter's folder."""
+    found = sorted(Path(".").glob(f"{chapter}_*"))
+    if not found:
+        raise Failed(f"expected a folder {chapter}_… here: this runs in the course's folder")
+    return found[0]
 
 
 def lines_of(path):
     try:
         return Path(path).read_text().splitlines()
     except (OSError, UnicodeDecodeError):
-        raise nvidia.Failed(f"{path}: expected a file of results") from None
+        raise Failed(f"{path}: expected a file of results") from None
 
 
 def tera(gflops):
@@ -51,7 +74,7 @@ def put(folder):
     stages = [Path(folder) / stage for stage in ("headline", "older", "curve")]
     stages = {path.name: lines_of(path) for path in stages if path.exists()}
     if not stages:
-        raise nvidia.Failed(f"{folder}: expected headline, older or curve, as `make gpu` writes them")
+        raise Failed(f"{folder}: expected headline, older or curve, as `make gpu` writes them")
     if "curve" in stages:
         CURVE.write_text("\n".join(stages.pop("curve")) + "\n")
     for chapter in ("06", "07"):
@@ -63,7 +86,7 @@ def put(folder):
 def put_chapter(chapter, new, head):
     """Rows of one chapter, and what is said of them."""
     said = dict(line[2:].split(": ", 1) for line in head if ": " in line)
-    results = nvidia.home_of(chapter) / "results"
+    results = home_of(chapter) / "results"
     path = results / (re.sub("[^a-z0-9]+", "_", said["machine"].split(",")[0].lower()) + ".csv")
     before = lines_of(path) if path.exists() else []
     rows = {tuple(line.split(",")[:8]): line.split(",") for line in before if line.startswith(f"{chapter},")}
@@ -94,7 +117,7 @@ def put_chapter(chapter, new, head):
 
 def results_of(chapter):
     """The chapter's results on the GPU that GPU names, else nvidia_h200; None where there are none."""
-    path = nvidia.home_of(chapter) / "results" / (os.environ.get("GPU", "nvidia_h200") + ".csv")
+    path = home_of(chapter) / "results" / (os.environ.get("GPU", "nvidia_h200") + ".csv")
     return path if path.exists() else None
 
 
@@ -174,7 +197,7 @@ def front_bars():
             found[row[1], row[2]] = float(row[11]) / 1000
     for _, *bar in FRONT_BARS:
         if tuple(bar) not in found:
-            raise nvidia.Failed(f"{path}: expected a row of {' in '.join(bar)}, d = {FRONT_D}, N = {FRONT_N}, no mask")
+            raise Failed(f"{path}: expected a row of {' in '.join(bar)}, d = {FRONT_D}, N = {FRONT_N}, no mask")
     return f"{gpu}, forward, d = {FRONT_D}, N = {FRONT_N}, no mask", [(name, found[kernel, kind]) for name, kernel, kind in FRONT_BARS]
 
 
@@ -301,10 +324,10 @@ def chapters(build, folder="common/results"):
     """A row per chapter: what it does on the real input, and its speed against PyTorch."""
     table = ["| chapter | accesses | extra memory | error | against PyTorch |", "|---|---|---|---|---|"]
     if not os.access(f"{build}/07_backward", os.X_OK):
-        raise nvidia.Failed(f"expected the folder of what is built, found '{build}'")
+        raise Failed(f"expected the folder of what is built, found '{build}'")
     for chapter, (title, formula, memory, *more) in CHAPTERS.items():
         with tempfile.TemporaryDirectory() as work:
-            nvidia.output_of(f"{build}/{chapter}", "--quiet", *more, "--csv", f"{work}/csv")
+            output_of(f"{build}/{chapter}", "--quiet", *more, "--csv", f"{work}/csv")
             _, _, accesses, kept, _, error = lines_of(f"{work}/csv")[1].split(",")[:6]
         kept = int(kept)
         kept = f"{kept} B" if 0 < kept < 10000 else f"{kept / 1000:.0f} kB" if kept else "none"

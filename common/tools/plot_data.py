@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import measured
-from nvidia import Failed
+from measured import Failed
 
 CPU_RESULTS = "common/results/intel_xeon_2_cores.csv"
 CPU_WITH_PEERS = "common/results/amd_epyc_family_26_2_cores.csv"

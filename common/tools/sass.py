@@ -1,118 +1,298 @@
-"""sass.py - what is in a GPU's machine code, from nvdisasm's and cuobjdump's text.
+"""sass.py - what the machine code (SASS) of the kernels for GPUs proves of them.
 
-    for function in sass.functions(text):       # name, type, numbers, instructions, loops
+    fs = sass.made()    all kernels for compute capability 9.0 that `make cuda` has left in BUILD
+    sass.wrong(fs)      what is not as they claim (CLAIMS), a line each
+    sass.accepted()     those of the wrong versions that only machine code shows which break no claim
 
-A loop is a pair (first, last) of places in function.instructions, from a label to the branch back to it.
-Instructions are without their predicates: `@P0 BRA` is a BRA, and its place in function.predicates has P0.
+An assembler may move a wait, and then no count of instructions changes. So some claims are of ways: from one
+instruction to another there are several, as there are branches, and the one with the fewest of what is counted decides.
 """
 import hashlib
+import heapq
+import os
 import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
+from pathlib import Path
 
-LOCAL = "LDL", "STL"
-FLOAT32 = "FFMA", "FMUL", "FADD", "FMNMX", "FSEL", "FSETP"
+from measured import Failed, home_of, output_of
+
+BUILD = Path(os.environ.get("BUILD", "build"))
+NVCC = os.environ.get("NVCC") or "nvcc"
+CHAPTERS = "06", "07"
 TYPES = {"f": "float32", "6__half": "float16", "13__nv_bfloat16": "bfloat16"}
+ALL_BUT_ONE, ALL = "WARPGROUP.DEPBAR.LE gsb0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x0"  # waits for groups of products
+ATOMIC = "RED|REDG|ATOMG|ATOM"
 
 
-def parts_of(mangled):
-    """Of a C++ symbol: its name, the type ("" without one) and the numbers that the template was given."""
-    found = re.match(r"_ZL?(\d+)", mangled)
-    if not found:
-        return mangled, "", []
-    end = found.end() + int(found.group(1))
-    name = mangled[found.end():end]
-    arguments = re.match(r"I(f|6__half|13__nv_bfloat16)?(.*?E)E*v", mangled[end:])
-    if not arguments:
-        return name, "", []
-    numbers = [int(number) for number in re.findall(r"L[a-z](\d+)E", arguments.group(2))]
-    return name, TYPES.get(arguments.group(1), ""), numbers
-
+# ---- machine code -------------------------------------------------------------------------------
 
 class Function:
-    def __init__(self, mangled):
-        self.name, self.type, self.numbers = parts_of(mangled)
-        self.instructions, self.predicates, self.loops = [], [], []
-        self.labels, self.left = {}, -1
+    """A kernel's instructions without their predicates: of `@P0 BRA`, code has the BRA, and predicates P0. A loop is a
+    pair of places, from a label to the branch back to it. On tensor cores, a kernel's numbers are its shape: d, columns
+    of a tile, bands of 16 rows a warp, warps, and more."""
 
-    def add(self, instruction, predicate=""):
-        """A branch back is a loop, unless an EXIT is between: waits come after the code, and jump into it."""
-        place = len(self.instructions)
-        self.instructions.append(instruction)
-        self.predicates.append("" if predicate == "PT" else predicate)
-        target = instruction.startswith("BRA") and re.search(r"\.L_\w+", instruction)
-        if instruction.startswith("EXIT"):
-            self.left = place
-        elif target and self.labels.get(target.group(), -1) > self.left:
-            self.loops.append((self.labels[target.group()], place))
+    def __init__(self, symbol, text, chapter="", folder=""):
+        self.symbol, (self.name, self.type, self.numbers) = symbol, parts_of(symbol)
+        self.unit = f"{chapter} {folder[2:] if len(self.numbers) >= 5 or folder == '1_float32' else 'other'}"
+        self.d, self.columns = [*self.numbers, "any", "any"][:2]
+        self.code, self.predicates, self.labels, self.loops, left = [], [], {}, [], -1
+        for line in text.splitlines():
+            found = re.match(r" */\*[0-9a-f]+\*/ +(?:@(!?U?P[0-9T]+) *)?(.*)", line)
+            if line.startswith(".L_"):
+                self.labels[line.split(":")[0]] = len(self.code)
+            elif found:
+                predicate, instruction = found.groups()
+                label = re.match(r"BRA.*?(\.L_\w+)", instruction)
+                if label and self.labels.get(label.group(1), -1) > left:
+                    self.loops.append((self.labels[label.group(1)], len(self.code)))
+                if instruction.startswith("EXIT"):  # what comes after it waits, and goes back into the code: no loop
+                    left = len(self.code)
+                self.code.append(instruction)
+                self.predicates.append("" if predicate == "PT" else predicate or "")
 
-    def count(self, *opcodes, within=None):
-        """How many instructions begin with one of these opcodes, in the whole function or in a loop."""
-        first, last = within or (0, len(self.instructions))
-        return sum(instruction.startswith(opcodes) for instruction in self.instructions[first:last + 1])
+    def places(self, opcodes, within=None):
+        """Where one of these opcodes is, such as "LDL|STL", or where any is, in the whole code or in a loop."""
+        first, last = within or (0, len(self.code) - 1)
+        begins = opcodes and tuple(opcode + end for opcode in opcodes.split("|") for end in ". ")
+        return [place for place in range(first, last + 1) if self.code[place].startswith(begins)]
+
+    def inner(self, loop):
+        """The loops within a loop that have products."""
+        return [(first, last) for first, last in self.loops
+                if loop[0] < first and last < loop[1] and self.places("HMMA|HGMMA", (first, last))]
+
+    @cached_property
+    def tiles(self):
+        """The loop over tiles: the one with the most products; for Hopper there may be a loop over tasks around it."""
+        loops = [loop for loop in self.loops if not (self.places("HGMMA") and self.inner(loop))]
+        return max(loops, key=lambda loop: len(self.places("HMMA|HGMMA", loop)), default=(0, -1))
+
+    @cached_property
+    def times(self):
+        """How often each instruction runs for a whole tile: once in the loop over tiles, twice in a loop within it. If
+        that is over keys (its LDSM transposes), the products up to the additions are for tiles that are not whole."""
+        times = [int(self.tiles[0] <= place <= self.tiles[1]) for place in range(len(self.code))]
+        for first, last in self.inner(self.tiles):
+            times[first:last + 1] = [2] * (last - first + 1)
+            if any(".MT" in self.code[place] for place in self.places("LDSM", (first, last))):
+                for place in self.places("HMMA|LDSM", (last + 1, self.places(ATOMIC, (last, self.tiles[1]))[0])):
+                    times[place] = 0
+        return times
+
+    @cached_property
+    def states(self):
+        return list(ways(self, [(0, ())]))
 
     def checksum(self):
         """Of all instructions: the same where nothing but names and labels' numbers differs."""
-        def place(found):
-            return str(self.labels.get(found.group(1), "name"))
-        lines = (re.sub(r"\(([^()]*)\)", place, f"{predicate} {instruction}") if "(" in instruction
-                 else f"{predicate} {instruction}"
-                 for predicate, instruction in zip(self.predicates, self.instructions))
+        def place_of(name):
+            return str(self.labels.get(name.group(1), "name"))
+        lines = (re.sub(r"\(([^()]*)\)", place_of, " ".join(line)) for line in zip(self.predicates, self.code))
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
 
-    def densest(self, opcode):
-        """The loop with the most of these instructions, the first of several; None where no loop has one."""
-        best = max(self.loops, key=lambda loop: self.count(opcode, within=loop), default=None)
-        return best if best and self.count(opcode, within=best) else None
 
-    def inmost(self, opcode):
-        """The same among loops that have no other with such an instruction in them."""
-        loops = [loop for loop in self.loops if self.count(opcode, within=loop) and not self.inner(loop, opcode)]
-        return max(loops, key=lambda loop: self.count(opcode, within=loop), default=None)
-
-    def inner(self, loop, opcode):
-        """The loops within a loop that have such an instruction."""
-        return [(first, last) for first, last in self.loops
-                if loop[0] < first and last < loop[1] and self.count(opcode, within=(first, last))]
+def parts_of(symbol):
+    """Of a C++ symbol: its name, the type ("" without one) and the numbers that the template was given."""
+    length = re.match(r"_ZL?(\d+)|", symbol)
+    begin, end = length.end(), length.end() + int(length.group(1) or len(symbol))
+    given = re.match(r"I(f|6__half|13__nv_bfloat16)?(.*?E)E*v|", symbol[end:])
+    numbers = [int(number) for number in re.findall(r"L[a-z](\d+)E", given.group(2) or "")]
+    return symbol[begin:end], TYPES.get(given.group(1), ""), numbers
 
 
-def functions(text):
-    found = []
-    for line in text.splitlines():
-        if line.startswith(".text."):
-            found.append(Function(line[len(".text."):].rstrip(":")))
-        elif found and line.startswith(".L_"):
-            found[-1].labels[line.split(":")[0].strip()] = len(found[-1].instructions)
-        elif found:
-            instruction = re.match(r" */\*[0-9a-f]+\*/ +(?:@(!?U?P[0-9T]+) *)?(.*)", line)
-            if instruction:
-                found[-1].add(instruction.group(2), instruction.group(1) or "")
-    return found
+def functions(text, *of):
+    """Those in what nvdisasm prints."""
+    parts = re.split(r"^\.text\.(.*):$", text, flags=re.MULTILINE)
+    return [Function(symbol, body, *of) for symbol, body in zip(parts[1::2], parts[2::2])]
 
 
-def weights(function, loop, of_inner):
-    """How often each instruction runs in a round of the loop: once, in an inner one of_inner times."""
-    weight = [int(loop[0] <= place <= loop[1]) for place in range(len(function.instructions))]
-    for first, last in function.inner(loop, "HMMA"):
-        weight[first:last + 1] = [of_inner((first, last))] * (last - first + 1)
-    return weight
+# ---- ways ---------------------------------------------------------------------------------------
+
+def followers(f, state):
+    """Where a thread may go from a state: a place, and for each barrier of convergence where BSSY has it end. Calls
+    return, and a thread that waits for others of its warp (WARPSYNC.COLLECTIVE) goes on at one place or the other."""
+    (place, ends), instruction, predicate = state, f.code[state[0]], f.predicates[state[0]]
+    opcode, label, barrier = (re.search(part, instruction) for part in (r"^[A-Z0-9]+", r"\.L_\w+", r"\bB\d+"))
+    opcode, there = opcode.group(), f.labels.get(label and label.group())
+    after = [(place + 1, ends)] if place + 1 < len(f.code) else []
+    maybe = predicate or opcode == "WARPSYNC" or re.match(r"(BRA|EXIT)[A-Z0-9.]* +[^ ;`]", instruction)
+    if predicate == "!PT" or opcode == "WARPSYNC" and not label:
+        return after
+    if opcode in ("EXIT", "RET", "KILL"):
+        return after if maybe else []
+    if opcode == "BSYNC":
+        there = dict(ends).get(barrier.group(), place + 1)
+    elif opcode in ("BRX", "BRXU", "JMX", "JMXU", "JMP") or opcode in ("BRA", "BSSY", "WARPSYNC") and there is None:
+        raise Failed(f"{f.name}: '{instruction}' leads to no label")
+    if opcode == "BSSY":
+        return [(place + 1, tuple(sorted({**dict(ends), barrier.group(): there}.items())))]
+    if opcode in ("BRA", "BSYNC", "WARPSYNC"):
+        return [(there, ends), *(after if maybe else [])]
+    return after
 
 
-def tally(function, weight, kinds):
-    """The weighted counts of each kind of instruction, a tuple of opcodes, and after them of all others."""
-    counts = [0] * (len(kinds) + 1)
-    for instruction, times in zip(function.instructions, weight):
-        kind = next((k for k, opcodes in enumerate(kinds) if instruction.startswith(opcodes)), len(kinds))
-        counts[kind] += times
-    return counts
+def ways(f, starts, ends=(), counted=()):
+    """Of the ways from these states: each state they come to, with the fewest counted places before it. None goes on
+    from where it ends."""
+    queue, fewest = sorted((start[0] in counted, state) for start in starts for state in followers(f, start)), {}
+    while queue:
+        count, state = heapq.heappop(queue)
+        if state not in fewest:
+            fewest[state] = count
+            for following in [] if state[0] in ends else followers(f, state):
+                heapq.heappush(queue, (count + (state[0] in counted), following))
+    return fewest
 
 
-def resources(text):
-    """cuobjdump's resource usage as (GPU, symbol, numbers by name), such as {"REG": 32, "SHARED": 0, …}."""
-    found, gpu, name = [], "", ""
-    for line in text.splitlines():
-        if line.startswith("arch = sm_"):
-            gpu = line[len("arch = sm_"):].strip()
-        elif line.startswith(" Function "):
-            name = line[len(" Function "):].rstrip(":")
-        elif line.startswith("  REG:"):
-            found.append((gpu, name, {key: int(n) for key, n in re.findall(r"([A-Z]+):(\d+)", line)}))
-    return found
+def under_a_product(f, opcodes):
+    """In the loop over tiles, the fewest of these from each wait for all products but one to the next wait for all; 0
+    if a way leads past that, "-" without such waits. One with a predicate may not be executed, and does not count."""
+    waits, ends, total = f.places(ALL_BUT_ONE, f.tiles), f.places(ALL), 0
+    counted = {place for place in f.places(opcodes) if not f.predicates[place]}
+    for wait in waits:
+        found = ways(f, [state for state in f.states if state[0] == wait], {*waits, *ends}, counted)
+        if any(state[0] == wait or not followers(f, state) for state in found):
+            return 0
+        total += min((count for (place, _), count in found.items() if place in ends), default=0)
+    return total if waits else "-"
+
+
+def in_a_round(f, opcodes):
+    """The fewest of these from the first product of the loop over tiles to its last wait for all."""
+    first, last = f.places("HGMMA", f.tiles)[:1], f.places(ALL, f.tiles)[-1:]
+    found = ways(f, [state for state in f.states if state[0] in first], last, {*f.places(opcodes)})
+    return min((count for (place, _), count in found.items() if place in last), default=0)
+
+
+def described_anew(f, _):
+    """In the loop over tiles, the groups of products most of which have more than four instructions before the next:
+    those describe its matrices, each by a base and a constant."""
+    loop = f.code[f.tiles[0]:f.tiles[1] + 1]
+    kinds = "".join("." if not code.startswith("HGMMA") else "L" if "gsb0" in code else "P" for code in loop)
+    gaps = [re.split("[PL]", group)[1:-1] for group in re.findall("P[P.]*(?:L|$)", kinds)]  # L: a group's last
+    return sum(2 * sum(len(gap) > 4 for gap in group) > len(group) for group in gaps)
+
+
+# ---- claims -------------------------------------------------------------------------------------
+
+MEASURES = {"in the code": lambda f, opcodes: len(f.places(opcodes)),
+            "a tile": lambda f, opcodes: sum(f.times[place] for place in f.places(opcodes)),
+            "under a product": under_a_product, "in a round": in_a_round, "groups described anew": described_anew}
+SOME, ONE_AT_MOST = range(1, 1 << 20), range(2)
+CLAIMS = {  # kernels, by chapter, kind and name: the instructions that their machine code has, and how many
+    "": {"LDL|STL in the code": 0},
+    ".. tensor_cores": {"HMMA a tile": SOME, "LDSM a tile": SOME, "MUFU.EX2 a tile": SOME},
+    "06 tensor_cores (mma|swizzle)": {"LDGSTS in the code": 0},
+    "06 tensor_cores (?!mma|swizzle)|07 tensor_cores": {"LDGSTS a tile": SOME},
+    "07 tensor_cores mma": {f"{ATOMIC} a tile": SOME},
+    "07 tensor_cores (?!mma)": {f"{ATOMIC} in the code": 0},
+
+    ".. hopper": {"UTMALDG in the code": SOME, "SYNCS a tile": SOME},
+    ".. hopper (wgmma|bulk)": {"USETMAXREG in the code": 0},
+    ".. hopper (?!wgmma|bulk)": {"USETMAXREG in the code": SOME,
+                                 "BRA.U.ANY in the code": 0},  # a copy is not in a loop over lanes
+    ".. hopper (?!store)": {"STSM|UTMASTG in the code": 0},
+
+    "06 hopper": {"HGMMA a tile": lambda f: (f.d + f.columns) // 16, "HGMMA groups described anew": 0,
+                  "CALL in the code": 0},
+    "06 hopper (wgmma|roles)": {"MUFU.EX2 a tile": SOME, "MUFU.EX2 under a product": "-"},
+    "06 hopper (?!wgmma|roles)": {"MUFU.EX2 under a product": lambda f: f.columns // 2},  # a thread's weights
+    "06 hopper (?!wgmma|roles|overlap)": {"BAR.SYNC a tile": SOME, "BAR.ARV a tile": SOME},  # turns
+    "06 hopper store": {"STSM in the code": SOME, "UTMASTG in the code": SOME},
+
+    "07 hopper": {"HGMMA a tile": 32, "MUFU.EX2 a tile": lambda f: f.columns // 2, "UBLKRED in the code": 0,
+                  "BAR.SYNC in a round": 1},
+    "07 hopper (wgmma|bulk)": {"HGMMA groups described anew": 0, "BAR.SYNC a tile": 3},
+    "07 hopper (?!wgmma|bulk)": {"HGMMA groups described anew": ONE_AT_MOST,  # dV's, where a factor of dK is packed
+                                 "BAR.SYNC a tile": 2},
+    "07 hopper wgmma": {"UTMAREDG in the code": 0, "STS.64 under a product": 0, f"{ATOMIC} in the code": 32},
+    "07 hopper (?!wgmma)": {"UTMAREDG in the code": 4, "STS.64 under a product": 16},
+    "07 hopper (bulk|roles|store)": {f"{ATOMIC} in the code": 0},
+    "07 hopper ordered": {f"{ATOMIC} in the code": 2},
+    "07 hopper store": {"UTMASTG in the code": lambda f: f.d // 32, "STSM in the code": lambda f: f.d // 8,
+                        "STG in the code": 0},
+}
+
+
+def measure(f, what):
+    opcodes, where = what.split(" ", 1)
+    return MEASURES[where](f, opcodes)
+
+
+def wrong(fs):
+    """What is not as these functions claim."""
+    claims = [(f, what, right) for f in fs for kernels in CLAIMS if re.match(kernels, f"{f.unit} {f.name}")
+              for what, right in CLAIMS[kernels].items()]
+    lines = []
+    for f, what, right in claims:
+        found, right = measure(f, what), right(f) if callable(right) else right
+        if found not in (right if isinstance(right, range) else (right,)):
+            expected = {SOME: "some", ONE_AT_MOST: "at most 1"}.get(right, right)
+            lines.append(f"{f.unit} {f.name}, {f.type}, d = {f.d}: {found} {what}, expected {expected}")
+    return lines
+
+
+# ---- what nvcc makes ----------------------------------------------------------------------------
+
+@cache
+def nvdisasm():
+    """On the search path, beside nvcc, or from PyPI in BUILD/sass."""
+    found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path=Path(shutil.which(NVCC) or "").parent)
+    if not found and not list((BUILD / "sass").rglob("nvdisasm")):
+        output_of("python3", "-m", "venv", BUILD / "sass")
+        output_of(BUILD / "sass/bin/pip", "install", "-q", "--disable-pip-version-check", "nvidia-cuda-nvdisasm")
+    return found or next((BUILD / "sass").rglob("nvdisasm"))
+
+
+def made_of(source):
+    """A file's kernels, sorted by shape: NAME.nvcc has their machine code, and NAME.log what ptxas says they take."""
+    made, folder = BUILD / "cuda/obj/gpu" / source, source.parent.name
+    cubins = sorted(made.with_suffix(".nvcc").glob("*.cubin"), key=lambda path: path.stem.endswith("_90"))
+    text, log = output_of(nvdisasm(), "-c", *cubins[-1:]), made.with_suffix(".log").read_text()
+    fs, arch = functions(text, source.parts[0][:2], folder), "".join(re.findall(r"\.target\tsm_(\S+)", text))
+    shapes = {(f.type, f.d) for f in fs if len(f.numbers) >= 5}
+    if not arch.startswith("90") or folder in ("2_tensor_cores", "3_hopper") and len(shapes) < 4:
+        raise Failed(f"{source}: expected sm_90, and two types and two d on tensor cores; found sm_{arch}, {shapes}")
+    for f in fs:
+        said = re.search(rf"'{f.symbol}' for 'sm_{arch}'\n(?:.*\n){{2}}.* (\d+) registers(?:.* (\d+) bytes smem)?", log)
+        f.arch, f.registers, f.shared = arch, *map(int, said.groups("0"))
+    return sorted(fs, key=lambda f: (f.name, f.numbers[:1], f.numbers[2:4], f.numbers[1:2]))
+
+
+def made():
+    """Those of all files, in the order of the chapters' tables of kernels."""
+    sources = []
+    for kernels in (home_of(chapter) / "kernels" for chapter in CHAPTERS):
+        steps = re.findall(r"^STEP\(\w+, (\w+),", (kernels / "table.h").read_text(), re.MULTILINE)
+        sources += sorted(kernels.glob("*/*.cu"), key=lambda file: (file.parent, [*steps, file.stem].index(file.stem)))
+    nvdisasm()  # fetched before several want it
+    with ThreadPoolExecutor() as pool:
+        return sum(pool.map(made_of, sources), [])
+
+
+def wrong_versions():
+    files = [home_of(chapter) / "tests/mistakes.txt" for chapter in CHAPTERS]
+    only = r"^Name: (\S+)\n(?:[A-Z].*\n)*?Caught by: make cuda-check$"
+    return [(file, name) for file in files for name in re.findall(only, file.read_text(), re.MULTILINE)]
+
+
+def breaks(mistakes, name):
+    """What is wrong after this mistake in the kernel that its name begins with, of bfloat16 and d = 64 alone."""
+    kernels, folder = mistakes.parents[1] / "kernels", BUILD / "wrong" / name
+    source = folder / kernels / "3_hopper" / f"{name.split('_')[0]}.cu"
+    shutil.copytree(kernels, folder / kernels, dirs_exist_ok=True)
+    output_of("awk", "-f", "common/tools/mistakes.awk", "apply", folder, mistakes, name)
+    source.write_text(source.read_text().replace("TENSOR_LAUNCH(launch, p, a, stream);",
+                                                 "launch<__nv_bfloat16, 64>(p, a, stream);"))
+    output_of(NVCC, "-std=c++17", "-O3", "-lineinfo", f"-I{folder}", "-I.", "-arch=sm_90a", "-cubin",
+              "-o", folder / "cubin", source)
+    return wrong(functions(output_of(nvdisasm(), "-c", folder / "cubin"), mistakes.parts[0][:2], "3_hopper"))
+
+
+def accepted():
+    versions = wrong_versions()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        broken = pool.map(lambda version: breaks(*version), versions)
+        return [f"{file}: {name}: no claim is broken" for (file, name), lines in zip(versions, broken) if not lines]

@@ -30,10 +30,9 @@
  * Kernels with several tiles, of which --br and --bc choose one: X(d, Br, Bc, bands of 16 queries a warp, blocks
  * that a multiprocessor is to have registers for). The first of each d is what they take if nobody asks. For budget
  * that is, of those that 99 kB of shared memory hold, which most GPUs give, one with few instructions for a product,
- * and few of these from shared memory (budget.txt). 128 by 128 with d = 128 is for GPUs that give more.
+ * and few of these from shared memory. 128 by 128 with d = 128 is for GPUs that give more.
  */
 // clang-format off
-#ifndef BUDGET_TILES  // a list of others, to try them
 #define BUDGET_TILES(X)       \
     X(64, 128, 64, 2, 2)      \
     X(64, 128, 32, 2, 2)      \
@@ -43,7 +42,6 @@
     X(128, 64, 64, 1, 2)      \
     X(128, 128, 64, 1, 1)     \
     X(128, 128, 128, 1, 1)
-#endif
 
 #define COMPLETE16_TILES(X)   \
     X(32, 128, 64, 2, 1)      \

@@ -201,7 +201,7 @@ class Results(InAFolder):
                           ("speed", "06", "bf16", "64,128")):
             status, out, err = run(*arguments)
             self.assertEqual((status, out), (2, ""))
-            self.assertIn("figures: expected make, check, order, table, ", err)
+            self.assertIn("figures: expected make, check, table, ", err)
         self.assertEqual(run("best", "page", "nowhere.csv"),
                          (2, "", "figures best: nowhere.csv: expected a file of results\n"))
         self.assertIn("expected a folder 08_…", run("speed", "08", "machine")[2])
