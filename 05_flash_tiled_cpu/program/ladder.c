@@ -118,7 +118,7 @@ void print_steps(enum step_name last, const struct attention_input *input, const
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the stage before", error);
     if (!CAN_WATCH)
-        report_not_counted("Counted");
+        report_not_counted(NULL);
     else if (!is_small(p))
         report_line("accesses are left out: counted runs of a problem of this size take long");
     if (!step_unsupported(&steps[BLOCK_MATMUL], p))

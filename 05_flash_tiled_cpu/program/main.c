@@ -72,15 +72,15 @@ static void print_step(const struct step *step, const struct attention_input *in
     struct count count = { .total = 0 };
     if (can_be_counted(plain, &input->p))
         count = count_step(plain, input, size);
-    if (is_small(&input->p) && plain->runs->watched)
+    if (is_small(&input->p) && plain->predict)
         print_tiles(step, &input->p, size);
     if (plain == step && count.total > 0) {
         print_counts(step, &count, o);
-    } else if (plain->runs->watched && !CAN_WATCH) {
+    } else if (plain->predict && !CAN_WATCH) {
         report_not_counted("Counted");
     } else {
         report_part("Counted");
-        if (plain != step || !step->runs->watched)
+        if (!step->predict)
             report_line("not done: the step goes through its tiles as %s does",
                         plain == step ? "fa2" : plain->name);
         else

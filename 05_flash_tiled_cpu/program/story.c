@@ -433,14 +433,16 @@ static void all_steps(void)
 
 void print_story(void)
 {
-    if (CAN_WATCH) {
+    if (steps[FA1].runs->watched) {
         by_hand();
         theorem_1();
+    }
+    if (CAN_WATCH) {
         theorem_2();
         operations_and_memory();
         show_masks();
     } else {
-        report_not_counted("By hand");
+        report_not_counted("Theorem 2");
     }
     show_dropout();
     if (CAN_WATCH)

@@ -114,7 +114,7 @@ void print_steps(const struct layer *layer, const struct options *o, char *csv)
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the step before", error);
     if (!CAN_WATCH)
-        report_not_counted("Counted");
+        report_not_counted(NULL);
     if (is_small(p))
         report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     else

@@ -104,7 +104,8 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
 
 void report_not_counted(const char *label)
 {
-    report_part(label);
+    if (label)
+        report_part(label);
     report_line("not counted here: that takes make, and a compiler with -fsanitize=thread");
 }
 

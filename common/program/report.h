@@ -50,7 +50,7 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
 void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
                     size_t unit, const char *suffix);
 
-/* Instead of that part: there is no watched build (watch.h). */
+/* Instead of that part, or as a line of another if `label` is NULL: there is no watched build (watch.h). */
 void report_not_counted(const char *label);
 
 /*
