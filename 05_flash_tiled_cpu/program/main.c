@@ -70,7 +70,7 @@ static void print_step(const struct step *step, const struct attention_input *in
     struct attention_check check = attention_check_begin(input, o->verify_all);
     const struct step *plain = in_plain_c(step, &input->p);
     struct count count = { .total = 0 };
-    if (can_be_counted(plain, &input->p))
+    if (can_be_counted(plain, &input->p) && (plain == step || o->csv))
         count = count_step(plain, input, size);
     if (is_small(&input->p) && plain->predict)
         print_tiles(step, &input->p, size);

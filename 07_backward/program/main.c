@@ -71,7 +71,7 @@ static void print_step(const struct step *step, const struct layer *layer, const
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
     const struct step *plain = in_plain_c(step, &input->p);
     struct count count = { .total = 0 };
-    if (plain && can_be_counted(plain, &input->p))
+    if (plain && can_be_counted(plain, &input->p) && (plain == step || o->csv))
         count = count_step(plain, input, &layer->kept, layer->dO, size);
     if (is_small(&input->p))
         print_tiles(step, &input->p, size);
