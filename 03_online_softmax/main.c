@@ -128,8 +128,9 @@ static void check_merging(const struct scores *scores)
         }
     }
     if (merged_rows)
-        report_line("cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e",
-                    BLOCK, difference);
+        report_line(
+            "cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e", BLOCK,
+            difference);
 }
 
 /* How often the recurrence has to rescale. */

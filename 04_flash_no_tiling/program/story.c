@@ -153,8 +153,7 @@ static void standard(void)
     traffic_watch("O", O, H * head);
     for (size_t h = 0; h < H; h++)
         WATCHED(standard_attention)
-        (input.Q + h * head, input.K + h * head, input.V + h * head, O + h * head, N, N, d,
-         p->scale);
+    (input.Q + h * head, input.K + h * head, input.V + h * head, O + h * head, N, N, d, p->scale);
     const struct counted lines[] = {
         { "Q loads", traffic_of("Q").loads, H * head, "N d", "" },
         { "K loads", traffic_of("K").loads, pairs * d, "N^2 d", "" },
@@ -177,7 +176,7 @@ static void standard(void)
     traffic_watch("O", O, H * head);
     for (size_t row = 0; row < H * N; row++)
         WATCHED(flash_no_tiling_row)
-        (&text, input.Q, input.K, input.V, 0, row / N, row % N, O + row * d, NULL);
+    (&text, input.Q, input.K, input.V, 0, row / N, row % N, O + row * d, NULL);
     const size_t one_pass = traffic_total().loads + traffic_total().stores;
     char number[32], kept[32];
     report_part("Compared");

@@ -58,7 +58,7 @@ static void print_counts(const struct step *step, const struct count *count,
 /* Accesses of vectors are not counted: complete goes through its tiles as one of these does, an element at a time. */
 static const struct step *in_plain_c(const struct step *step, const struct attention *p)
 {
-    if (step != &steps[COMPLETE])
+    if (step->predict || step != &steps[COMPLETE])
         return step;
     return &steps[score_option(p) ? SOFTCAP : split_count(p) > 1 ? SPLIT_KV : DROPOUT];
 }

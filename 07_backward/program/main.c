@@ -56,7 +56,7 @@ static void print_counts(const struct count *count)
 static const struct step *in_plain_c(const struct step *step, const struct attention *p)
 {
     static const enum step_name plain[] = { FA2, SOFTCAP, FA1 };
-    if (step != &steps[COMPLETE])
+    if (step->predict)
         return step;
     for (size_t k = 0; k < sizeof plain / sizeof plain[0]; k++)
         if (!step_unsupported(&steps[plain[k]], p))
