@@ -15,7 +15,7 @@ $(OBJ)/watched/$2/names: $$(WATCHED_$2:%.c=$(OBJ)/%.o)
 	@mkdir -p $$(@D)
 	$(AT)nm -gP $$^ | awk '$$$$2 == "T" { sub(/^_/, "", $$$$1); print "-D" $$$$1 "=" $$$$1 "_watched" }' >$$@
 $$(WATCHED_OBJ_$2): $(OBJ)/watched/$2/%.o: %.c $(OBJ)/watched/$2/names
-	$$(call SAY,cc   $$< (watched))
+	$$(call SAY,cc   $$< (instrumented))
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) $$(WATCH_FLAGS) @$(OBJ)/watched/$2/names $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
 
