@@ -3,6 +3,7 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/cpu/memory.h"
+#include "common/measure/watch.h"
 #include "common/program/report.h"
 #include "common/program/softmax_chapter.h"
 
@@ -98,6 +99,8 @@ static void break_the_scores(const struct scores *scores)
     report_line("minus 200   %zu of %zu rows are NaN", bad, scores->rows);
 }
 
+DECLARE_WATCHED(standard_softmax);
+
 int main(int argc, char **argv)
 {
     static const struct softmax_chapter chapter = {
@@ -111,7 +114,7 @@ int main(int argc, char **argv)
         .title = "Standard softmax",
         .idea = "the formula: one pass for the sum, one to normalise",
         .softmax = standard_softmax,
-        .counted = standard_softmax_counted,
+        .watched = WATCHED(standard_softmax),
         .lanes = standard_softmax_lanes,
         .loads = 2,
         .formula = "2 N",

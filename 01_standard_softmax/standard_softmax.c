@@ -12,8 +12,6 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 
-#include "common/measure/traffic.h"
-
 #include <math.h>
 
 void standard_softmax(const float *x, float *y, size_t n)
@@ -21,9 +19,9 @@ void standard_softmax(const float *x, float *y, size_t n)
     // BEGIN SOLUTION
     float l = 0.0f;
     for (size_t j = 0; j < n; j++)  // pass 1: the sum
-        l += expf(load(&x[j]));
+        l += expf(x[j]);
     for (size_t j = 0; j < n; j++)  // pass 2: normalise
-        store(&y[j], expf(load(&x[j])) / l);
+        y[j] = expf(x[j]) / l;
     // END SOLUTION
     // STUB: (void)x, (void)y, (void)n;
 }

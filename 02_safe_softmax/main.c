@@ -5,6 +5,7 @@
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/check/reference.h"
 #include "common/cpu/memory.h"
+#include "common/measure/watch.h"
 #include "common/program/report.h"
 #include "common/program/softmax_chapter.h"
 
@@ -114,6 +115,8 @@ static void mend_the_scores(const struct scores *scores)
     compare_changed(scores, "minus 200", 1.0f, -200.0f);
 }
 
+DECLARE_WATCHED(safe_softmax);
+
 int main(int argc, char **argv)
 {
     static const struct softmax_chapter chapter = {
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
         .title = "Safe softmax",
         .idea = "subtract the maximum: safe, and one pass more",
         .softmax = safe_softmax,
-        .counted = safe_softmax_counted,
+        .watched = WATCHED(safe_softmax),
         .lanes = safe_softmax_lanes,
         .loads = 3,
         .formula = "3 N",

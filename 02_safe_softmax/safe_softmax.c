@@ -12,8 +12,6 @@
  */
 #include "02_safe_softmax/safe_softmax.h"
 
-#include "common/measure/traffic.h"
-
 #include <math.h>
 
 void safe_softmax(const float *x, float *y, size_t n)
@@ -21,11 +19,11 @@ void safe_softmax(const float *x, float *y, size_t n)
     // BEGIN SOLUTION
     float m = -INFINITY, l = 0.0f;
     for (size_t j = 0; j < n; j++)  // pass 1: the maximum
-        m = fmaxf(m, load(&x[j]));
+        m = fmaxf(m, x[j]);
     for (size_t j = 0; j < n; j++)  // pass 2: the sum
-        l += expf(load(&x[j]) - m);
+        l += expf(x[j] - m);
     for (size_t j = 0; j < n; j++)  // pass 3: normalise
-        store(&y[j], expf(load(&x[j]) - m) / l);
+        y[j] = expf(x[j] - m) / l;
     // END SOLUTION
     // STUB: (void)x, (void)y, (void)n;
 }

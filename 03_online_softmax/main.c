@@ -4,6 +4,7 @@
 #include "02_safe_softmax/safe_softmax.h"
 #include "03_online_softmax/online_softmax.h"
 #include "03_online_softmax/softmax_state.h"
+#include "common/measure/watch.h"
 #include "common/program/report.h"
 #include "common/program/softmax_chapter.h"
 
@@ -127,8 +128,9 @@ static void check_merging(const struct scores *scores)
         }
     }
     if (merged_rows)
-        report_line("cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e",
-                    BLOCK, difference);
+        report_line(
+            "cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e", BLOCK,
+            difference);
 }
 
 /* How often the recurrence has to rescale. */
@@ -150,6 +152,8 @@ static void describe(const struct scores *scores)
     check_merging(scores);
 }
 
+DECLARE_WATCHED(online_softmax);
+
 int main(int argc, char **argv)
 {
     static const struct softmax_chapter chapter = {
@@ -163,7 +167,7 @@ int main(int argc, char **argv)
         .title = "Online softmax",
         .idea = "one pass for both statistics, one to normalise",
         .softmax = online_softmax,
-        .counted = online_softmax_counted,
+        .watched = WATCHED(online_softmax),
         .lanes = online_softmax_lanes,
         .loads = 2,
         .formula = "2 N",

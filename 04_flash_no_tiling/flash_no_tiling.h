@@ -13,14 +13,9 @@
  */
 void flash_no_tiling(const struct attention *p, const float *Q, const float *K, const float *V,
                      float *O, float *lse);
-void flash_no_tiling_counted(const struct attention *p, const float *Q, const float *K,
-                             const float *V, float *O, float *lse);
 
 /* The one query (b, h, i) of it: o has d elements, lse one. */
 void flash_no_tiling_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          size_t b, size_t h, size_t i, float *o, float *lse);
-void flash_no_tiling_row_counted(const struct attention *p, const float *Q, const float *K,
-                                 const float *V, size_t b, size_t h, size_t i, float *o,
-                                 float *lse);
 
 #endif

@@ -28,7 +28,5 @@ void flash_row_end(const struct flash_row *row, float *o, size_t d);
 /* o = softmax(scale q K^T) V for one query q (d), keys K and values V (n, d). o may be q. */
 void flash_row(const float *q, const float *K, const float *V, float *o, size_t n, size_t d,
                float scale);
-void flash_row_counted(const float *q, const float *K, const float *V, float *o, size_t n, size_t d,
-                       float scale);
 
 #endif

@@ -8,10 +8,8 @@
 
 /* y = max(scale x + bias, 0), n elements. `y` is written and read again between the steps. */
 void unfused(const float *x, float *y, size_t n, float scale, float bias);
-void unfused_counted(const float *x, float *y, size_t n, float scale, float bias);
 
 /* The same in one pass. */
 void fused(const float *x, float *y, size_t n, float scale, float bias);
-void fused_counted(const float *x, float *y, size_t n, float scale, float bias);
 
 #endif

@@ -20,12 +20,12 @@ static void scores(const float *Q, const float *K, float *S, size_t Nq, size_t N
     float q[ATTENTION_MAX_D];
     for (size_t i = 0; i < Nq; i++) {
         for (size_t c = 0; c < d; c++)
-            q[c] = load(&Q[i * d + c]);
+            q[c] = Q[i * d + c];
         for (size_t j = 0; j < Nk; j++) {
             float x = 0.0f;
             for (size_t c = 0; c < d; c++)
-                x += q[c] * load(&K[j * d + c]);
-            store(&S[i * Nk + j], scale * x);
+                x += q[c] * K[j * d + c];
+            S[i * Nk + j] = scale * x;
         }
     }
 }
@@ -38,12 +38,12 @@ static void averages(const float *P, const float *V, float *O, size_t Nq, size_t
         for (size_t c = 0; c < d; c++)
             o[c] = 0.0f;
         for (size_t j = 0; j < Nk; j++) {
-            const float weight = load(&P[i * Nk + j]);
+            const float weight = P[i * Nk + j];
             for (size_t c = 0; c < d; c++)
-                o[c] += weight * load(&V[j * d + c]);
+                o[c] += weight * V[j * d + c];
         }
         for (size_t c = 0; c < d; c++)
-            store(&O[i * d + c], o[c]);
+            O[i * d + c] = o[c];
     }
 }
 

@@ -12,7 +12,5 @@
  */
 void standard_attention(const float *Q, const float *K, const float *V, float *O, size_t Nq,
                         size_t Nk, size_t d, float scale);
-void standard_attention_counted(const float *Q, const float *K, const float *V, float *O, size_t Nq,
-                                size_t Nk, size_t d, float scale);
 
 #endif

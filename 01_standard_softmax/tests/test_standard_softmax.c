@@ -2,6 +2,7 @@
  * Standard softmax of one row: right where float32 can do it, NaN exactly where it cannot.
  */
 #include "01_standard_softmax/standard_softmax.h"
+#include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"
 #include "common/tests/test.h"
 
@@ -74,6 +75,13 @@ TEST(standard_softmax, can_write_over_its_input)
 TEST(standard_softmax, writes_its_row_and_nothing_beside_it)
 {
     assert_softmax_stays_in_its_row(standard_softmax);
+}
+
+DECLARE_WATCHED(standard_softmax);
+
+TEST(accesses, are_2_loads_and_a_store_for_each_score)
+{
+    assert_softmax_accesses(WATCHED(standard_softmax), 2);
 }
 
 TEST(standard_softmax_lanes, agrees_with_the_reference_at_every_size)

@@ -3,6 +3,7 @@
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"
+#include "common/measure/watch.h"
 #include "common/problem/random.h"
 #include "common/tests/softmax_rows.h"
 #include "common/tests/test.h"
@@ -90,6 +91,13 @@ TEST(safe_softmax, can_write_over_its_input)
 TEST(safe_softmax, writes_its_row_and_nothing_beside_it)
 {
     assert_softmax_stays_in_its_row(safe_softmax);
+}
+
+DECLARE_WATCHED(safe_softmax);
+
+TEST(accesses, are_3_loads_and_a_store_for_each_score)
+{
+    assert_softmax_accesses(WATCHED(safe_softmax), 3);
 }
 
 TEST(safe_softmax_lanes, agrees_with_the_reference_at_every_size)

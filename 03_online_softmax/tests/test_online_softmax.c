@@ -2,6 +2,7 @@
  * Online softmax of one row: worked numbers, every size, and what IEEE says of infinities and NaN.
  */
 #include "03_online_softmax/online_softmax.h"
+#include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"
 #include "common/tests/test.h"
 
@@ -85,6 +86,13 @@ TEST(online_softmax, can_write_over_its_input)
 TEST(online_softmax, writes_its_row_and_nothing_beside_it)
 {
     assert_softmax_stays_in_its_row(online_softmax);
+}
+
+DECLARE_WATCHED(online_softmax);
+
+TEST(accesses, are_2_loads_and_a_store_for_each_score)
+{
+    assert_softmax_accesses(WATCHED(online_softmax), 2);
 }
 
 TEST(online_softmax_lanes, agrees_with_the_reference_at_every_size)

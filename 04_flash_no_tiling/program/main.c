@@ -10,6 +10,7 @@
 #include "common/cpu/memory.h"
 #include "common/measure/progress.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 #include "common/program/attention_files.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
@@ -25,9 +26,15 @@ static const struct program program = {
     .example = "--n-q 203 --n-k 113 --d 40 --heads 4 --kv-heads 2 --causal",
 };
 
-/* The rows that are checked, computed with their accesses counted. */
+DECLARE_WATCHED(flash_no_tiling_row);
+
+/* The rows that are checked, computed with their accesses counted; 0: they are not counted here. */
 static size_t count(const struct attention_input *input, const struct attention_check *check)
 {
+    if (!CAN_WATCH) {
+        report_not_counted("Counted");
+        return 0;
+    }
     const struct attention *p = &input->p;
     const size_t keys = attention_key_elements(p);
     float *O = allocate(check->count * p->d, sizeof *O, "O");
@@ -42,8 +49,8 @@ static size_t count(const struct attention_input *input, const struct attention_
     for (size_t k = 0; k < check->count; k++) {
         const size_t i = check->rows[k] % p->Nq, h = check->rows[k] / p->Nq % p->H;
         const size_t b = check->rows[k] / p->Nq / p->H;
-        flash_no_tiling_row_counted(p, input->Q, input->K, input->V, b, h, i, O + k * p->d,
-                                    lse + k);
+        WATCHED(flash_no_tiling_row)
+        (p, input->Q, input->K, input->V, b, h, i, O + k * p->d, lse + k);
         for (size_t j = 0; j < p->Nk; j++)
             pairs += visible(p, b, h, i, j) ? 1 : 0;
     }

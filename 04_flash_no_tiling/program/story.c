@@ -8,6 +8,7 @@
 #include "common/cpu/memory.h"
 #include "common/measure/bench.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/report.h"
 
@@ -103,18 +104,27 @@ static void one_pass_by_hand(void)
     }
 }
 
+DECLARE_WATCHED(fused);
+DECLARE_WATCHED(unfused);
+DECLARE_WATCHED(standard_attention);
+DECLARE_WATCHED(flash_no_tiling_row);
+
 /* max(2 x + 1, 0) of a thousand numbers, as three loops and as one. */
 static void fusion(void)
 {
     enum { N = 1000 };
     static float x[N], y[N], z[N];
     size_t accesses[2];
+    if (!CAN_WATCH) {
+        report_not_counted("Fusion");
+        return;
+    }
     random_normals(x, N, 1, 0);
     for (int fuse = 0; fuse < 2; fuse++) {
         traffic_reset();
         traffic_watch("x", x, N);
         traffic_watch("y", fuse ? z : y, N);
-        (fuse ? fused_counted : unfused_counted)(x, fuse ? z : y, N, 2.0f, 1.0f);
+        (fuse ? WATCHED(fused) : WATCHED(unfused))(x, fuse ? z : y, N, 2.0f, 1.0f);
         accesses[fuse] = traffic_total().loads + traffic_total().stores;
     }
     report_part("Fusion");
@@ -128,6 +138,10 @@ static void fusion(void)
 static void standard(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
+    if (!CAN_WATCH) {
+        report_not_counted("Standard");
+        return;
+    }
     struct attention_input input = attention_input_load(&none);
     const struct attention *p = &input.p;
     const size_t N = p->Nq, d = p->d, head = N * d, H = p->H, pairs = H * N * N;
@@ -138,8 +152,8 @@ static void standard(void)
     traffic_watch("V", input.V, H * head);
     traffic_watch("O", O, H * head);
     for (size_t h = 0; h < H; h++)
-        standard_attention_counted(input.Q + h * head, input.K + h * head, input.V + h * head,
-                                   O + h * head, N, N, d, p->scale);
+        WATCHED(standard_attention)
+    (input.Q + h * head, input.K + h * head, input.V + h * head, O + h * head, N, N, d, p->scale);
     const struct counted lines[] = {
         { "Q loads", traffic_of("Q").loads, H * head, "N d", "" },
         { "K loads", traffic_of("K").loads, pairs * d, "N^2 d", "" },
@@ -161,8 +175,8 @@ static void standard(void)
     traffic_watch("V", input.V, H * head);
     traffic_watch("O", O, H * head);
     for (size_t row = 0; row < H * N; row++)
-        flash_no_tiling_row_counted(&text, input.Q, input.K, input.V, 0, row / N, row % N,
-                                    O + row * d, NULL);
+        WATCHED(flash_no_tiling_row)
+    (&text, input.Q, input.K, input.V, 0, row / N, row % N, O + row * d, NULL);
     const size_t one_pass = traffic_total().loads + traffic_total().stores;
     char number[32], kept[32];
     report_part("Compared");

@@ -262,16 +262,12 @@ static void do_task(struct workspace *w, const struct splits *splits, const stru
 {
     const struct attention *p = a->p;
     const size_t end = splits_begin(splits, p, s + 1), groups = (rows - 1) / GROUP + 1;
-    count_loads(a->Q + i0 * p->d, rows * p->d);
     for (size_t k = 0; k < groups; k++)
         group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
     for (size_t j0 = splits_begin(splits, p, s); j0 < end; j0 += Bc) {
         const size_t cols = min(Bc, end - j0);
         if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
             continue;
-        count_loads(a->K + j0 * p->d, cols * p->d);
-        count_loads(a->V + j0 * p->d, cols * p->d);
-        work_products(4 * rows * cols * p->d);
         for (size_t k = 0; k < groups; k++)
             see_tile(w, &w->g[k], a, j0, j0 + cols);
     }
@@ -279,11 +275,6 @@ static void do_task(struct workspace *w, const struct splits *splits, const stru
         keep(w, splits, s, a, &w->g[k]);
     for (size_t k = 0; k < groups && splits->count == 1; k++)
         group_end(&w->g[k], a);
-    if (splits->count == 1) {
-        count_stores(a->O + i0 * p->d, rows * p->d);
-        if (a->lse)
-            count_stores(a->lse + i0, rows);
-    }
 }
 
 void complete(const struct attention *p, struct tile_size size, const float *Q, const float *K,

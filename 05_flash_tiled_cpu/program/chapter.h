@@ -5,16 +5,15 @@
 #define FLASH_TILED_CHAPTER_H
 
 #include "05_flash_tiled_cpu/steps/steps.h"
-#include "common/measure/work.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"
 #include "common/program/step.h"
 
 #include <stdbool.h>
 
-/* A step of this chapter is a C function, and may be compiled once more with its accesses counted; else NULL. */
+/* A step of this chapter is a C function. Those in vectors have no watched build (watch.h). */
 struct runs {
-    attention_step *run, *counted;
+    attention_step *run, *watched;
 };
 
 enum step_name {
@@ -26,10 +25,11 @@ enum step_name {
 extern const struct step steps[STEPS];
 extern const struct step_table table;
 
-/* Is there a counted form of the step, and is the problem small enough for it? */
+/* Can the accesses of the step be counted, and is the problem small enough for it? */
+bool is_small(const struct attention *p);
 bool can_be_counted(const struct step *step, const struct attention *p);
 
-/* Runs the counted step on the input, with its output thrown away. */
+/* Runs the watched step on the input, with its output thrown away. */
 struct count count_step(const struct step *step, const struct attention_input *input,
                         struct tile_size size);
 
@@ -40,7 +40,6 @@ void predict_fa1(const struct attention *p, struct tile_size size, struct access
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a);
-void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
 /* The tiles of each enum tile_kind that all heads have, and the keys in those not skipped. */
 struct tile_counts {

@@ -1,11 +1,12 @@
 /*
- * The closed forms of every step's accesses, and counted runs to hold against them.
+ * The closed forms of every step's accesses, and watched runs to hold against them.
  */
 #include "05_flash_tiled_cpu/program/chapter.h"
 
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/cpu/memory.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,20 +122,16 @@ void predict_split_kv(const struct attention *p, struct tile_size size, struct a
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)
-{
-    if (split_count(p) > 1)
-        predict_split_kv(p, size, a);
-    else
-        predict_masks(p, size, a);
-}
-
 // ---- counting -----------------------------------------------------------------------------------
+
+bool is_small(const struct attention *p)
+{
+    return 2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e8;
+}
 
 bool can_be_counted(const struct step *step, const struct attention *p)
 {
-    return step->runs->counted &&
-           2.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+    return CAN_WATCH && step->runs->watched && is_small(p);
 }
 
 struct count count_step(const struct step *step, const struct attention_input *input,
@@ -145,19 +142,17 @@ struct count count_step(const struct step *step, const struct attention_input *i
     float *O = allocate(n, sizeof *O, "O"), *lse = allocate(rows, sizeof *lse, "lse");
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
-    work_reset();
     traffic_watch("Q", input->Q, n);
     traffic_watch("K", input->K, attention_key_elements(p));
     traffic_watch("V", input->V, attention_key_elements(p));
     traffic_watch("O", O, n);
     traffic_watch("lse", lse, rows);
-    step->runs->counted(p, size, input->Q, input->K, input->V, O, lse);
+    step->runs->watched(p, size, input->Q, input->K, input->V, O, lse);
     step->predict(p, size, &c.accesses);
 
     c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
-    c.work = work_done();
     traffic_reset();  // its arrays are forgotten
     free(lse);
     free(O);

@@ -9,6 +9,7 @@
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 #include "common/program/attention_files.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
@@ -27,30 +28,39 @@ static const struct program program = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-static struct count print_counts(const struct step *step, const struct attention_input *input,
-                                 const struct options *o)
+static void print_tiles(const struct step *step, const struct attention *p, struct tile_size size)
 {
-    const struct attention *p = &input->p;
-    const struct tile_size size = step_size(step, o, p->d);
-    const struct count c = count_step(step, input, size);
     const size_t splits = step->stores & STORES_SPLITS ? split_count(p) : 1;
     const struct tile_counts tiles = count_tiles_in_splits(p, size, splits);
-    char held[32], M[32], skipped[32];
+    char full[32], partial[32], skipped[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
     report_line("%s tiles full, %s partial, %s skipped",
-                report_number(tiles.of_kind[TILE_FULL], held),
-                report_number(tiles.of_kind[TILE_PARTIAL], M),
+                report_number(tiles.of_kind[TILE_FULL], full),
+                report_number(tiles.of_kind[TILE_PARTIAL], partial),
                 report_number(tiles.of_kind[TILE_SKIPPED], skipped));
     if (splits > 1)
         report_line("the keys in %zu splits, each with tiles of its own", splits);
+}
+
+static void print_counts(const struct step *step, const struct count *count,
+                         const struct options *o)
+{
     const bool from_M = o->sram || (step->usual.Br == 0 && !o->br && !o->bc);
+    char held[32], M[32];
     report_line(from_M ? "%s elements of fast memory held, where M is %s"
                        : "%s elements of fast memory held",
-                report_number(c.fast_bytes / sizeof(float), held),
+                report_number(count->fast_bytes / sizeof(float), held),
                 report_number(o->sram ? o->sram : USUAL_M, M));
-    step_report_count(&c);
-    return c;
+    step_report_count(count);
+}
+
+/* Accesses of vectors are not counted: complete goes through its tiles as one of these does, an element at a time. */
+static const struct step *in_plain_c(const struct step *step, const struct attention *p)
+{
+    if (step->predict || step != &steps[COMPLETE])
+        return step;
+    return &steps[score_option(p) ? SOFTCAP : split_count(p) > 1 ? SPLIT_KV : DROPOUT];
 }
 
 static void print_step(const struct step *step, const struct attention_input *input,
@@ -58,14 +68,23 @@ static void print_step(const struct step *step, const struct attention_input *in
 {
     const struct tile_size size = step_size(step, o, input->p.d);
     struct attention_check check = attention_check_begin(input, o->verify_all);
+    const struct step *plain = in_plain_c(step, &input->p);
     struct count count = { .total = 0 };
-    if (can_be_counted(step, &input->p)) {
-        count = print_counts(step, input, o);
+    if (can_be_counted(plain, &input->p) && (plain == step || o->csv))
+        count = count_step(plain, input, size);
+    if (is_small(&input->p) && plain->predict)
+        print_tiles(step, &input->p, size);
+    if (plain == step && count.total > 0) {
+        print_counts(step, &count, o);
+    } else if (plain->predict && !CAN_WATCH) {
+        report_not_counted("Counted");
     } else {
         report_part("Counted");
-        report_line(step->runs->counted
-                        ? "left out: a counted run of a problem of this size takes long"
-                        : "not done: the step goes through its tiles as fa2 does");
+        if (!step->predict)
+            report_line("not done: the step goes through its tiles as %s does",
+                        plain == step ? "fa2" : plain->name);
+        else
+            report_line("left out: a counted run of a problem of this size takes long");
     }
     struct result r = step_run(step, input, size);
     // Where no step was chosen it is the chapter that is compared, and what comes before it is chapter 04, if it can.
@@ -75,7 +94,7 @@ static void print_step(const struct step *step, const struct attention_input *in
     const struct attention_errors e = step_check(step, input, &check, &previous, &r, true);
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
-        step_write_csv(o->csv, step->formula, &count, speed_of(step, input, size, 0.05),
+        step_write_csv(o->csv, plain->formula, &count, speed_of(step, input, size, 0.05),
                        previous.name, e);
     previous_free(&previous);
     result_free(&r);

@@ -14,12 +14,14 @@ enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
 void trace_check(const struct attention *p)
 {
+    if (!steps[FA1].runs->watched)
+        options_fail("--trace", "expected a program that make has built");
     if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)
         options_fail("--trace", "expected at most %d pairs of query and key, and d at most %d",
                      TRACE_PAIRS, TRACE_D);
 }
 
-/* Runs the counted step, its output thrown away, under the eyes of `who`. */
+/* Runs the watched step, its output thrown away, under the eyes of `who`. */
 static void run_observed(const struct step *step, const struct attention_input *input,
                          struct tile_size size, observer *who, void *context)
 {

@@ -23,7 +23,6 @@ static void drop(const struct head *a, struct tile t, struct fast_memory *fast)
             const bool keep = dropout_keeps(p, a->b, a->h, t.i0 + r, t.j0 + c);
             fast->S[r * t.cols + c] *= keep ? factor : 0.0f;
         }
-    work_others(t.rows * t.cols);
 }
 
 void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,

@@ -9,8 +9,6 @@
 /* The scores of a tile of this kind become weights: masked, some dropped; m, l and O take note of them. */
 void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
                    struct fast_memory *fast);
-void dropout_weigh_counted(const struct head *a, struct tile t, enum tile_kind kind,
-                           struct fast_memory *fast);
 
 /*
  * The queries of t (its i0 and rows), begun by fa2_begin, go past the keys from `begin` to before
@@ -18,7 +16,5 @@ void dropout_weigh_counted(const struct head *a, struct tile t, enum tile_kind k
  */
 void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
                  struct fast_memory *fast);
-void dropout_see_counted(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
-                         struct fast_memory *fast);
 
 #endif

@@ -16,8 +16,4 @@ void fa2_softmax(struct fast_memory *fast, struct tile t, size_t d);
 /* Divides O by l, and stores it and lse. */
 void fa2_end(struct head a, struct tile t, struct fast_memory *fast);
 
-void fa2_begin_counted(struct head a, struct tile t, struct fast_memory *fast);
-void fa2_softmax_counted(struct fast_memory *fast, struct tile t, size_t d);
-void fa2_end_counted(struct head a, struct tile t, struct fast_memory *fast);
-
 #endif

@@ -36,7 +36,6 @@ void masks_add_product(const struct head *a, struct tile t, struct fast_memory *
             for (size_t k = 0; k < d; k++)
                 fast->O[r * d + k] += fast->S[r * t.cols + c] * fast->V[c * d + k];
         }
-    work_products(2 * t.rows * t.cols * d);
 }
 
 static void masks_head(struct head a, struct tile_size size, struct fast_memory *fast)

@@ -12,7 +12,4 @@ void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast);
 /* O += P V over the pairs that count: a hidden value is not even multiplied by 0, it may be NaN. */
 void masks_add_product(const struct head *a, struct tile t, struct fast_memory *fast);
 
-void masks_hide_counted(const struct head *a, struct tile t, struct fast_memory *fast);
-void masks_add_product_counted(const struct head *a, struct tile t, struct fast_memory *fast);
-
 #endif

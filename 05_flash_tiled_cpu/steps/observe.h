@@ -1,5 +1,5 @@
 /*
- * Looking over a step's shoulder. The counted build of a step shows an observer, if there is one,
+ * Looking over a step's shoulder. The watched build of a step shows an observer, if there is one,
  * its fast memory twice a tile; the other build has nothing of it. --trace and the executable
  * theorem are observers.
  */
@@ -16,13 +16,13 @@ enum moment {
 typedef void observer(void *context, enum moment moment, const struct head *a, struct tile t,
                       const struct fast_memory *fast);
 
-/* From now on `who` sees what the counted steps do; NULL: nobody does. */
+/* From now on `who` sees what the watched steps do; NULL: nobody does. */
 void observe_with(observer *who, void *context);
 
 void observe_now(enum moment moment, const struct head *a, struct tile t,
                  const struct fast_memory *fast);
 
-#ifdef COUNT_TRAFFIC
+#ifdef IS_WATCHED
 #define observe observe_now
 #else
 static inline void observe(enum moment moment, const struct head *a, struct tile t,

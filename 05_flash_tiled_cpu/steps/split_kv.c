@@ -38,8 +38,8 @@ void splits_keep(const struct splits *splits, size_t s, struct head a, struct ti
     const size_t d = a.p->d, first = (a.b * a.p->H + a.h) * a.p->Nq + t.i0;
     for (size_t r = 0; r < t.rows; r++) {
         const size_t n = (first + r) * splits->count + s;
-        store(&splits->m[n], fast->m[r]);
-        store(&splits->l[n], fast->l[r]);
+        splits->m[n] = fast->m[r];
+        splits->l[n] = fast->l[r];
         tile_store(splits->O + n * d, fast->O + r * d, d);
     }
 }
@@ -49,8 +49,8 @@ void splits_finish(const struct splits *splits, struct head a, size_t i)
     const size_t d = a.p->d, first = ((a.b * a.p->H + a.h) * a.p->Nq + i) * splits->count;
     struct split whole = { .m = -INFINITY }, split;
     for (size_t n = first; n < first + splits->count; n++) {
-        split.m = load(&splits->m[n]);
-        split.l = load(&splits->l[n]);
+        split.m = splits->m[n];
+        split.l = splits->l[n];
         tile_load(split.o, splits->O + n * d, d);
         split_combine(&whole, &split, d);
     }

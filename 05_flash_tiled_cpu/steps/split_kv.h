@@ -34,8 +34,4 @@ void splits_keep(const struct splits *splits, size_t s, struct head a, struct ti
                  const struct fast_memory *fast);
 void splits_finish(const struct splits *splits, struct head a, size_t i);
 
-void splits_keep_counted(const struct splits *splits, size_t s, struct head a, struct tile t,
-                         const struct fast_memory *fast);
-void splits_finish_counted(const struct splits *splits, struct head a, size_t i);
-
 #endif

@@ -30,12 +30,10 @@ static void standard_scores(struct head a, struct tile_size size, float *Q_i, fl
                     float x = 0.0f;
                     for (size_t k = 0; k < d; k++)
                         x += Q_i[r * d + k] * K_j[c * d + k];
-                    store(&S[(i0 + r) * Nk + j0 + c], a.p->scale * x);
+                    S[(i0 + r) * Nk + j0 + c] = a.p->scale * x;
                 }
         }
     }
-    work_products(2 * Nq * Nk * d);
-    work_others(Nq * Nk);
 }
 
 /* O = P V */
@@ -51,14 +49,13 @@ static void standard_averages(struct head a, struct tile_size size, const float 
             tile_load(V_j, a.V + j0 * d, cols * d);
             for (size_t r = 0; r < rows; r++)
                 for (size_t c = 0; c < cols; c++) {
-                    const float weight = load(&P[(i0 + r) * Nk + j0 + c]);
+                    const float weight = P[(i0 + r) * Nk + j0 + c];
                     for (size_t k = 0; k < d; k++)
                         O_i[r * d + k] += weight * V_j[c * d + k];
                 }
         }
         tile_store(a.O + i0 * d, O_i, rows * d);
     }
-    work_products(2 * Nq * Nk * d);
 }
 
 void standard(const struct attention *p, struct tile_size size, const float *Q, const float *K,
@@ -73,7 +70,6 @@ void standard(const struct attention *p, struct tile_size size, const float *Q, 
         standard_scores(a, size, Q_i, K_j, S);
         for (size_t i = 0; i < p->Nq; i++)
             safe_softmax(S + i * p->Nk, P + i * p->Nk, p->Nk);
-        work_others(7 * p->Nq * p->Nk);  // max; -, exp, +; -, exp, /
         standard_averages(a, size, P, Q_i, K_j);
     }
     extra_free(P);

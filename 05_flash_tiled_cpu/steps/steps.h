@@ -22,7 +22,7 @@
 typedef void attention_step(const struct attention *p, struct tile_size size, const float *Q,
                             const float *K, const float *V, float *O, float *lse);
 
-#define STEP(constant, name, ...) attention_step name, name##_counted;
+#define STEP(constant, name, ...) attention_step name;
 #include "05_flash_tiled_cpu/steps/table.h"
 #undef STEP
 

@@ -7,7 +7,6 @@
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/measure/traffic.h"
-#include "common/measure/work.h"
 
 /* One head: Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL where not written. */
 struct head {
@@ -47,13 +46,13 @@ static inline size_t min(size_t a, size_t b)
 static inline void tile_load(float *fast, const float *slow, size_t n)
 {
     for (size_t k = 0; k < n; k++)
-        fast[k] = load(&slow[k]);
+        fast[k] = slow[k];
 }
 
 static inline void tile_store(float *slow, const float *fast, size_t n)
 {
     for (size_t k = 0; k < n; k++)
-        store(&slow[k], fast[k]);
+        slow[k] = fast[k];
 }
 
 /* n elements become x. */
@@ -73,8 +72,6 @@ static inline void tile_scores(struct fast_memory *fast, struct tile t, size_t d
                 x += fast->Q[r * d + k] * fast->K[c * d + k];
             fast->S[r * t.cols + c] = scale * x;
         }
-    work_products(2 * t.rows * t.cols * d);
-    work_others(t.rows * t.cols);
 }
 
 /* O += P V, where P stands in S */
@@ -84,7 +81,6 @@ static inline void tile_add_product(struct fast_memory *fast, struct tile t, siz
         for (size_t c = 0; c < t.cols; c++)
             for (size_t k = 0; k < d; k++)
                 fast->O[r * d + k] += fast->S[r * t.cols + c] * fast->V[c * d + k];
-    work_products(2 * t.rows * t.cols * d);
 }
 
 #endif

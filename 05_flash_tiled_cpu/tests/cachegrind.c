@@ -10,12 +10,18 @@
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/cpu/memory.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 #include "common/problem/attention_input.h"
 #include "common/program/option_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+DECLARE_WATCHED(standard_attention);
+DECLARE_WATCHED(standard);
+DECLARE_WATCHED(fa1);
+DECLARE_WATCHED(fa2);
 
 static void chapter_04(const struct attention *p, struct tile_size size, const float *Q,
                        const float *K, const float *V, float *O, float *lse)
@@ -24,22 +30,22 @@ static void chapter_04(const struct attention *p, struct tile_size size, const f
     standard_attention(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
 }
 
-static void chapter_04_counted(const struct attention *p, struct tile_size size, const float *Q,
+static void chapter_04_watched(const struct attention *p, struct tile_size size, const float *Q,
                                const float *K, const float *V, float *O, float *lse)
 {
     (void)size, (void)lse;
-    standard_attention_counted(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
+    WATCHED(standard_attention)(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
 }
 
 static const struct candidate {
     const char *name;
-    attention_step *run, *counted;
+    attention_step *run, *watched;
     struct tile_size (*size)(size_t M, size_t d);
 } candidates[] = {
-    { "row_by_row", chapter_04, chapter_04_counted, standard_size },
-    { "standard", standard, standard_counted, standard_size },
-    { "fa1", fa1, fa1_counted, fa1_size },
-    { "fa2", fa2, fa2_counted, fa2_size },
+    { "row_by_row", chapter_04, chapter_04_watched, standard_size },
+    { "standard", standard, WATCHED(standard), standard_size },
+    { "fa1", fa1, WATCHED(fa1), fa1_size },
+    { "fa2", fa2, WATCHED(fa2), fa2_size },
 };
 
 static const struct candidate *find(const char *name)
@@ -63,7 +69,7 @@ static void count(const struct candidate *who, const struct attention_input *inp
     traffic_watch("K", input->K, attention_key_elements(p));
     traffic_watch("V", input->V, attention_key_elements(p));
     traffic_watch("O", O, attention_query_elements(p));
-    who->counted(p, size, input->Q, input->K, input->V, O, NULL);
+    who->watched(p, size, input->Q, input->K, input->V, O, NULL);
     const struct traffic all = traffic_total();
     printf("%zu\n", all.loads + all.stores);
 }

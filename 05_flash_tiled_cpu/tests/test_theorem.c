@@ -92,7 +92,7 @@ static void predict_nothing(const struct attention *p, struct tile_size size, st
 static struct theorem check_fake(float m, float l, float o, bool divided)
 {
     static float Q[2], K[4], V[4] = { 1, 2, 3, 4 };
-    const struct runs runs = { .counted = fake };
+    const struct runs runs = { .watched = fake };
     const struct step step = { .name = "fake", .runs = &runs, .predict = predict_nothing };
     struct attention_input input = { attention_of(1, 1, 1, 1, 2, 2), .Q = Q, .K = K, .V = V };
     fake_m = m;

@@ -86,16 +86,11 @@ static void wait_for(atomic_size_t *turn, size_t place)
 
 /* Tile i of a head's queries past the keys of tile j, which it attends to and which are in w->k. */
 static void do_tile(struct work_list *list, struct workspace *w, const struct backward_head *a,
-                    size_t i, size_t j, size_t cols)
+                    size_t i, size_t j)
 {
     const struct attention *p = list->p;
     const size_t d = p->d, head = a->b * p->H + a->h, i0 = i * list->size.Br;
     const size_t rows = min(list->size.Br, p->Nq - i0);
-    count_loads(a->Q + i0 * d, rows * d);
-    count_loads(a->dO + i0 * d, rows * d);
-    count_loads(a->lse + i0, rows);
-    count_loads(list->D + head * p->Nq + i0, rows);
-    work_products(10 * rows * cols * d);
     const struct queries q = workspace_queries(w, a, list->D + head * p->Nq, i0, rows);
     for (size_t g = 0; g < w->groups; g++)
         workspace_see(w, g, a, &q);
@@ -104,8 +99,6 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     atomic_size_t *const turn = &list->turn[head * list->Tr + i];
     const size_t next = next_seen(list, a, i, j + 1);
     wait_for(turn, j);
-    count_loads(a->dQ + i0 * d, rows * d);
-    count_stores(a->dQ + i0 * d, rows * d);
     add_dQ(w, a, &q);
     atomic_store_explicit(turn, next, memory_order_release);
 }
@@ -118,8 +111,6 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
     const size_t cols = min(list->size.Bc, p->Nk - j0);
     const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
     const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
-    count_loads(keys.K + j0 * p->d, cols * p->d);
-    count_loads(keys.V + j0 * p->d, cols * p->d);
     w->groups = (cols - 1) / GROUP + 1;
     for (size_t g = 0; g < w->groups; g++)
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, min(GROUP, cols - g * GROUP));
@@ -127,12 +118,10 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
         const struct backward_head a = backward_head_of(p, head, list->in, list->out);
         for (size_t i = list->Tr; i-- > 0;)
             if (attends(list, &a, i, j))
-                do_tile(list, w, &a, i, j, cols);
+                do_tile(list, w, &a, i, j);
     }
     for (size_t g = 0; g < w->groups; g++)
         keys_end(&w->k[g], &keys);
-    count_stores(keys.dK + j0 * p->d, cols * p->d);
-    count_stores(keys.dV + j0 * p->d, cols * p->d);
 }
 
 /* D of query `row` of all heads, and its dQ = 0. */
@@ -151,10 +140,6 @@ static void begin_row(struct work_list *list, size_t row)
         D += sums[lane];
     list->D[row] = D;
     memset(list->out.dQ + row * d, 0, d * sizeof(float));
-    count_loads(O, d);
-    count_loads(dO, d);
-    count_stores(&list->D[row], 1);
-    count_stores(list->out.dQ + row * d, d);
 }
 
 /* Tile `tile` of the queries of all heads: its rows, and whose turn it is first. */

@@ -7,16 +7,15 @@
 #include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "07_backward/kernels/kernels.h"
 #include "07_backward/steps/steps.h"
-#include "common/measure/work.h"
 #include "common/problem/attention_input.h"
 #include "common/program/report.h"
 #include "common/program/step.h"
 
 #include <stdbool.h>
 
-/* What runs a step: a C function and its build that counts accesses, or a kernel's launcher for each build. */
+/* What runs a step: a C function and, unless it is in vectors, its watched build (watch.h); or a kernel's launcher for each build. */
 struct runs {
-    backward_step *run, *counted;
+    backward_step *run, *watched;
     backward_launcher *on[BUILDS];
 };
 
@@ -41,10 +40,11 @@ void kept_free(struct kept *kept);
 struct backward_input backward_input_of(const struct attention_input *input,
                                         const struct kept *kept, const float *dO);
 
-/* Is the problem small enough to be counted? */
-bool can_be_counted(const struct attention *p);
+/* Can the accesses of the step be counted, and is the problem small enough for it? */
+bool is_small(const struct attention *p);
+bool can_be_counted(const struct step *step, const struct attention *p);
 
-/* Runs the counted step on the input, with its output thrown away. */
+/* Runs the watched step on the input, with its output thrown away. */
 struct count count_step(const struct step *step, const struct attention_input *input,
                         const struct kept *kept, const float *dO, struct tile_size size);
 
@@ -57,11 +57,14 @@ void predict_split(const struct attention *p, struct tile_size size, struct acce
 
 /*
  * Over all heads: the tiles of each enum tile_kind, and the queries and the keys of all tiles that are not
- * skipped. Without a mask these are Tc Nq and Tr Nk a head.
+ * skipped, and their pairs. Without a mask these are Tc Nq, Tr Nk and Nq Nk a head.
  */
 struct tile_counts {
-    size_t of_kind[3], queries, keys;
+    size_t of_kind[3], queries, keys, pairs;
 };
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
+
+/* Multiplications and additions of the step's matrix products. */
+size_t products_of(const struct step *step, const struct attention *p, struct tile_size size);
 
 #endif

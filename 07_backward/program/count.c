@@ -1,11 +1,12 @@
 /*
- * The closed forms of every step's accesses, and counted runs to hold against them.
+ * The closed forms of every step's accesses, and watched runs to hold against them.
  */
 #include "07_backward/program/chapter.h"
 
 #include "05_flash_tiled_cpu/steps/tile.h"
 #include "common/cpu/memory.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 {
-    struct tile_counts counts = { { 0 }, 0, 0 };
+    struct tile_counts counts = { { 0 }, 0, 0, 0 };
     for (size_t n = 0; n < p->B * p->H; n++)
         for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
             for (size_t j0 = 0; j0 < p->Nk; j0 += size.Bc) {
@@ -24,8 +25,19 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
                 counts.of_kind[kind]++;
                 counts.queries += kind == TILE_SKIPPED ? 0 : rows;
                 counts.keys += kind == TILE_SKIPPED ? 0 : cols;
+                counts.pairs += kind == TILE_SKIPPED ? 0 : rows * cols;
             }
     return counts;
+}
+
+size_t products_of(const struct step *step, const struct attention *p, struct tile_size size)
+{
+    const size_t products = step == &steps[SPLIT] ? 7 : 5;  // of 2 d operations for each pair
+    if (step == &steps[STANDARD])
+        return products * 2 * p->d * attention_rows(p) * p->Nk;
+    if (step == &steps[RECOMPUTE])
+        return products * 2 * p->d * attention_pairs(p);
+    return products * 2 * p->d * count_tiles(p, size).pairs;
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -126,9 +138,14 @@ void predict_split(const struct attention *p, struct tile_size size, struct acce
 
 // ---- counting -----------------------------------------------------------------------------------
 
-bool can_be_counted(const struct attention *p)
+bool is_small(const struct attention *p)
 {
-    return 5.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 2e9;
+    return 5.0 * (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 4e8;
+}
+
+bool can_be_counted(const struct step *step, const struct attention *p)
+{
+    return CAN_WATCH && step->runs->watched && is_small(p);
 }
 
 static void watch_all(const struct attention *p, struct backward_input in, struct gradients out)
@@ -158,15 +175,13 @@ struct count count_step(const struct step *step, const struct attention_input *i
                                    allocate(keys, sizeof(float), "dV") };
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
-    work_reset();
     watch_all(p, in, out);
-    step->runs->counted(p, size, in, out);
+    step->runs->watched(p, size, in, out);
     step->predict(p, size, &c.accesses);
 
     c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
-    c.work = work_done();
     traffic_reset();  // its arrays are forgotten
     free(out.dQ);
     free(out.dK);

@@ -1,6 +1,7 @@
 #include "07_backward/program/ladder.h"
 
 #include "common/cpu/memory.h"
+#include "common/measure/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +20,19 @@ static struct counts count_row(const struct step *step, const struct layer *laye
     struct counts row = { .csv = ",,,,", .as_predicted = true };
     char accesses[32], stored[32];
     snprintf(row.text, sizeof row.text, "%11s %8s %8s %8s", "-", "-", "-", "-");
-    if (!can_be_counted(p))
+    if (!is_small(p))
+        return row;
+    const size_t all = attention_pairs(p), products = products_of(step, p, size);
+    const double pairs = (double)(all ? all : 1);
+    const double each = (double)products / pairs / (2.0 * (double)p->d);
+    snprintf(row.text, sizeof row.text, "%11s %8s %8s %8.2f", "-", "-", "-", each);
+    snprintf(row.csv, sizeof row.csv, ",%zu,%zu,,", all, products);
+    if (!can_be_counted(step, p))
         return row;
     const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
-    const double pairs = (double)(c.pairs ? c.pairs : 1);
     snprintf(row.text, sizeof row.text, "%11s %8.2f %8s %8.2f", report_number(c.total, accesses),
-             (double)c.total / pairs, report_bytes(c.slow_bytes, stored),
-             (double)c.work.products / pairs / (2.0 * (double)p->d));
-    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, c.work.products,
+             (double)c.total / pairs, report_bytes(c.slow_bytes, stored), each);
+    snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, products,
              c.slow_bytes, c.fast_bytes);
     row.as_predicted = c.as_predicted;
     return row;
@@ -107,7 +113,9 @@ void print_steps(const struct layer *layer, const struct options *o, char *csv)
     report_verified("double reference", error);
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the step before", error);
-    if (can_be_counted(p))
+    if (!CAN_WATCH)
+        report_not_counted(NULL);
+    if (is_small(p))
         report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     else
         report_line("accesses are left out: counted runs of a problem of this size take long");

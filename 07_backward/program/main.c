@@ -10,6 +10,7 @@
 #include "07_backward/program/train.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
+#include "common/measure/watch.h"
 #include "common/program/attention_files.h"
 #include "common/program/attention_report.h"
 
@@ -27,25 +28,40 @@ static const struct program program = {
 
 // ---- one step, told whole -----------------------------------------------------------------------
 
-static struct count print_counts(const struct step *step, const struct layer *layer,
-                                 const struct options *o)
+static void print_tiles(const struct step *step, const struct attention *p, struct tile_size size)
 {
-    const struct attention *p = &layer->input.p;
-    const struct tile_size size = step_size(step, o, p->d);
-    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
     const struct tile_counts tiles = count_tiles(p, size);
-    char held[32], stored[32], number[32];
+    char full[32], partial[32], skipped[32];
     report_part("Tiles");
     report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
     report_line("%s tiles full, %s partial, %s skipped",
-                report_number(tiles.of_kind[TILE_FULL], held),
-                report_number(tiles.of_kind[TILE_PARTIAL], stored),
-                report_number(tiles.of_kind[TILE_SKIPPED], number));
+                report_number(tiles.of_kind[TILE_FULL], full),
+                report_number(tiles.of_kind[TILE_PARTIAL], partial),
+                report_number(tiles.of_kind[TILE_SKIPPED], skipped));
+}
+
+static void print_counts(const struct count *count)
+{
+    char held[32], stored[32];
     report_line("%s elements of fast memory held; extra slow memory: %s",
-                report_number(c.fast_bytes / sizeof(float), held),
-                report_bytes(c.slow_bytes, stored));
-    step_report_count(&c);
-    return c;
+                report_number(count->fast_bytes / sizeof(float), held),
+                report_bytes(count->slow_bytes, stored));
+    step_report_count(count);
+}
+
+/*
+ * Accesses of vectors are not counted: complete goes through its tiles as one of these does, an element at a time. NULL: none
+ * has all the options of p.
+ */
+static const struct step *in_plain_c(const struct step *step, const struct attention *p)
+{
+    static const enum step_name plain[] = { FA2, SOFTCAP, FA1 };
+    if (step->predict)
+        return step;
+    for (size_t k = 0; k < sizeof plain / sizeof plain[0]; k++)
+        if (!step_unsupported(&steps[plain[k]], p))
+            return &steps[plain[k]];
+    return NULL;
 }
 
 static void print_step(const struct step *step, const struct layer *layer, const struct options *o)
@@ -53,12 +69,20 @@ static void print_step(const struct step *step, const struct layer *layer, const
     const struct attention_input *input = &layer->input;
     const struct tile_size size = step_size(step, o, input->p.d);
     struct gradient_check check = gradient_check_begin(input, layer->dO, o->verify_all);
+    const struct step *plain = in_plain_c(step, &input->p);
     struct count count = { .total = 0 };
-    if (can_be_counted(&input->p)) {
-        count = print_counts(step, layer, o);
+    if (plain && can_be_counted(plain, &input->p) && (plain == step || o->csv))
+        count = count_step(plain, input, &layer->kept, layer->dO, size);
+    if (is_small(&input->p))
+        print_tiles(step, &input->p, size);
+    if (plain == step && count.total > 0) {
+        print_counts(&count);
+    } else if (!CAN_WATCH) {
+        report_not_counted("Counted");
     } else {
         report_part("Counted");
-        report_line("left out: a counted run of a problem of this size takes long");
+        report_line(plain == step ? "left out: a counted run of a problem of this size takes long"
+                                  : "not done: the step goes through its tiles as fa2 does");
     }
     struct result r = step_run(step, layer, size);
     struct previous previous = previous_run(step_before(step, &input->p), layer, o);
@@ -66,8 +90,8 @@ static void print_step(const struct step *step, const struct layer *layer, const
     attention_write(o, input, layer->kept.O, layer->kept.lse);
     attention_write_gradients(o, input, r.of[DQ], r.of[DK], r.of[DV]);
     if (o->csv && !o->bench)
-        step_write_csv(o->csv, step->formula, &count, speed_of(step, layer, size, 0.05),
-                       previous.name, e);
+        step_write_csv(o->csv, plain ? plain->formula : "", &count,
+                       speed_of(step, layer, size, 0.05), previous.name, e);
     result_free(&previous.result);
     result_free(&r);
     gradient_check_end(&check);

@@ -5,6 +5,7 @@
 #include "07_backward/program/trace.h"
 #include "common/check/reference.h"
 #include "common/cpu/memory.h"
+#include "common/measure/watch.h"
 #include "common/problem/random.h"
 
 #include <math.h>
@@ -185,6 +186,10 @@ static void accesses(void)
     enum { N = 256, D = 32 };
     static const size_t fast[] = { 64, 256, 1024, 2048, 4096, 8192 };
     static const enum step_name names[] = { STANDARD, RECOMPUTE, FA1, FA2, SPLIT };
+    if (!CAN_WATCH) {
+        report_not_counted("Accesses");
+        return;
+    }
     struct layer layer = layer_random(attention_of(1, 1, 1, N, N, D), 1);
     report_part("Accesses");
     report_line("accesses / N^2, counted, N = %d, d = %d, one head", N, D);

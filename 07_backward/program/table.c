@@ -1,13 +1,19 @@
 /* The table of the chapter's steps, made of the rows of steps/table.h. */
 #include "07_backward/program/chapter.h"
 
+#include "common/measure/watch.h"
+
 static struct tile_size one_pair(size_t M, size_t d)
 {
     (void)M, (void)d;
     return (struct tile_size){ 1, 1 };
 }
 
-#define RUNS(run, counted) (&(const struct runs){ run, counted, { NULL } })
+#define STEP(constant, function, ...) DECLARE_WATCHED(backward_##function);
+#include "07_backward/steps/table.h"
+#undef STEP
+
+#define RUNS(run, watched) (&(const struct runs){ run, watched, { NULL } })
 #define STEP(constant, function, ...) \
     [constant] = { .name = #function, .f32 = { .most = ATTENTION_MAX_D }, __VA_ARGS__ },
 

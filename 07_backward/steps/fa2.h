@@ -16,9 +16,4 @@ void fa2_load_queries(const struct backward_head *a, struct tile t, const float 
 /* P and dS of a tile, from its Q, dO, lse and D and its K and V. */
 void fa2_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast);
 
-void fa2_D_counted(const struct backward_head *a, float *D);
-void fa2_load_queries_counted(const struct backward_head *a, struct tile t, const float *D,
-                              struct backward_memory *fast);
-void fa2_pairs_counted(const struct backward_head *a, struct tile t, struct backward_memory *fast);
-
 #endif

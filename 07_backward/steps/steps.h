@@ -35,7 +35,7 @@ struct gradients {
 typedef void backward_step(const struct attention *p, struct tile_size size,
                            struct backward_input in, struct gradients out);
 
-#define STEP(constant, name, ...) backward_step backward_##name, backward_##name##_counted;
+#define STEP(constant, name, ...) backward_step backward_##name;
 #include "07_backward/steps/table.h"
 #undef STEP
 

@@ -1,13 +1,13 @@
 /*
  * The table of the chapter's steps in C, in order: STEP(constant, function, what a struct step says of it); the function's name
- * in C begins with backward_. It is included where STEP has a meaning: steps.h declares each function and its counted
- * build, the program makes the rows.
+ * in C begins with backward_. It is included where STEP has a meaning: steps.h declares each function, the program
+ * its watched build and the rows.
  */
 // clang-format off
 
 STEP(STANDARD, standard,
      .idea = "S, P, dP and dS stored, five products",
-     .runs = RUNS(backward_standard, backward_standard_counted),
+     .runs = RUNS(backward_standard, WATCHED(backward_standard)),
      .formula = "14 Nq Nk + …",
      .predict = predict_standard,
      .size = standard_size,
@@ -16,7 +16,7 @@ STEP(STANDARD, standard,
 
 STEP(RECOMPUTE, recompute,
      .idea = "P recomputed from lse, nothing of size N^2",
-     .runs = RUNS(backward_recompute, backward_recompute_counted),
+     .runs = RUNS(backward_recompute, WATCHED(backward_recompute)),
      .formula = "6 d / pair + …",
      .predict = predict_recompute,
      .size = one_pair,
@@ -24,7 +24,7 @@ STEP(RECOMPUTE, recompute,
 
 STEP(FA1, fa1,
      .idea = "tiles, outer loop over K, V; dropout drawn again",
-     .runs = RUNS(backward_fa1, backward_fa1_counted),
+     .runs = RUNS(backward_fa1, WATCHED(backward_fa1)),
      .formula = "5 Tc Nq d + …",
      .predict = predict_fa1,
      .size = fa1_size,
@@ -32,7 +32,7 @@ STEP(FA1, fa1,
 
 STEP(FA2, fa2,
      .idea = "each query needs only lse and D",
-     .runs = RUNS(backward_fa2, backward_fa2_counted),
+     .runs = RUNS(backward_fa2, WATCHED(backward_fa2)),
      .formula = "4 Tc Nq d + …",
      .predict = predict_fa2,
      .size = fa1_size,
@@ -40,7 +40,7 @@ STEP(FA2, fa2,
 
 STEP(SPLIT, split,
      .idea = "dK, dV and dQ in two passes, nothing shared",
-     .runs = RUNS(backward_split, backward_split_counted),
+     .runs = RUNS(backward_split, WATCHED(backward_split)),
      .formula = "2 Tc Nq d + 2 Tr Nk d + …",
      .predict = predict_split,
      .size = fa1_size,
@@ -48,7 +48,7 @@ STEP(SPLIT, split,
 
 STEP(SOFTCAP, softcap,
      .idea = "a changed score: its slope times dS",
-     .runs = RUNS(backward_softcap, backward_softcap_counted),
+     .runs = RUNS(backward_softcap, WATCHED(backward_softcap)),
      .formula = "4 Tc Nq d + …",
      .predict = predict_fa2,
      .size = fa1_size,
@@ -56,9 +56,7 @@ STEP(SOFTCAP, softcap,
 
 STEP(COMPLETE, complete,
      .idea = "every option, vectors, threads in a fixed order",
-     .runs = RUNS(backward_complete, backward_complete_counted),
-     .formula = "4 Tc Nq d + …",
-     .predict = predict_fa2,
+     .runs = RUNS(backward_complete, NULL),
      .size = fa1_size,
      .usual = { 64, 128 },
      .supports = SUPPORTS_EVERYTHING | SUPPORTS_SCORE | SUPPORTS_THREADS)

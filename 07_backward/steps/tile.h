@@ -43,7 +43,6 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
                 x += A[r * d + k] * B[c * d + k];
             C[r * t.cols + c] = x;
         }
-    work_products(2 * t.rows * t.cols * d);
 }
 
 /* C += X B, a row of C for each query: hidden pairs, 0 in X, add nothing, not even 0 times NaN. */
@@ -56,7 +55,6 @@ static inline void tile_add_to_queries(float *C, const float *X, const float *B,
             for (size_t k = 0; k < (x == 0.0f ? 0 : d); k++)
                 C[r * d + k] += x * B[c * d + k];
         }
-    work_products(2 * t.rows * t.cols * d);
 }
 
 /* C += X^T A, a row of C for each key. */
@@ -69,7 +67,6 @@ static inline void tile_add_to_keys(float *C, const float *X, const float *A, st
             for (size_t k = 0; k < (x == 0.0f ? 0 : d); k++)
                 C[c * d + k] += x * A[r * d + k];
         }
-    work_products(2 * t.rows * t.cols * d);
 }
 
 /* e^{x - lse} for the score x of a pair, and 0 if the query does not attend to the key. */

@@ -43,7 +43,7 @@ parts_of = $(shell points=$1/exercise/points; . common/classroom/starter/exercis
              for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)
 define starters
 STARTERS_OF_$2 := $(STARTERS)/$2 $(patsubst %,$(STARTERS)/$2-%,$(if $(word 2,$(call parts_of,$1)),$(call parts_of,$1)))
-$$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness)
+$$(STARTERS_OF_$2): $(BUILD)/tests/$1 $(BUILD)/$1
 	@CC='$$(CC)' CXX='$$(CXX)' $$(call for_starter,$2) sh common/classroom/tests/starter.sh $1 \
 	    '$$(patsubst $2-%,%,$$(filter $2-%,$$(@F)))' $(BUILD)/starters/$$(@F)
 .PHONY: $$(STARTERS_OF_$2) test-starters-$2

@@ -9,30 +9,33 @@ GRADER    := $(BUILD)/grader
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # All of common but what knows the right answer.
-STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student served) $(filter-out \
+STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student) $(filter-out \
     common/check/% $(addprefix common/,program/attention_report program/softmax_chapter program/softmax_bench measure/peak), \
     $(basename $(LIBRARY))) common/check/tolerance)
 STUDENT_OBJECTS :=
 STUDENT_MODELS  :=
 LINKED_IN       ?= $(BUILD)
 
-# What slow memory is to a file that is graded, common/measure/traffic.h.
-$(OBJ)/student/%.o: %.c
+# The lesson of a program that counts its accesses, common/measure/watch.h.
+$(OBJ)/student/watched/%.o: %.c
 	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) -DTRAFFIC_SERVED -MMD -MP -c $< -o $@
+	$(AT)$(CC) $(FLAGS) $(WATCH_FLAGS) -MMD -MP -c $< -o $@
 
-# $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the chapter's other files, $5 the student's.
+# $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the objects of the chapter's other files.
 define student_program
 $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) $$(FLAGS) -DTRAFFIC_SERVED $3 -MMD -MP -c $$< -o $$@
-$(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $(patsubst %.c,$(OBJ)/student/%.o,$4) $(STUDENT_COMMON) $(CLASSROOM_DIR)/grading.mk
+	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
+$(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $4 $(STUDENT_COMMON) $(CLASSROOM_DIR)/grading.mk
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
-$(LINKED_IN)/$1-course: $(OBJ)/student/$(5:.c=.o) $(LINKED_IN)/$1.o
-	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
 STUDENT_OBJECTS += $(LINKED_IN)/$1.o
-STUDENT_MODELS  += $(LINKED_IN)/$1-course
+endef
+# The same where accesses are counted, and with the course's own file, $2, in the student's place.
+define student_model
+$(LINKED_IN)/$1-course: $(OBJ)/student/watched/$(2:.c=.o) $(LINKED_IN)/$1.o
+	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
+STUDENT_MODELS += $(LINKED_IN)/$1-course
 endef
 
 # Chapter 06's: $1 is the kernel. They are linked with the emulator that runs kernels on the CPU; $2 is empty, or what
@@ -40,7 +43,7 @@ endef
 define student_kernel
 $(OBJ)/student/06-$1$2.o: $(CLASSROOM_DIR)/student/kernel.c
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 $(if $2,-DCOUNT_TRAFFIC) -MMD -MP -c $$< -o $$@
+	$(AT)$$(CC) $$(FLAGS) -DLESSON=$1 $(if $2,-DCOUNTED) -MMD -MP -c $$< -o $$@
 $(LINKED_IN)/06-$1$2.o: $(OBJ)/student/06-$1$2.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
                      $(patsubst %,$(OBJ)/%.o,$(basename $(EMULATOR)))
 	@mkdir -p $$(@D)
@@ -72,8 +75,14 @@ OTHERS_05-sink_gradient := $(OTHERS_05-sink_attention)
 OTHERS_05-softcap := $(OTHERS_05-sink_attention)
 OTHERS_07       := steps/tile.c
 OTHERS_07-softcap := steps/fa2.c
-of_main = $(call student_program,$2,$(firstword $3),$(wordlist 2,3,$3),$(addprefix $(folder)/,$(OTHERS_$(firstword $1)) $(OTHERS_$2)),$(folder)/$(word 4,$1))
-of_line = $(call of_main,$1,$(firstword $1)-$(word 2,$1),$(call MAIN_$(word 3,$1),$1))
+others  = $(patsubst %.c,$3/%.o,$(addprefix $(folder)/,$(OTHERS_$(firstword $1)) $(OTHERS_$2)))
+of_main = $(call student_program,$2,$(firstword $3),$(wordlist 2,3,$3),$(call others,$1,$2,$(OBJ)))
+counted = $(call student_program,$2-counted,$(firstword $3),$(wordlist 2,3,$3) -DCOUNTED,$(call others,$1,$2,$(OBJ)/student/watched))
+define of_line
+$(call of_main,$1,$(firstword $1)-$(word 2,$1),$(call MAIN_$(word 3,$1),$1))
+$(if $(filter rows product forward backward,$(word 3,$1)),$(call counted,$1,$(firstword $1)-$(word 2,$1),$(call MAIN_$(word 3,$1),$1))
+$(call student_model,$(firstword $1)-$(word 2,$1)-counted,$(folder)/$(word 4,$1)))
+endef
 $(foreach l,$(shell awk '$$1 ~ /^0[1-57]/ { print $$1 "|" $$3 "|" $$4 "|" $$5 }' $(CLASSROOM_DIR)/grader/programs),\
     $(eval $(call of_line,$(subst |, ,$l))))
 
@@ -84,7 +93,7 @@ student-models: $(STUDENT_MODELS)
 $(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-PARTS_OF_GRADE := grade run serve trials grade_report assignment cases case_input case_files where_to_read judge
+PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files where_to_read judge
 $(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRADE)) $(COMMON)
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
@@ -107,7 +116,7 @@ grader-06:
 
 GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
-    INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)'
+    INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)' WATCH_FLAGS='$(WATCH_FLAGS)'
 # Anybody's outputs against a stage.
 $(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
 	@mkdir -p $(@D)

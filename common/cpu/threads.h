@@ -1,6 +1,5 @@
 /*
- * Threads by OpenMP where the compiler has it, one thread where not. The counted build of an
- * algorithm is serial, because counting is.
+ * Threads by OpenMP where the compiler has it, one thread where not.
  *
  *     PARALLEL(omp parallel for)
  *     for (…)
@@ -10,7 +9,7 @@
 
 #include <stddef.h>
 
-#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+#if defined(_OPENMP)
 #include <omp.h>
 #define PARALLEL(directive) _Pragma(#directive)
 #else
@@ -22,7 +21,7 @@ enum { MOST_THREADS = 1024 };
 /* Asks for so many threads in what follows. */
 static inline void threads_use(size_t count)
 {
-#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+#if defined(_OPENMP)
     omp_set_num_threads((int)count);
 #else
     (void)count;
@@ -32,7 +31,7 @@ static inline void threads_use(size_t count)
 /* Which of them this one is, in a parallel loop. */
 static inline size_t thread_number(void)
 {
-#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+#if defined(_OPENMP)
     return (size_t)omp_get_thread_num();
 #else
     return 0;
@@ -42,7 +41,7 @@ static inline size_t thread_number(void)
 /* How many threads a parallel loop will have. */
 static inline size_t threads_in_use(void)
 {
-#if defined(_OPENMP) && !defined(COUNT_TRAFFIC)
+#if defined(_OPENMP)
     return (size_t)omp_get_max_threads();
 #else
     return 1;

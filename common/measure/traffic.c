@@ -1,10 +1,9 @@
 #include "common/measure/traffic.h"
 
 #include "common/cpu/memory.h"
+#include "common/measure/watch.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,77 @@ static struct traffic arrays[TRAFFIC_MAX_ARRAYS];
 static size_t array_count;
 static size_t last_hit;  // most accesses follow one to the same array
 
+struct addresses traffic_all, traffic_gaps[2];
+
 /* Extra memory may come and go in several threads. */
 static atomic_size_t slow_held, slow_peak, fast_held, fast_peak;
+
+/* The addresses between the arrays before and after one that is in no array. */
+static struct addresses gap_around(uintptr_t at)
+{
+    uintptr_t from = 0, to = UINTPTR_MAX;
+    for (size_t a = 0; a < array_count; a++) {
+        const uintptr_t begin = (uintptr_t)arrays[a].begin, end = (uintptr_t)arrays[a].end;
+        if (end <= at && end > from)
+            from = end;
+        if (begin > at && begin < to)
+            to = begin;
+    }
+    return (struct addresses){ from, to - from };
+}
+
+static bool holds(const struct traffic *t, const void *element)
+{
+    const uintptr_t at = (uintptr_t)element;
+    return at >= (uintptr_t)t->begin && at < (uintptr_t)t->end;
+}
+
+static struct traffic *array_at(const void *element)
+{
+    if (last_hit < array_count && holds(&arrays[last_hit], element))
+        return &arrays[last_hit];
+    for (last_hit = 0; last_hit < array_count; last_hit++)
+        if (holds(&arrays[last_hit], element))
+            return &arrays[last_hit];
+    return NULL;
+}
+
+/* An access of watched code. */
+static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
+                         const void *instruction)
+{
+    (void)aligned, (void)instruction;
+    struct traffic *t = array_at(at);
+    if (t) {
+        *(writes ? &t->stores : &t->loads) += bytes / sizeof(float);
+        return;
+    }
+    traffic_gaps[1] = traffic_gaps[0];
+    traffic_gaps[0] = gap_around((uintptr_t)at);
+}
+
+watcher *watching = count_access;
+
+/* An array has come or gone. */
+static void arrays_changed(void)
+{
+    const struct addresses below = gap_around(0), above = gap_around(UINTPTR_MAX);
+    traffic_all = (struct addresses){ below.bytes, array_count ? above.from - below.bytes : 0 };
+    traffic_gaps[0] = traffic_gaps[1] = (struct addresses){ 0, 0 };
+    if (watching != count_access)
+        traffic_all = (struct addresses){ 0, UINTPTR_MAX };
+}
+
+void watch_with(watcher *who)
+{
+    watching = who ? who : count_access;
+    arrays_changed();
+}
 
 void traffic_reset(void)
 {
     array_count = last_hit = 0;
+    arrays_changed();
     atomic_store(&slow_peak, atomic_load(&slow_held));
     atomic_store(&fast_peak, atomic_load(&fast_held));
 }
@@ -37,12 +101,6 @@ static void fail(const char *what, const char *name)
     abort();
 }
 
-static bool holds(const struct traffic *t, const void *element)
-{
-    const uintptr_t at = (uintptr_t)element;
-    return at >= (uintptr_t)t->begin && at < (uintptr_t)t->end;
-}
-
 void traffic_watch(const char *name, const float *array, size_t count)
 {
     for (size_t a = 0; a < array_count; a++)
@@ -57,6 +115,7 @@ void traffic_watch(const char *name, const float *array, size_t count)
     }
     t->begin = array;
     t->end = array + count;
+    arrays_changed();
 }
 
 struct traffic traffic_of(const char *name)
@@ -83,43 +142,23 @@ size_t traffic_arrays(const struct traffic **list)
     return array_count;
 }
 
-static struct traffic *array_at(const float *element)
+/* The instrumented array that holds the element. */
+static struct traffic *array_of(const float *element, const char *what)
 {
-    if (last_hit < array_count && holds(&arrays[last_hit], element))
-        return &arrays[last_hit];
-    for (last_hit = 0; last_hit < array_count; last_hit++)
-        if (holds(&arrays[last_hit], element))
-            return &arrays[last_hit];
-    return NULL;
-}
-
-/* The instrumented array that holds all n elements from `first` on. */
-static struct traffic *array_of(const float *first, size_t n, const char *what)
-{
-    struct traffic *t = array_at(first);
-    if (!t || !holds(t, first + n - 1))
+    struct traffic *t = array_at(element);
+    if (!t)
         fail(what, "in no instrumented array");
     return t;
 }
 
-void traffic_count_loads(const float *first, size_t n)
-{
-    array_of(first, n, "a load from an address")->loads += n;
-}
-
-void traffic_count_stores(const float *first, size_t n)
-{
-    array_of(first, n, "a store to an address")->stores += n;
-}
-
 void traffic_count_load(const float *element)
 {
-    traffic_count_loads(element, 1);
+    array_of(element, "a load from an address")->loads++;
 }
 
 void traffic_count_store(const float *element)
 {
-    traffic_count_stores(element, 1);
+    array_of(element, "a store to an address")->stores++;
 }
 
 /* What stands before each array of extra memory; the array begins a cache line later. */
@@ -185,6 +224,8 @@ void extra_free(float *array)
     for (size_t a = 0; a < array_count && e->slow; a++)
         if (arrays[a].begin == array)
             arrays[a].begin = arrays[a].end = NULL;  // its counts stay
+    if (e->slow)
+        arrays_changed();
     free(e);
 }
 

@@ -1,23 +1,22 @@
 /*
- * Counting accesses to slow memory, one element at a time.
+ * Counting accesses to slow memory, an element at a time.
  *
  * Slow memory is every array that the caller owns or that an algorithm stores whole: x and y; Q, K,
  * V, O and lse; S and P where they exist; the gradients. Those are instrumented by name. Fast memory is
  * what an algorithm keeps for the moment: tiles, a running maximum, a row of output. Its accesses
  * are free and are not counted; its size is.
  *
- * An algorithm file reads slow memory with load(&x[j]) and writes it with store(&y[j], value). It
- * is compiled twice. As it stands, load and store are plain accesses and cost nothing. Once more
- * through the `counted.c` beside it, which defines COUNT_TRAFFIC and gives its functions the suffix
- * _counted, they also count. And when it is graded they are functions of the program that it is linked with
- * (common/classroom/student/served.c). A load is 1, a store is 1, a read-modify-write is 2.
+ * A lesson is plain C. Its watched build (watch.h) is the same file in which the compiler has put a call before each access to
+ * memory: what falls into an instrumented array is counted here. A load is 1, a store is 1, and x[j] += y is 2.
  *
  * Counting is for one thread.
  */
 #ifndef COMMON_TRAFFIC_H
 #define COMMON_TRAFFIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,59 +62,19 @@ void extra_check(const char *name, size_t count);
 size_t extra_slow_peak(void);
 size_t extra_fast_peak(void);
 
+/*
+ * For watch.c, which has to be quick: all instrumented arrays are among the addresses of traffic_all, and none among those of the
+ * two traffic_gaps. An access elsewhere has to be looked at: if it lies in an instrumented array it is counted, as so many elements;
+ * else the gap around it becomes the first of them.
+ */
+struct addresses {
+    uintptr_t from, bytes;
+};
+extern struct addresses traffic_all, traffic_gaps[2];
+
 /* Counts one load or store at `element`; one that lies in no instrumented array ends the program. */
 void traffic_count_load(const float *element);
 void traffic_count_store(const float *element);
-
-/* The same for the n elements from `first` on, all of one array. */
-void traffic_count_loads(const float *first, size_t n);
-void traffic_count_stores(const float *first, size_t n);
-
-#ifdef TRAFFIC_SERVED
-float load(const float *element);
-void store(float *element, float value);
-#elif defined COUNT_TRAFFIC
-static inline float load(const float *element)
-{
-    traffic_count_load(element);
-    return *element;
-}
-
-static inline void store(float *element, float value)
-{
-    traffic_count_store(element);
-    *element = value;
-}
-#else
-static inline float load(const float *element)
-{
-    return *element;
-}
-
-static inline void store(float *element, float value)
-{
-    *element = value;
-}
-#endif
-
-/* Where a full tile is read or written by vectors, and not element by element. */
-static inline void count_loads(const float *first, size_t n)
-{
-#ifdef COUNT_TRAFFIC
-    traffic_count_loads(first, n);
-#else
-    (void)first, (void)n;
-#endif
-}
-
-static inline void count_stores(const float *first, size_t n)
-{
-#ifdef COUNT_TRAFFIC
-    traffic_count_stores(first, n);
-#else
-    (void)first, (void)n;
-#endif
-}
 
 #ifdef __cplusplus
 }

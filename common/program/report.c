@@ -102,6 +102,13 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
     }
 }
 
+void report_not_counted(const char *label)
+{
+    if (label)
+        report_part(label);
+    report_line("not counted here: that takes make, and a compiler with -fsanitize=thread");
+}
+
 char *report_value(double x, int digits, char text[32])
 {
     if (isnan(x))

@@ -50,6 +50,9 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
 void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
                     size_t unit, const char *suffix);
 
+/* Instead of that part, or as a line of another if `label` is NULL: there is no watched build (watch.h). */
+void report_not_counted(const char *label);
+
 /*
  * The part "Compared with": each largest error, and the error in units of the most that rounding explains: over 1 is wrong.
  * Then the neighbourhood of the worst element is shown, got and expected side by side.

@@ -12,7 +12,7 @@ struct softmax_chapter {
     struct program program;
     const char *number, *title, *idea;  // "03", "Online softmax", and the one idea
 
-    softmax_row *softmax, *counted;  // the lesson, and the lesson with its accesses counted
+    softmax_row *softmax, *watched;  // the lesson, and its watched build (watch.h)
     softmax_row *lanes;              // its passes in vector instructions, for --bench
     size_t loads;                    // of each element of x: what the formula predicts
     const char *formula;             // of the loads of a row: "2 N"

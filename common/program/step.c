@@ -192,17 +192,8 @@ const struct kernel_tile *step_tile(const struct step *step, const struct attent
 
 void step_report_count(const struct count *count)
 {
-    char products[32], others[32];
     report_counted("Counted", count->accesses.line, count->accesses.n, "pair",
                    count->pairs ? count->pairs : 1, "");
-    if (count->work.others > 0)
-        report_line("operations: %s of matrix products, %s others",
-                    report_number(count->work.products, products),
-                    report_number(count->work.others, others));
-    else if (count->work.products >
-             0)  // a step of fast/ does not count the others, a kernel counts none
-        report_line("operations: %s of matrix products",
-                    report_number(count->work.products, products));
 }
 
 void step_write_csv(const char *path, const char *formula, const struct count *count,

@@ -7,7 +7,6 @@
 
 #include "common/check/attention_check.h"
 #include "common/measure/accesses.h"
-#include "common/measure/work.h"
 #include "common/problem/attention.h"
 #include "common/program/options.h"
 
@@ -28,7 +27,7 @@ enum {
         1024,  // a score that is more than the scaled dot product (attention.h, score_of)
     SUPPORTS_THREADS = 64,  // its result does not depend on how many
     SUPPORTS_LSE = 128,     // it writes lse
-    SUPPORTS_TRACE = 256,   // its counted build reports every tile
+    SUPPORTS_TRACE = 256,   // its watched build reports every tile
     SUPPORTS_BR = 512,      // any number of queries in a tile
 };
 
@@ -88,7 +87,6 @@ struct count {
     struct accesses accesses;
     size_t total, pairs;            // accesses in all; query-key pairs that are not masked
     size_t slow_bytes, fast_bytes;  // extra memory, at most
-    struct work work;
     bool as_predicted;
 };
 
@@ -96,7 +94,7 @@ struct count {
 void step_write_csv(const char *path, const char *formula, const struct count *count,
                     double seconds, const char *previous, struct attention_errors errors);
 
-/* The part "Counted", and the step's operations where they were counted too. */
+/* The part "Counted". */
 void step_report_count(const struct count *count);
 
 /* A chapter's table. Its last step has all options that any step has, and no number. */

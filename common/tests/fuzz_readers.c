@@ -3,14 +3,12 @@
  * memory that is not its own. The first byte chooses:
  *
  *     o    the second is a chapter; after it, words of a command line, a line each, and the input that they ask for
- *     s    what a student's program whose accesses are counted asks of the grader
  *     else a .npy file, all of it
  *
  *     make build/fuzz_readers
  *     build/fuzz_readers -max_total_time=600 -max_len=4096 FOLDER_OF_SUCH_FILES
  */
 #define _GNU_SOURCE  // for a standard error that can be set
-#include "common/classroom/grader/run.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/program/attention_load.h"
@@ -22,9 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -164,51 +159,12 @@ static void fuzz_options(const uint8_t *bytes, size_t size)
             "one line if it is refused");
 }
 
-/* ---- what the grader is asked for --------------------------------------------------------------- */
-
-/* Where the grader finds the arrays that it serves, all of them in one file without a name, and writes others. */
-const char *path_of(const char *folder, const char *name, char path[PATH_ROOM])
-{
-    static int array = -1;
-    if (array < 0) {
-        const float x[6] = { 1, 2, 3, 4, 5, 6 };
-        struct npy_file file;
-        npy_file_of(&file, NPY_F4, 2, (size_t[]){ 3, 2 }, x);
-        array = memfd_create("array", 0);
-        for (size_t k = 0; k < 2; k++)
-            require(write(array, file.pieces[k].data, file.pieces[k].size) ==
-                        (ssize_t)file.pieces[k].size,
-                    "a file in memory");
-    }
-    if (*folder == 'o')
-        snprintf(path, PATH_ROOM, "/dev/null");
-    else
-        snprintf(path, PATH_ROOM, strchr("xqko", *name) ? "/proc/self/fd/%d" : "/%d", array);
-    return path;
-}
-
-static void fuzz_served(const uint8_t *bytes, size_t size)
-{
-    int ends[2];
-    double counts[2];
-    require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 &&
-                write(ends[1], bytes, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
-            "a socket");
-    serve(ends[0], "in", "out", counts);
-    require(counts[0] >= 0 && counts[1] >= 0 && counts[0] + counts[1] <= (double)size,
-            "no more accesses than requests");
-    close(ends[0]);
-    close(ends[1]);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static bool silent;
     silent = silent || freopen("/dev/null", "w", stdout);  // --help
     if (size > 1 && bytes[0] == 'o')
         fuzz_options(bytes + 1, size - 1);
-    else if (size > 1 && bytes[0] == 's')
-        fuzz_served(bytes + 1, size - 1);
     else
         fuzz_npy(bytes, size);
     return 0;

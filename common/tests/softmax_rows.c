@@ -2,6 +2,8 @@
 
 #include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
+#include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 #include "common/problem/random.h"
 #include "common/tests/test.h"
 
@@ -66,6 +68,25 @@ void assert_softmax_stays_in_its_row(softmax_row *softmax)
     softmax((const float[]){ 1, 2, 3 }, y + 1, 3);
     cr_assert(y[0] == 77.0f && y[4] == 77.0f, "the neighbours became %g and %g", (double)y[0],
               (double)y[4]);
+}
+
+void assert_softmax_accesses(softmax_row *watched, size_t loads)
+{
+    enum { EVERY_SIZE = 300, LARGEST = 5000 };
+    static float x[LARGEST], y[LARGEST];
+    random_normals(x, LARGEST, 1, 0);
+    for (size_t n = 1; CAN_WATCH && n <= LARGEST; n += n < EVERY_SIZE ? 1 : 941) {
+        traffic_reset();
+        traffic_watch("x", x, n);
+        traffic_watch("y", y, n);
+        watched(x, y, n);
+        const struct traffic of_x = traffic_of("x"), of_y = traffic_of("y");
+        cr_assert(of_x.loads == loads * n && of_x.stores == 0 && of_y.loads == 0 &&
+                      of_y.stores == n,
+                  "a row of %zu: x[j] is read %zu times and should be read %zu times; y[j] is "
+                  "written %zu times and should be written %zu times (x written %zu, y read %zu)",
+                  n, of_x.loads, loads * n, of_y.stores, n, of_x.stores, of_y.loads);
+    }
 }
 
 void assert_softmax_worked_numbers(softmax_row *softmax)

@@ -1,7 +1,6 @@
 /*
  * Accesses beside their formulas, and the small things that the tables of several chapters are made of.
  */
-#define COUNT_TRAFFIC
 #include "common/check/tolerance.h"
 #include "common/measure/accesses.h"
 #include "common/measure/traffic.h"
@@ -20,8 +19,10 @@ static bool is_as_predicted(size_t loads, size_t stores, size_t *total)
     traffic_reset();
     traffic_watch("x", x, 4);
     traffic_watch("y", y, 4);
+    for (size_t j = 0; j < 4; j++)
+        traffic_count_load(&x[j]);
     for (size_t j = 0; j < 4; j += 2)
-        store(&y[j], load(&x[j]) + load(&x[j + 1]));
+        traffic_count_store(&y[j]);
     accesses_add(&a, "x loads", loads, "N");
     if (stores > 0)
         accesses_add(&a, "y stores", stores, "N / 2");

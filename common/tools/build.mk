@@ -10,7 +10,7 @@ ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
 # What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
-FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(CFLAGS)
+FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(CFLAGS) -DWATCH=$(if $(filter yes,$(WATCH)),1,0)
 
 # ---- programs ----------------------------------------------------------------------------------
 
@@ -29,12 +29,19 @@ $(OBJ)/common/check/rounding.o $(OBJ)/common/check/rounding_backward.o: FLAGS +=
 # A chapter's steps are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
 # makes them for another.
 FAST_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
-$(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/witnessed/$c/fast/%.o \
-    $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(FAST_FLAGS)
+$(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(FAST_FLAGS)
 
 # Threads: OpenMP where the compiler has it, else one.
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
+
+# The watched build of a lesson, which counts accesses (common/measure/watch.h). With -O0 what the source says is what is done, and
+# clang is told not to leave out a read that a write to the same place follows. Other sanitizers cannot watch as well. With a
+# compiler that does not know -fsanitize=thread, or with WATCH=no, nothing is counted.
+COUNTING := -fno-builtin -fno-sanitize=all -fsanitize=thread $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
+            $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
+WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
+WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
 # What every program may be built from.
 LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))

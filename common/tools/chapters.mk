@@ -4,16 +4,26 @@
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
     $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
-ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
+WATCHED_OBJ_$2   := $$(WATCHED_$2:%.c=$(OBJ)/watched/$2/%.o)
+ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/program/cuda/*.c)) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
       $$(patsubst %.c,$(OBJ)/%.o,$$(call files,$$(KERNELS_$2)/*/*.c))) \
     $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
 
+# The watched build, and the names that it gives to the functions of its files.
+$(OBJ)/watched/$2/names: $$(WATCHED_$2:%.c=$(OBJ)/%.o)
+	@mkdir -p $$(@D)
+	$(AT)nm -gP $$^ | awk '$$$$2 == "T" { sub(/^_/, "", $$$$1); print "-D" $$$$1 "=" $$$$1 "_watched" }' >$$@
+$$(WATCHED_OBJ_$2): $(OBJ)/watched/$2/%.o: %.c $(OBJ)/watched/$2/names
+	$$(call SAY,cc   $$< (instrumented))
+	@mkdir -p $$(@D)
+	$(AT)$$(CC) $$(FLAGS) $$(WATCH_FLAGS) @$(OBJ)/watched/$2/names $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
+
 HAS_KERNELS_$2 := $(wildcard $1/kernels/*/*.cu)
 CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
 ifneq ($(wildcard $1/kernels/*/*.cu),)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: LINKER = $$(CHAPTER_LINKER_$2)
-$(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/tests/$1-witness: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
+$(BUILD)/$1 $(BUILD)/tests/$1: LINKER = $$(CHAPTER_LINKER_$2)
+$(BUILD)/$1 $(BUILD)/tests/$1: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
 $(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)
@@ -24,20 +34,12 @@ $(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)
 TEST_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c $$(patsubst %.h,%.c,$$(wildcard $1/tests/*.h))))
 $(BUILD)/tests/$1: $$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 
-# The counted build as it is, all else with every access reported.
-HAS_WITNESS_$2 := $(wildcard $1/tests/witness.c)
-WITNESSED_OBJ_$2 := $$(filter %/counted.o,$$(C_OBJ_$2)) $$(patsubst $(OBJ)/%,\
-                    $(OBJ)/witnessed/%,$$(filter-out %/counted.o,$$(C_OBJ_$2)))
-$(BUILD)/tests/$1-witness: $(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON)
-
-.PHONY: $(RESULTS)/$1 $(RESULTS)/$1-witness
+.PHONY: $(RESULTS)/$1
 $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
 	$$(RUN_TESTS) $$< $$@ $$(wildcard $1/tests/test_*.c)
-$(RESULTS)/$1-witness: $(BUILD)/tests/$1-witness
-	$$(RUN_TESTS) $$< $$@ $1/tests/witness.c
 
 # Where the tests themselves are asked for too they come first, and a copy need not run them again.
-TESTED_$2 := $$(filter $(RESULTS)/$1 $(RESULTS)/$1-witness,$$(MAKECMDGOALS))
+TESTED_$2 := $$(filter $(RESULTS)/$1,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 NAMES_$2 := $$(call mistakes_of,$1/tests/mistakes.txt)
 MUTANTS_$2 := $$(NAMES_$2:%=$(RESULTS)/$1.%)
@@ -45,17 +47,15 @@ $$(NAMES_$2:%=$(BUILD)/mistakes/$1/%): $(BUILD)/mistakes/$1.split
 	@:
 $$(MUTANTS_$2): $(RESULTS)/$1.%: $(BUILD)/mistakes/$1/% | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
-                    $(BUILD)/tests/$1 $$(if $$(HAS_WITNESS_$2),$(BUILD)/tests/$1-witness) common/tools/mutant.sh
+                    $(BUILD)/tests/$1 common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
-	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WITNESS_FLAGS='$(WITNESS_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
+	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
-	    WITNESS='$$(if $$(HAS_WITNESS_$2),$(OBJ)/$1/tests/witness.o $$(WITNESSED_OBJ_$2) $(WITNESS) $(COMMON))' \
 	    sh common/tools/mutant.sh $1 '$$(filter $(BUILD)/mistakes/%,$$^)' $$@ $(BUILD)/mutants/$$(@F)
 
 RESULTS_tests   += $(RESULTS)/$1
-RESULTS_witness += $$(if $$(HAS_WITNESS_$2),$(RESULTS)/$1-witness)
 RESULTS_mutants += $(RESULTS)/$1.unharmed $$(MUTANTS_$2)
 
 .PHONY: $2 test-$2 check-$2 bench-$2 diff-$2
@@ -65,7 +65,7 @@ $2 bench-$2: setup-run
 test-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 STUDENT=yes
 check-$2: setup-test
-	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES='tests witness'
+	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES=tests
 	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
 diff-$2:
 	$$(if $$(wildcard $1/*/table.h),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
@@ -81,5 +81,5 @@ fast-05: setup-run
 	@$(BUILD)/05_flash_tiled_cpu --kernel fast
 
 .PHONY: build-tests
-build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests) $(RESULTS_witness)) \
+build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests)) \
     $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/binding.c common/python/binding.c))

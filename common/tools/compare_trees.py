@@ -77,7 +77,7 @@ def code(tree):
     found = collections.Counter()
     for folder, _, names in os.walk(objects):
         parts = os.path.relpath(folder, objects).split(os.sep)
-        variant = parts.pop(0) if parts[0] in ('cpu', 'instrumented', 'witnessed') else ''
+        variant = parts.pop(0) if parts[0] in ('cpu', 'instrumented', 'watched') else ''
         if not parts or not re.match(r'0\d_', parts[0]) or 'tests' in parts:
             continue
         for name in sorted(names):

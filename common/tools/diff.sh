@@ -39,5 +39,5 @@ fi
 
 [ -z "$step" ] || exit 0
 [ $# -eq 0 ] || { printf '\nEach step against the one before it: add STEP=..., one of: %s\n' "$*"; exit 0; }
-others=$(ls "$chapter"/*.c | grep -v -e "^$new\$" -e /main.c -e /counted.c -e /story.c)
+others=$(ls "$chapter"/*.c | grep -v -e "^$new\$" -e /main.c -e /story.c)
 [ -z "$others" ] || printf '\nAlso new in this chapter: %s\n' "$(echo $others)"

@@ -5,7 +5,7 @@
 # after its "Caught by:" fails with the copy. Without a mistake ("") it demands that a copy is not rejected for being
 # one: a file of each folder, compiled as a mutant's are, gives the chapter's own object byte for byte, whose tests
 # make has run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
-# LIBS and what the tests (TESTS) and the witness (WITNESS) are linked from come from the Makefile, and for CUDA
+# WATCH_FLAGS, LIBS and what the tests are linked from (TESTS) come from the Makefile, and for CUDA
 # sources CXX, CXX_FLAGS and INSTRUMENTED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
 # from what the mistake changes, as the compiler has noted in the .d file beside each. Leaves "passed failed
 # skipped" in RESULT. With STUDENT set, a mistake that does not fit a changed lesson is skipped.
@@ -79,11 +79,14 @@ tried=$(sed -n 's/^Tried in: *//p' "$mistake" 2>/dev/null | tr ',' ' ')
 
 # ---- which objects are made anew ----------------------------------------------------------------
 
-# What an object of the chapter is made from, and as which variant: c, witnessed, cpu or instrumented. Of other objects the
+# What an object of the chapter is made from, and as which variant: c, watched, cpu or instrumented. Of other objects the
 # source is nothing. (No command is run for it, as there are some hundred objects, and as many mutants.)
 source_of() {  # object
     source='' variant=c object=${1#"$OBJ"/}
-    case $object in witnessed/* | cpu/* | instrumented/*) variant=${object%%/*} object=${object#*/} ;; esac
+    case $object in
+    watched/*) variant=watched object=${object#watched/*/} ;;
+    cpu/* | instrumented/*) variant=${object%%/*} object=${object#*/} ;;
+    esac
     case $object,$variant in
     "$chapter"/tests/*) ;;
     "$chapter"/*,cpu | "$chapter"/*,instrumented) source=${object%.o}.cu ;;
@@ -170,7 +173,7 @@ compile() {  # source, variant, object
     step='' watch=''
     case $1 in */fast/* | */lanes.c) step=$FAST_FLAGS ;; esac
     case $2 in
-    witnessed) watch=$WITNESS_FLAGS ;;
+    watched) watch="$WATCH_FLAGS @$OBJ/watched/${chapter%%_*}/names" ;;
     instrumented) watch=$INSTRUMENTED_FLAGS ;;
     esac
     names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
@@ -230,25 +233,14 @@ kernels_in_question() {
 }
 
 # Has make just run the tests of this very program?
-has_run() {  # "" or -witness
-    [ -z "$mistake$differing" ] && echo " $TESTED " | grep -q "/$chapter$1 "
+has_run() {
+    [ -z "$mistake$differing" ] && echo " $TESTED " | grep -q "/$chapter "
 }
 
-of_witness=$(echo "$named" | tr ' ' '\n' | grep '^witness::')
-of_tests=$(echo "$named" | tr ' ' '\n' | grep -v '^witness::')
-if [ -z "$mistake" ] || [ -n "$of_tests" ]; then
-    # shellcheck disable=SC2086
-    build "$folder/tests" $TESTS >>"$log" 2>&1 || verdict 1 "no longer compiles"
-    # shellcheck disable=SC2086
-    has_run '' || failed=$(failing "$folder/tests" $of_tests)
-fi
-if [ -n "$WITNESS" ] && { [ -z "$mistake" ] || [ -n "$of_witness" ]; }; then
-    # shellcheck disable=SC2086
-    build "$folder/witness" $WITNESS >>"$log" 2>&1 ||
-        verdict 1 "no longer compiles with the witness"
-    # shellcheck disable=SC2086
-    has_run -witness || failed="$failed $(failing "$folder/witness" $of_witness)"
-fi
+# shellcheck disable=SC2086
+build "$folder/tests" $TESTS >>"$log" 2>&1 || verdict 1 "no longer compiles"
+# shellcheck disable=SC2086
+has_run || failed=$(failing "$folder/tests" $named)
 
 if [ -z "$mistake" ]; then
     # shellcheck disable=SC2086

@@ -1,9 +1,8 @@
 # The tests and the wrong versions. Included by the Makefile.
 #
 # A result is a file of three numbers (passed, failed, skipped) that a script leaves in
-# build/results; the last line of `make test` adds them up. There are four kinds:
+# build/results; the last line of `make test` adds them up. There are three kinds:
 #   NAME          the Criterion tests of a chapter, or of common
-#   NAME-witness  the counted accesses against those the machine makes (common/tests/witness.h)
 #   NAME-stepper  a page with a program of its own, in a browser where there is one
 #   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
 #                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
@@ -11,7 +10,7 @@
 # To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
 # `make test-03`, these are skipped; for the course itself they have failed.
 
-SUITES ?= tests witness mutants pages python
+SUITES ?= tests mutants pages python
 ONLY   ?= common cuda python $(CHAPTERS)
 
 TEST_FLAGS = $(CRITERION_CFLAGS)
@@ -31,21 +30,10 @@ $(BUILD)/mistakes/%.split: %/tests/mistakes.txt common/tools/mistakes.awk
 	$(AT)awk -f common/tools/mistakes.awk split $(BUILD)/mistakes/$* $<
 	@touch $@
 
-WITNESS    = $(patsubst %,$(OBJ)/common/tests/%.o,witness softmax_witness problems)
 RESULTS    := $(BUILD)/results
 RUN_TESTS  = $(AT)STUDENT=$(STUDENT) sh common/tools/run_tests.sh
 
 $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
-
-# Reports every access to memory: common/tests/witness.h. Loops stay loops, copies are seen, gcc does not move a read into
-# the branch that needs it (14 and later would), and clang does not leave out a read that a write to the same place follows.
-WITNESS_FLAGS := -O1 -fno-builtin -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -Dmemcpy=witness_memcpy \
-                 -Dmemmove=witness_memmove -Dmemset=witness_memset \
-                 $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1,-fno-tree-sink)
-$(OBJ)/witnessed/%.o: %.c
-	$(call SAY,cc   $< (instrumented))
-	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(OPENMP) $(WITNESS_FLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # A program with CUDA sources is linked by the C++ compiler.
 LINKER = $(CC) $(FLAGS)
@@ -54,7 +42,9 @@ $(BUILD)/tests/%:
 	@mkdir -p $(@D)
 	$(AT)$(LINKER) $(OPENMP) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
 
-$(BUILD)/tests/common: $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
+# What its tests of the counter count.
+$(OBJ)/common/tests/watched.o: FLAGS += $(WATCH_FLAGS)
+$(BUILD)/tests/common: $(OBJ)/common/tests/watched.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
 # The emulator's own tests, and the program that makes the mistakes which it has to report.
 CUDA_TESTS := common/cuda/tests
@@ -96,7 +86,6 @@ $(RESULTS)/common: $(BUILD)/tests/common $(BUILD)/compare $(BUILD)/caught $(BUIL
 	$(RUN_TESTS) $< $@ $(wildcard common/tests/test_*.c)
 
 RESULTS_tests     := $(RESULTS)/common $(RESULTS)/cuda
-RESULTS_witness   :=
 RESULTS_mutants   :=
 RESULTS_pages     := $(if $(STUDENT),,$(RESULTS)/05_flash_tiled_cpu-stepper)
 RESULTS_WANTED     = $(filter $(foreach c,$(ONLY),$(RESULTS)/$c $(RESULTS)/$c-% $(RESULTS)/$c.%),\
@@ -116,7 +105,7 @@ tests:
 # for one file of vectors.
 .PHONY: sanitize
 sanitize: setup-test
-	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES='tests witness' \
+	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
 	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may

@@ -59,9 +59,9 @@ lint:
 test-tools:
 	@python3 -m unittest discover -q -s common/tools/tests
 
-# The readers of .npy, of options and of what the grader is asked for fed with random bytes, by clang's libFuzzer.
+# The readers of .npy and of options fed with random bytes, by clang's libFuzzer.
 export SECONDS_OF_FUZZ ?= 600
-$(BUILD)/fuzz_readers: common/tests/fuzz_readers.c common/classroom/grader/serve.c $(LIBRARY)
+$(BUILD)/fuzz_readers: common/tests/fuzz_readers.c $(LIBRARY)
 	$(call HAVE,clang)
 	@mkdir -p $(@D)
 	$(AT)clang -g -O1 -std=c17 -fsanitize=fuzzer,address,undefined -Wl,--wrap=exit,--wrap=allocate -I. $^ -o $@ -lm
@@ -84,12 +84,11 @@ growth: setup-run
 # (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
 # valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
 CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
-CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c 05_flash_tiled_cpu/program/counted.c \
-                    $(wildcard 05_flash_tiled_cpu/steps/*.c) 04_flash_no_tiling/counted.c \
+CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c $(wildcard 05_flash_tiled_cpu/steps/*.c) \
                     04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
-$(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(COMMON)
+$(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(OBJ)/watched/04/04_flash_no_tiling/standard_attention.o $(WATCHED_OBJ_05) $(COMMON)
 	$(call SAY,cc   $@)
-	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(COMMON) -o $@ -lm
+	$(AT)$(CC) $(FLAGS) $(CACHEGRIND_FLAGS) $(sort $(CACHEGRIND_05)) $(filter %.o,$^) $(COMMON) -o $@ -lm
 cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
 	@python3 common/tools/course.py tables cache
@@ -107,7 +106,7 @@ fresh:
 #! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
-#! make fuzz         the readers of .npy files, options and accesses fed with random bytes; SECONDS_OF_FUZZ=20
+#! make fuzz         the readers of .npy files and options fed with random bytes; SECONDS_OF_FUZZ=20
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS

@@ -11,7 +11,6 @@
  *     --memory MB      each of its processes may ask for; --resident MB: all of them may have in use
  *     --file MB        the largest file that it may write
  *     --tasks N        processes and threads, itself included; with 1 it may not call exec either
- *     --input N        it reads what is open here as file N, and nothing otherwise
  *     --errors FILE    what it says on standard error; its output is thrown away
  *     --verdict FILE   how it ended: one line, "exited 0", "signal 11", "time", "memory", "interrupted" (this program
  *                      was) or "not started: why"
@@ -64,10 +63,10 @@ enum { MOST_SETTINGS = 20, MOST_SEEN = 20, MOST_OPEN = 256, REFUSED = 2 };
 
 static struct {
     const char *root, *hide, *errors, *verdict;
-    long user, seconds, memory, resident, file, tasks, scratch, input;
+    long user, seconds, memory, resident, file, tasks, scratch;
     char *settings[MOST_SETTINGS + 1], *seen[MOST_SEEN];
     int count, seen_count;
-} wanted = { .user = -1, .input = -1, .seconds = 10, .file = 16, .tasks = 1 };
+} wanted = { .user = -1, .seconds = 10, .file = 16, .tasks = 1 };
 
 _Noreturn static void refuse(const char *what, const char *expected)
 {
@@ -102,7 +101,7 @@ static int read_options(int argc, char **argv)
             { "--user", NULL, &wanted.user },       { "--seconds", NULL, &wanted.seconds },
             { "--memory", NULL, &wanted.memory },   { "--resident", NULL, &wanted.resident },
             { "--file", NULL, &wanted.file },       { "--tasks", NULL, &wanted.tasks },
-            { "--scratch", NULL, &wanted.scratch }, { "--input", NULL, &wanted.input },
+            { "--scratch", NULL, &wanted.scratch },
         };
         const size_t n = sizeof options / sizeof options[0];
         size_t o = 0;
@@ -366,10 +365,7 @@ static void filter_calls(int pipe, char **settings)
 _Noreturn static void become(int pipe, char **words)
 {
     setsid();
-    if (wanted.input < 0)
-        redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
-    else if (dup2((int)wanted.input, STDIN_FILENO) < 0)
-        give_up(pipe, "its input");
+    redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
     close_all_but(pipe);
     redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,

@@ -130,7 +130,7 @@ enum { MOST_CASES = 24, DROPOUT_SEED = 41, BAND = 7 };  // BAND: of cases with a
 size_t cases_of(const struct assignment *a, const struct graded_program *program,
                 struct test_case cases[MOST_CASES]);
 
-/* The one whose accesses are counted: small, as each of them is a question to another process. */
+/* The one whose accesses are counted. */
 struct test_case counted_case(const struct graded_program *program, bool causal);
 
 /* The input of a case in memory. */

@@ -7,7 +7,7 @@
 # build/grader/grade runs them. What it writes goes to REPORTS (BUILD/reports/NAME unless given); its report.txt is
 # printed.
 #
-# In the environment: CC, FLAGS and SANITIZED, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS; in JOBS what make
+# In the environment: CC, FLAGS, SANITIZED and WATCH_FLAGS, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS; in JOBS what make
 # is to be told, as -j2; with QUIET nothing is printed, and BUILDS is a pattern of builds to try alone. Exit status: 0, whatever the points;
 # 2 if there is nothing to grade or no way to do it.
 . "$(dirname "$0")/archive.sh"
@@ -205,9 +205,11 @@ compile() {  # compiler's words...
 make_program() {  # variant, flags
     made=made/$program-$1
     # shellcheck disable=SC2086  # lists of words
+    linked=${2% -c}
+    [ "$1" != counted ] || linked=''  # the functions that it calls for each access are the course's
     compile "$compiler" ${CC#"${CC%% *}"} $FLAGS $2 -Iheaders "$source" -o "$made.o" || return
     # shellcheck disable=SC2086
-    [ "$1" = macros ] || compile "$compiler" ${CC#"${CC%% *}"} ${2% -c} "$made.o" "linked/$1.o" -o "$made" -lm
+    [ "$1" = macros ] || compile "$compiler" ${CC#"${CC%% *}"} $linked "$made.o" "linked/$1.o" -o "$made" -lm
 }
 
 # The same for chapter 06: the kernel, PROGRAM.cu, is the student's or includes what is. Of the chapter's files, as
@@ -271,7 +273,7 @@ build_one() {  # program, file; of $part
     [ "$(tr -d '\000' <"$room/$source" | wc -c)" -eq "$(wc -c <"$room/$source")" ] || { echo "$file: it has a NUL, which no text has" >"$said"; return; }
     compiled=$room/$source
     case $file in *.cu | *.cuh) make=make_kernel; kernel_folder "$program" || { too_long; return; } ;; *) make=make_program ;; esac
-    $make macros '-DTRAFFIC_SERVED -O2 -E -dD' || return
+    $make macros '-O2 -E -dD' || return
     # Refused: what includes bytes that are not C, and what tells one build from another. Continued lines are joined, as the
     # compiler does, and the bodies of the system's macros that the file uses are searched too.
     # Strings of some attributes and of #ident are given to the assembler as they are; weakref is another name for a symbol.
@@ -290,10 +292,11 @@ build_one() {  # program, file; of $part
         case $variant in
         plain) of=plain/$number-$program flags='-O2 -g' ;;
         sanitized) of=sanitized/$number-$program flags="$SANITIZED -U__SANITIZE_ADDRESS__" ;;
-        counted) of=plain/$number-$program-counted flags="-O2 -g $INSTRUMENTED_FLAGS" ;;
+        counted) of=plain/$number-$program-counted
+            case $make in make_kernel) flags="-O2 -g $INSTRUMENTED_FLAGS" ;; *) flags="-g $WATCH_FLAGS" ;; esac ;;
         esac
         cp "$grader/$of.o" "$room/linked/$variant.o"
-        $make "$variant" "-DTRAFFIC_SERVED $flags -c" || return
+        $make "$variant" "$flags -c" || return
         cp "$room/$made" "$work/root/bin/"
         chmod 755 "$work/root/bin/$program-$variant"
     done
@@ -301,8 +304,8 @@ build_one() {  # program, file; of $part
 
 # What a part's criteria want a program to be built as.
 variants() {  # part
-    awk -v part="$1" -v counts="$([ "$number" = 06 ] && echo counted || echo plain)" '$1 == part {
-        print $3 == "output" ? "plain" : $3 == "sanitizer" ? "sanitized" : $3 == "counts" ? counts : "" }' \
+    awk -v part="$1" '$1 == part {
+        print $3 == "output" ? "plain" : $3 == "sanitizer" ? "sanitized" : $3 == "counts" ? "counted" : "" }' \
         "$chapter/exercise/points" | sort -u | grep -E "${BUILDS:-.}"
 }
 

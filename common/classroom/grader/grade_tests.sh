@@ -83,7 +83,7 @@ if [ "$1" = wrong ]; then
     for name in $(sed -n 's/^Name: //p' "$2/tests/mistakes.txt"); do
         mistake=$build/mistakes/$2/$name
         [ ! -d "$2/steps" ] || grep -q -e '^File: [^/]*/steps/' -e '^File: [^/]*/fast/' "$mistake" || continue
-        sed -n 's/^Caught by: *//p' "$mistake" | tr ', ' '\n\n' | grep -v -e '^witness::' -e '::leave_no_race$' -e '^banks::' \
+        sed -n 's/^Caught by: *//p' "$mistake" | tr ', ' '\n\n' | grep -v -e '^accesses::' -e '::leave_no_race$' -e '^banks::' \
             -e '^count::of_every' -e 2_to_the_31 -e '^make$' -e '^cuda-check$' -e '^$' >/dev/null && echo "$name"
     done
     exit 0

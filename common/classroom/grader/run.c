@@ -81,33 +81,17 @@ static size_t add_words(char **words, size_t n, char *text)
     return n;
 }
 
-/* Where a program's accesses are counted: a socket's two ends, and what the arrays are served from and written to. */
-struct service {
-    int ours, theirs;
-    const char *in, *out;
-    double *counts;
-};
-
-/*
- * Runs the words in a folder, or where we are, with their output thrown away; the exit status, or -1. If there is a
- * service, the socket is their standard input.
- */
-static int run(const char *folder, char **words, const struct service *service)
+/* Runs the words in a folder, or where we are, with their output thrown away; the exit status, or -1. */
+static int run(const char *folder, char **words)
 {
     const pid_t process = fork();
     int status = -1;
     if (process == 0) {
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "r", stdin) ||
-            !freopen("/dev/null", "w", stderr) || (folder && chdir(folder) != 0) ||
-            (service && dup2(service->theirs, STDIN_FILENO) < 0))
+            !freopen("/dev/null", "w", stderr) || (folder && chdir(folder) != 0))
             _exit(127);
         execv(words[0], words);
         _exit(127);
-    }
-    if (service) {
-        close(service->theirs);
-        serve(service->ours, service->in, service->out, service->counts);
-        close(service->ours);
     }
     if (process < 0 || waitpid(process, &status, 0) != process || !WIFEXITED(status))
         return -1;
@@ -116,7 +100,7 @@ static int run(const char *folder, char **words, const struct service *service)
 
 /* How a student's program ended: confine's verdict. */
 static void run_student(const char *program, const char *variant, const char *options,
-                        char verdict[300], const struct service *service)
+                        char verdict[300])
 {
     char confine[PATH_ROOM], root[PATH_ROOM], errors[PATH_ROOM], ended[PATH_ROOM], text[3000],
         rest[1200], hide[PATH_ROOM];
@@ -145,10 +129,9 @@ static void run_student(const char *program, const char *variant, const char *op
         n = add_words(words, n, user);
     if (!sanitized)  // its shadow takes more than there is, and is not used
         n = add_words(words, n, memory);
-    snprintf(rest, sizeof rest, "%s-- bin/%s-%s %s", service ? "--input 0 " : "", program, variant,
-             options);
+    snprintf(rest, sizeof rest, "-- bin/%s-%s %s", program, variant, options);
     add_words(words, n, rest);
-    run(NULL, words, service);
+    run(NULL, words);
     read_text(ended, verdict, 300);
     verdict[strcspn(verdict, "\n")] = '\0';
     if (verdict[0] == '\0')
@@ -212,23 +195,21 @@ const char *run_before(const struct graded_program *program, const char *options
     n = add_words(words, n, words_text);
     n = add_words(words, n, outputs);
     add_words(words, n, name);
-    const int status = run(NULL, words, NULL);
+    const int status = run(NULL, words);
     return status == 0 || status == 1 ? folder : NULL;
 }
 
 /* The course's own program on what a submission gets, but not where that could find it. */
-static void run_course(const struct graded_program *program, char *options, char verdict[300],
-                       const struct service *service)
+static void run_course(const struct graded_program *program, char *options, char verdict[300])
 {
     char name[200], path[PATH_ROOM], build[PATH_ROOM], root[PATH_ROOM];
     char *words[MOST_WORDS];
     if (!realpath(given.build, build))
         options_fail(given.build, "expected a folder of what is built");
-    snprintf(name, sizeof name, "grader/plain/%s-%s%s-course", given.number, program->name,
-             service ? "" : "-counted");
+    snprintf(name, sizeof name, "grader/plain/%s-%s-counted-course", given.number, program->name);
     words[0] = (char *)path_of(build, name, path);
     add_words(words, 1, options);
-    snprintf(verdict, 300, "exited %d", run(path_of(given.work, "root", root), words, service));
+    snprintf(verdict, 300, "exited %d", run(path_of(given.work, "root", root), words));
 }
 
 static const char *const inputs[] = { "x",  "states", "q",   "k", "v", "mask",
@@ -247,39 +228,16 @@ void run_case(const struct graded_program *program, const struct test_case *c,
     if (c->in_place)
         snprintf(options, size, "--in-place");
     if (strcmp(variant, "course") == 0) {
-        run_course(program, options, verdict, NULL);
+        run_course(program, options, verdict);
         return;
     }
-    run_student(program->name, variant, options, verdict, NULL);
+    run_student(program->name, variant, options, verdict);
     remove_link(path_of(given.work, "root/out", folder), true);
     for (const char *const *name = outputs; *name; name++) {
         char file[60], path[PATH_ROOM];
         snprintf(file, sizeof file, "%.40s.npy", *name);
         remove_link(path_of(folder, file, path), false);
     }
-}
-
-void run_served(const struct graded_program *program, const struct test_case *c,
-                const struct case_input *in, const struct case_input *others, bool of_course,
-                double counts[2], char verdict[300])
-{
-    char folder[PATH_ROOM], from[PATH_ROOM], to[PATH_ROOM], options[1200];
-    int ends[2];
-    fresh_folder("root/in", inputs, false);
-    fresh_folder("root/out", outputs, true);
-    fresh_folder("served", inputs, false);
-    fresh_folder("stored", outputs, false);
-    case_input_write(program, c, others, path_of(given.work, "root/in", folder));
-    case_input_write(program, c, in, path_of(given.work, "served", from));
-    case_options(program, c, options, sizeof options);
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
-        options_fail("socketpair", "expected two ends, found: %s", strerror(errno));
-    const struct service service = { ends[0], ends[1], from, path_of(given.work, "stored", to),
-                                     counts };
-    if (of_course)
-        run_course(program, options, verdict, &service);
-    else
-        run_student(program->name, "plain", options, verdict, &service);
 }
 
 bool has_output(enum kind kind)

@@ -36,20 +36,6 @@ void run_case(const struct graded_program *program, const struct test_case *c,
               const struct case_input *in, const char *variant, char *options, size_t size,
               char verdict[300]);
 
-/*
- * The same with the accesses counted: the program has the numbers of `others`, and those of `in` only by load. WORK/stored
- * gets what it has stored.
- */
-void run_served(const struct graded_program *program, const struct test_case *c,
-                const struct case_input *in, const struct case_input *others, bool of_course,
-                double counts[2], char verdict[300]);
-
-/*
- * Answers the requests of common/classroom/student/served.h at a socket until nobody is there: arrays come from the
- * files of `in`, and what is stored goes to those of `out`. Counts loads and stores.
- */
-void serve(int link, const char *in, const char *out, double counts[2]);
-
 /* Is there something in out/? A program that ended in silence has written nothing. */
 bool has_output(enum kind kind);
 

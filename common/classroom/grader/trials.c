@@ -239,46 +239,14 @@ static const char *const count_formats[2] = {
     "%.0f cycles of shared memory where %.0f would do, expected %.0f where %.0f would do",
 };
 
-/*
- * Runs the program, or the course's own, and counts; false if there are no counts. `out` becomes the folder of what it
- * has written. Of a kernel the program itself says what it has counted.
- */
+/* Runs the program, or the course's own, which say what they have counted; false if they do not. */
 static bool run_to_count(const struct graded_program *program, const struct test_case *c,
-                         const struct case_input *in, bool of_course, double counts[2],
-                         char verdict[300], char out[PATH_ROOM])
+                         const struct case_input *in, const char *variant, double counts[2],
+                         char verdict[300])
 {
     char options[1200];
-    if (program->kind == OF_TENSOR) {
-        run_case(program, c, in, of_course ? "course" : "counted", options, sizeof options,
-                 verdict);
-        path_of(given.work, "root/out", out);
-        return counts_of(counts);
-    }
-    struct case_input others = case_input_new(program, c, UINT64_MAX);  // they say nothing of SEED
-    run_served(program, c, in, &others, of_course, counts, verdict);
-    case_input_free(&others);
-    path_of(given.work, "stored", out);
-    return counts[0] + counts[1] > 0.0;
-}
-
-/* Are the outputs in out/ as they were? Of a run that is served all else is a store that nobody has counted. */
-static bool is_untouched(enum kind kind)
-{
-    char name[60], path[PATH_ROOM];
-    struct npy array;
-    struct file_error error;
-    bool untouched = true;
-    for (const char *const *output = outputs_of(kind); *output; output++) {
-        snprintf(name, sizeof name, "root/out/%s.npy", *output);
-        if (!npy_read(path_of(given.work, name, path), &array, &error))
-            return false;
-        float *x = npy_floats(&array);
-        for (size_t k = 0; k < array.count; k++)
-            untouched = untouched && poison_is(x[k]);
-        free(x);
-        npy_free(&array);
-    }
-    return untouched;
+    run_case(program, c, in, variant, options, sizeof options, verdict);
+    return counts_of(counts);
 }
 
 void try_counts(struct report *r, size_t criterion, const struct graded_program *program)
@@ -287,7 +255,7 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
     const struct test_case c = counted_case(program, r->assignment->criteria[criterion].causal);
     char verdict[300], out[PATH_ROOM];
     double right[2] = { 0, 0 }, counted[2] = { 0, 0 };
-    if (!was_built(program->name, of_kernel ? "counted" : "plain")) {
+    if (!was_built(program->name, "counted")) {
         not_built(r, criterion, program);
         return;
     }
@@ -295,24 +263,21 @@ void try_counts(struct report *r, size_t criterion, const struct graded_program 
     if (is_late(t))
         return;
     struct case_input in = case_input_new(program, &c, given.seed + 200);
-    if (!run_to_count(program, &c, &in, true, right, verdict, out))
+    if (!run_to_count(program, &c, &in, "course", right, verdict))
         options_fail(program->name, "expected counts from the course's own program, found: %s",
                      verdict);
-    const bool there = run_to_count(program, &c, &in, false, counted, verdict, out);
+    const bool there = run_to_count(program, &c, &in, "counted", counted, verdict);
     if (!ended_badly(t, verdict)) {
-        t->finding = judge(program, &c, &in, out, NULL);
-        const bool around = !of_kernel && !is_untouched(program->kind);
+        t->finding = judge(program, &c, &in, path_of(given.work, "root/out", out), NULL);
         const bool enough = of_kernel ? counted[0] <= right[0] : counted[0] == right[0];
         if (!there)
             t->outcome = NO_OUTPUT;
-        else if (!t->finding.right || around || !enough || counted[1] != right[1])
+        else if (!t->finding.right || !enough || counted[1] != right[1])
             t->outcome = WRONG;
         if (!there)
             snprintf(t->text, sizeof t->text, "it ended without counts");
         else if (!t->finding.right)
             describe(t, &t->finding);
-        else if (around)
-            snprintf(t->text, sizeof t->text, "it has written to an output, and not by store()");
         else
             snprintf(t->text, sizeof t->text, count_formats[of_kernel], counted[0], counted[1],
                      right[0], right[1]);

@@ -76,8 +76,7 @@ mkdir "$work/common/earlier"
 for other in "$work"/0[1-7]_*; do
     [ "$other" = "$work/$chapter" ] || mv "$other" "$work/common/earlier/"
 done
-[ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_witness.* \
-    "$work"/common/tests/softmax_program.* "$work/common/tests/witness.c"
+[ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_program.*
 
 # The gaps, and what later steps say once more.
 for file in $({

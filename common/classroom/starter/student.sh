@@ -59,9 +59,7 @@ run_tests() {  # part
     [ "$1" = tests ] && filters='*/*'
     limit=$(command -v timeout || command -v gtimeout) && limit="$limit ${LIMIT:-120}"
     for filter in $filters; do
-        program=build/tests/$chapter
-        case $filter in witness/*) program=$program-witness ;; esac
-        $limit "$program" --filter="$filter" --tap=build/tap.1 >build/log 2>&1
+        $limit "build/tests/$chapter" --filter="$filter" --tap=build/tap.1 >build/log 2>&1
         [ $? -ne 124 ] || echo "not ok - $filter: still running after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
         cat build/tap.1 >>build/tap 2>/dev/null
         rm -f build/tap.1
@@ -121,7 +119,7 @@ test_part() {
         sed 's/^/        /' build/engine
         stubs_left "$part"
         note "$part fails $failed of $((passed + failed))"
-        sed -n "s/^not ok - \(.*\)::\([^: ]*\).*/$part \1\/\2/p" build/tap | grep -v ' witness/' | head -n 1 >>build/first_failed
+        sed -n "s/^not ok - \(.*\)::\([^: ]*\).*/$part \1\/\2/p" build/tap | head -n 1 >>build/first_failed
         return 1
     fi
     if [ "$part" = tests ]; then
@@ -165,7 +163,7 @@ debug)
     gap=$(exercise_gaps "${part:-none}" | tr ' ' '\n' | head -n 1)
     [ -z "$gap" ] || line=$(awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" | awk -v n="${gap#*:}" '$1 == n { print $2 + 1 }')
     filter=${failed#* }
-    filter=${filter:-$(exercise_tests "${part:-none}" | tr ' ' '\n' | grep -v '^witness' | head -n 1)}
+    filter=${filter:-$(exercise_tests "${part:-none}" | tr ' ' '\n' | head -n 1)}
     run="build/debug/tests/$chapter --debug '${filter:-*}'"
     if command -v gdb >/dev/null; then
         debugger="gdb${gap:+ -ex 'break ${gap%:*}:$line'} -ex run --args"

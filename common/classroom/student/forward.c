@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 #else
     flash_no_tiling(p, in.Q, in.K, in.V, O, lse);
 #endif
+    student_write_counts();
     student_write("o.npy", 4, shape, O);
     student_write("lse.npy", 3, shape, lse);
     free(O);

@@ -6,7 +6,7 @@
 #ifndef LESSON
 #define LESSON fa2
 #endif
-#ifdef COUNT_TRAFFIC
+#ifdef COUNTED
 #define BUILT_AS(name) name##_instrumented
 #else
 #define BUILT_AS(name) name##_cpu
@@ -57,7 +57,7 @@ static void read_narrow(enum dtype type, float *O, const void *array, size_t n)
 
 static void write_cycles(void)
 {
-#ifdef COUNT_TRAFFIC
+#ifdef COUNTED
     const struct cuda_line *lines;
     float cycles[2] = { 0.0f, 0.0f };
     const size_t n = cuda_cpu_profile(&lines);
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         a.O16 = narrow_copy_of(p->dtype, NULL, n, "O");
     }
     cuda_cpu_threads(1);  // it may start no other
-#ifdef COUNT_TRAFFIC
+#ifdef COUNTED
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
 #endif
     LAUNCH_OF(LESSON)(p, &a, NULL);

@@ -78,7 +78,6 @@ interrupt() {  # command
 }
 # The head of a source, and a softmax that is right.
 head_of='#include "01_standard_softmax/standard_softmax.h"
-#include "common/measure/traffic.h"
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -88,9 +87,9 @@ static void right(const float *x, float *y, size_t n)
 {
     float l = 0.0f;
     for (size_t j = 0; j < n; j++)
-        l += expf(load(&x[j]));
+        l += expf(x[j]);
     for (size_t j = 0; j < n; j++)
-        store(&y[j], expf(load(&x[j])) / l);
+        y[j] = expf(x[j]) / l;
 }
 '
 

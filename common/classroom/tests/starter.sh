@@ -27,7 +27,7 @@ seed() {
         case $objects in
         0[1-7]_*) [ "${objects%%_*}" -le "${chapter%%_*}" ] || continue ;;
         cpu | instrumented | cuda) [ -d "$chapter/kernels" ] || continue ;;
-        common | witnessed) ;;
+        common | watched) ;;
         *) continue ;;
         esac
         cp -Rp "$there" "$folder/build/obj/"

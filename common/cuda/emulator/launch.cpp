@@ -100,6 +100,7 @@ void run_grid(launch *l)
     run_blocks(l, &order, &next);
     for (std::thread &t : others)
         t.join();
+    watch_launch(nullptr);
 }
 
 void run(launch *l)

@@ -495,12 +495,10 @@ if is_wanted counts_that_are_not_earned; then
         mkdir -p "$work/in/03_online_softmax"
         cat >"$work/in/03_online_softmax/online_softmax.c" <<END
 #include "03_online_softmax/online_softmax.h"
-#include "common/measure/traffic.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-static float copy[99999];
+static float copy[99999], sink;
 __attribute__((constructor)) static void begin(void)
 {
     static const char counts[] = "\\x93NUMPY\\1\\0v\\0{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"
@@ -522,18 +520,18 @@ void online_softmax(const float *x, float *y, size_t n)
 {
     $prepare;
     for (size_t j = 0; j < $loads * n; j++)
-        (void)load(&x[j / $loads]);
+        sink += x[j / $loads];
     struct softmax_state s = online_statistics(x, n);
     for (size_t j = 0; j < n; j++)
-        store(&y[j], exp_minus($reads, s.m) / s.l);
+        y[j] = exp_minus($reads, s.m) / s.l;
 }
 END
-        BUILDS=plain PART=passes grade "$work/in" 03
+        BUILDS='plain|counted' PART=passes grade "$work/in" 03
         [ "$(column 'passes output'),$(column 'passes counts')" = 3,0 ] || wrong="$wrong $name"
     done <<END
-three_passes (void)copy 0 load(&x[j])
+three_passes (void)copy 0 x[j]
 a_copy_of_the_row memcpy(copy,x,4*n) 2 copy[j]
-reads_past_load (void)copy 2 x[j]
+five_passes (void)copy 2 x[j]
 END
     if [ -z "$wrong" ]; then pass; else fail "these had points for counts, or none for their output:$wrong"; fi
 fi

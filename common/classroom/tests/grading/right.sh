@@ -79,7 +79,7 @@ if is_wanted the_step_before_earns_nothing; then
     PART=masks grade "$work/in" 05
     got="$got $(column earned)"
     sed 's/kind == TILE_SKIPPED/!a.p/; s/kind == TILE_PARTIAL/kind != TILE_FULL/' 05_flash_tiled_cpu/steps/masks.c >"$work/in/05_flash_tiled_cpu/steps/masks.c"
-    BUILDS=plain PART=masks grade "$work/in" 05
+    BUILDS='plain|counted' PART=masks grade "$work/in" 05
     if [ "$got $(column 'masks output') $(column 'masks counts')" = '0 0 4 0' ]; then pass; else fail "these earned $got; $(column 'masks output'), $(column 'masks counts')"; fi
 fi
 if is_wanted a_file_that_is_not_c; then
@@ -101,7 +101,7 @@ if is_wanted undefined_behaviour; then
 fi
 if is_wanted too_many_accesses; then
     mkdir -p "$work/in/01_standard_softmax"
-    { echo "$head_of"; echo 'void standard_softmax(const float *x, float *y, size_t n) { right(x, y, n); store(y, load(y)); }'; } >"$work/in/$lesson"
+    { echo "$head_of"; echo 'void standard_softmax(const float *x, float *y, size_t n) { right(x, y, n); y[0] += 0; }'; } >"$work/in/$lesson"
     grade "$work/in"
     if [ "$(column 'passes output')" = 3 ] && [ "$(column 'passes counts')" = 0 ] &&
         report | grep -q '95 loads and 50 stores, expected 90 and 45'; then pass; else fail 'expected counts to be wrong'; fi

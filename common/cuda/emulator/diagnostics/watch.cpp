@@ -9,6 +9,7 @@
 #include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/units.h"
 #include "common/measure/traffic.h"
+#include "common/measure/watch.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -216,10 +217,17 @@ void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
         count(&a);
 }
 
+static void see_access(const void *p, size_t bytes, bool writes, bool aligned,
+                       const void *instruction)
+{
+    see(p, bytes, writes, false, aligned, instruction);
+}
+
 void watch_launch(const launch *l)
 {
     last = nullptr;
-    if (l->instrumented)
+    watch_with(l && l->instrumented ? see_access : nullptr);
+    if (l && l->instrumented)
         race_launch();
 }
 

@@ -1,9 +1,9 @@
 /*
  * Watched kernels: every access to memory is reported.
  *
- * The compiler's -fsanitize=thread puts a call before each load and store. The thread sanitizer's
- * library, which usually has the functions called, is not linked; watch.cpp has them. It checks the
- * address, and passes the access on to the race detector, the profile, and the access counter.
+ * The compiler's -fsanitize=thread puts a call before each load and store. common/measure/watch.c has the functions that are
+ * called, and hands on what threads of the emulator do to watch.cpp. It checks the address, and passes the access on to
+ * the race detector, the profile, and the access counter.
  */
 #ifndef COMMON_CUDA_WATCH_H
 #define COMMON_CUDA_WATCH_H
@@ -41,7 +41,7 @@ size_t elements_of(const memory_access *a);
 void see(const void *p, size_t bytes, bool writes, bool atomic, bool aligned,
          const void *instruction);
 
-/* What the emulator tells: a launch or a block begins, a barrier opens, lanes have met. */
+/* What the emulator tells: a launch begins (NULL: it has ended) or a block, a barrier opens, lanes have met. */
 void watch_launch(const launch *l);
 void watch_block();
 void watch_barrier();
