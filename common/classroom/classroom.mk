@@ -25,7 +25,7 @@ grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUI
 	+@$$(UNLESS_DRY)exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
-	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
+	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)' \
 	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 "$$$$MINE"
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
