@@ -39,11 +39,23 @@ double rounding_bias(double sum, size_t n, enum dtype type)
     return fabs(sum) * (4.0 * U + rounding_lost(n) + of_type) + (double)FLT_MIN;
 }
 
+/* Tensor cores round once for 16 terms. */
+static double terms_at_once(enum dtype type)
+{
+    return type == DTYPE_F32 ? 1.0 : 16.0;
+}
+
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type)
 {
-    const double additions = (double)n / (type == DTYPE_F32 ? 1.0 : 16.0);
+    const double additions = (double)n / terms_at_once(type);
     return square(RMS) *
            (squares * (additions / 2.0 + 2.0) + square(sum) * (additions / 3.0 + 2.0));
+}
+
+double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type)
+{
+    return fmax(rounding_of_sum(sum, r->squares, n, type),
+                square(RMS) * r->partial / terms_at_once(type));
 }
 
 struct exact rounding_stored(struct exact exact, enum dtype type)
@@ -206,13 +218,14 @@ struct row {
     double *shared;   // of Z V, times the variance of a weight because of its score
     double *lost;     // of |Z V|, times what does not average out of a weight
     double *values;   // of Z V over keys that have the same score
-    double all;       // like shared, of 1
+    struct running *sums;  // the row of O, added up in the order of the keys
+    double all;            // like shared, of 1
     double of_lse;
 };
 
 /* A weight P, and what happens to it; n keys have it. */
 struct weight {
-    double P, variance, of_score, of_stored, of_sum;
+    double P, variance, of_score, of_stored;
     double lost;      // what does not average out of it
     double tiny;      // so small a weight vanishes: e^{x - m} underflows, sooner where m lags
     double absorbed;  // what is below half a unit of a sum may vanish in it
@@ -229,7 +242,6 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
         .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
         .of_stored =
             type == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, type) / square(r->s.l),
-        .of_sum = rounding_of_sum(0.0, square(P), r->s.n, type),
         .lost = 4.0 * U * P,
         .tiny = fmin(e, type == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l,
         .absorbed = e < U ? U * (double)n : 0.0,
@@ -260,14 +272,14 @@ static void add_keys(struct row *r, const struct place *equal, size_t n)
     r->all += w.of_score * square((double)n);
     r->of_lse += w.of_score * square((double)n) * fmax(1.0, w.variance);
     if (n == 1 && w.absorbed == 0.0) {
-        add_key(r, key->j, w.of_sum + w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
+        add_key(r, key->j, w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
         return;
     }
     for (size_t c = 0; c < p->d; c++)
         r->values[c] = 0.0;
     for (size_t k = 0; k < n; k++) {
         const size_t j = r->s.keys[equal[k].k].j;
-        add_key(r, j, w.of_sum, w.of_score * (double)n, w.lost);
+        add_key(r, j, 0.0, w.of_score * (double)n, w.lost);
         for (size_t c = 0; c < p->d; c++)
             r->values[c] += rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
     }
@@ -275,6 +287,20 @@ static void add_keys(struct row *r, const struct place *equal, size_t n)
         const double v = r->values[c], size = fabs(v);
         r->squares[c] += (w.of_score + w.of_stored) * v * v;
         r->lost[c] += fmax(w.tiny * size, fmin(w.P * size, w.absorbed * fabs(r->right[c])));
+    }
+}
+
+/* Adds up the row in the order of its keys, as the computation does. */
+static void add_up(struct row *r)
+{
+    const struct attention *p = r->p;
+    for (size_t k = 0; k < r->s.n; k++) {
+        const struct key *const key = &r->s.keys[k];
+        const double Z = rounding_dropout(p, r->b, r->h, r->i, key->j);
+        const double weight = Z * exp(key->score - r->s.m) / r->s.l;
+        const float *const v = r->V + key->j * p->d;
+        for (size_t c = 0; c < p->d; c++)
+            running_add(&r->sums[c], weight * (double)v[c]);
     }
 }
 
@@ -293,11 +319,15 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                      .squares = sums + d,
                      .shared = sums + 2 * d,
                      .lost = sums + 3 * d,
-                     .values = sums + 4 * d };
+                     .values = sums + 4 * d,
+                     .sums = allocate(d, sizeof *r.sums, "sums over a row") };
     struct place *sorted = allocate(p->Nk, sizeof *sorted, "keys by their scores");
     struct equal *equal = allocate(p->Nk, sizeof *equal, "keys with the same score");
     for (size_t c = 0; c < 5 * d; c++)
         sums[c] = 0.0;
+    for (size_t c = 0; c < d; c++)
+        r.sums[c] = (struct running){ 0.0, 0.0, 0.0 };
+    add_up(&r);
     reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
     find_equal(&r.s, sorted, equal);
     for (size_t k = 0; k < r.s.n; k++)
@@ -314,7 +344,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             (struct exact){
                 .value = O,
                 .sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(O) +
-                              rounding_of_sum(O, 0.0, r.s.n, p->dtype)),
+                              rounding_of_running(O, &r.sums[c], r.s.n, p->dtype)),
                 .bias = rounding_bias(O, r.s.n, p->dtype) + r.lost[c],
             },
             p->dtype);
@@ -327,6 +357,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             .bias = rounding_lost(r.s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
     free(sums);
+    free(r.sums);
     free(sorted);
     free(equal);
     free(r.s.keys);

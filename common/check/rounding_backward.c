@@ -188,9 +188,10 @@ static double *alike_of(const float *x, size_t n, size_t d)
 
 // ---- sums of them -------------------------------------------------------------------------------
 
-/* Of one element of a gradient: the variances and the squares of its terms, and what they may lose. */
+/* Of one element of a gradient: the variances of its terms, what they may lose, and its terms in their order. */
 struct sums {
-    double variance, squares, lost;
+    double variance, lost;
+    struct running terms;
 };
 
 static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
@@ -198,7 +199,7 @@ static struct exact gradient_of(double value, struct sums sums, size_t n, enum d
     return rounding_stored(
         (struct exact){
             .value = value,
-            .sigma = sqrt(sums.variance + rounding_of_sum(value, sums.squares, n, type)),
+            .sigma = sqrt(sums.variance + rounding_of_running(value, &sums.terms, n, type)),
             .bias = rounding_bias(value, n, type) + sums.lost,
         },
         DTYPE_F32);
@@ -212,7 +213,7 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
     struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
     double *by_D = allocate(p->d, sizeof *by_D, "sums over keys");
     for (size_t c = 0; c < p->d; c++) {
-        sums[c] = (struct sums){ 0.0, 0.0, 0.0 };
+        sums[c] = (struct sums){ 0 };
         by_D[c] = 0.0;
     }
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
@@ -220,7 +221,7 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
         for (size_t c = 0; c < p->d; c++) {
             const double x = (double)k[c];
             sums[c].variance += alike[a->j] * a->of_gradient * x * x;
-            sums[c].squares += square(a->gradient * x);
+            running_add(&sums[c].terms, a->gradient * x);
             sums[c].lost += a->lost_gradient * fabs(x);
             by_D[c] += a->by_D * x;
         }
@@ -243,10 +244,10 @@ static void add_query(const struct pairs *pairs, const struct pair *a, double al
     for (size_t c = 0; c < d; c++) {
         const double x = (double)q[c], y = (double)dO_i[c];
         of_dK[c].variance += of_gradient * x * x;
-        of_dK[c].squares += square(a->gradient * x);
+        running_add(&of_dK[c].terms, a->gradient * x);
         of_dK[c].lost += a->lost_gradient * fabs(x);
         of_dV[c].variance += of_weight * y * y;
-        of_dV[c].squares += square(a->weight * y);
+        running_add(&of_dV[c].terms, a->weight * y);
         of_dV[c].lost += a->lost_weight * fabs(y);
     }
 }
@@ -285,7 +286,7 @@ static struct key_sums key_sums_begin(const struct attention *p, size_t wanted)
     for (size_t k = 0; k < wanted; k++)
         s.queries[k] = 0;
     for (size_t n = 0; n < wanted * p->d; n++)
-        s.dK[n] = s.dV[n] = (struct sums){ 0.0, 0.0, 0.0 };
+        s.dK[n] = s.dV[n] = (struct sums){ 0 };
     return s;
 }
 

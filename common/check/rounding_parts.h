@@ -25,9 +25,27 @@ double rounding_bias(double sum, size_t n, enum dtype type);
 
 /*
  * Of a sum of n terms in float32. `squares` is the sum of their squares: partial sums are as large as a random walk,
- * or, where all terms have one sign, grow evenly to the sum. Tensor cores round once for 16 terms.
+ * or, where all terms have one sign, grow evenly to the sum.
  */
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type);
+
+/*
+ * A sum in the order of its terms. Where they are ordered, as in a ramp from -1 to 1, partial sums grow large and cancel
+ * out: `partial` is the sum of their squares.
+ */
+struct running {
+    double sum, squares, partial;
+};
+
+static inline void running_add(struct running *r, double term)
+{
+    r->sum += term;
+    r->squares += square(term);
+    r->partial += square(r->sum);
+}
+
+/* Of such a sum, whose result is `sum`: what is larger, the above or the roundings of its partial sums. */
+double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type);
 
 /* A dot product, and the sum of the squares of its terms. */
 struct dot {
