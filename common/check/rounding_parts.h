@@ -68,6 +68,19 @@ struct scores_of_query {
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
 
+/* Key k of a query, to be sorted. free() the sorted ones, of which the first has the largest score. */
+struct place {
+    double score;
+    size_t k;
+};
+struct place *rounding_by_score(const struct scores_of_query *s);
+
+/* How many of n sorted keys have a score that is no farther than this from the first one's? */
+size_t rounding_near(const struct place *sorted, size_t n, double distance);
+
+/* Weights of scores so near are rounded to this type alike. In float32 they are not rounded again. */
+double rounding_near_score(enum dtype type);
+
 /*
  * Of a weight e^log_P whose score has this variance, and that of the largest score is `of_m`. Where rounding moves a score
  * by more than 1, its weight may be anything up to what the score could become, which is at most e^most.
