@@ -239,8 +239,8 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
         .P = P,
         .variance = variance,
         .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
-        .of_stored =
-            type == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, type) / square(r->s.l),
+        .of_stored = type == DTYPE_F32 ? square(fmin(P, (double)FLT_MIN))
+                                       : rounding_of(e, type) / square(r->s.l),
         .lost = 4.0 * U * P,
         .tiny = fmin(e, type == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l,
         .absorbed = e < U ? U * (double)n : 0.0,

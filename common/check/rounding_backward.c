@@ -49,7 +49,7 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     // Nothing keeps P below 1 here: where lse is off by much, P is too large.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
                                            log((double)FLT_MAX)) +
-                        square((double)FLT_MIN);
+                        square(fmin(P, (double)FLT_MIN));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
