@@ -60,6 +60,7 @@ struct pairs {
     struct pair *of;
     size_t n;
     double of_lse, of_D;
+    struct stored stored_D;
 };
 
 static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
@@ -103,72 +104,6 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
         .stored_weight = stored_variance(before) > stored_variance(after) ? before : after,
         .stored_gradient = stored_gradient,
     };
-}
-
-/*
- * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, of its sums, and of each
- * of its elements.
- */
-static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
-                   const float *dO_i, const double *O_i, double D)
-{
-    double variance = square(rounding_bias(D, s->n, p->dtype)), lost = 0.0;
-    for (size_t k = 0; k < s->n; k++) {
-        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
-        const double of_exp = square(RMS) * (square(log_e) + 1.5);
-        const double of_stored =
-            p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
-        variance +=
-            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
-                square(dP[k].x - D) +
-            of_stored * square(dP[k].x) +
-            rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
-        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
-    }
-    variance += square(lost);
-    for (size_t c = 0; c < p->d; c++)
-        variance += square((double)dO_i[c]) *
-                    (rounding_of(O_i[c], p->dtype) + rounding_of_sum(O_i[c], 0.0, s->n, DTYPE_F32) +
-                     square(RMS * O_i[c]) * (double)p->d / 2.0);
-    return variance;
-}
-
-/* The pairs of query (b, h, i) with the keys that it attends to. */
-static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i)
-{
-    const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
-    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
-    double *O_i = allocate(p->d, sizeof *O_i, "a row of O"), D = 0.0;
-    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
-                           .n = s.n };
-    for (size_t c = 0; c < p->d; c++)
-        O_i[c] = 0.0;
-    const double lse = s.m + log(s.l);
-    pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
-                   square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
-    for (size_t k = 0; k < s.n; k++) {
-        const size_t j = s.keys[k].j;
-        const float *const v = V + key_row(p, b, h, j) * p->d;
-        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
-        dP[k] = dot_of(dO_i, v, p->d);
-        dP[k].x *= Z;
-        dP[k].squares *= Z * Z;
-        D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
-                        fmax(1.0, s.keys[k].variance);
-        for (size_t c = 0; c < p->d; c++)
-            O_i[c] += P * Z * (double)v[c];
-    }
-    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D);
-    for (size_t k = 0; k < s.n; k++)
-        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
-                              lse, pairs.of_lse);
-    free(O_i);
-    free(dP);
-    free(s.keys);
-    return pairs;
 }
 
 // ---- rows that are alike ------------------------------------------------------------------------
@@ -219,12 +154,131 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
     return alike;
 }
 
+// ---- D, and the pairs of a query ------------------------------------------------------------------
+
+/* An element of O, added up in the order of the keys: its last term, and what equal terms one after the other may lose. */
+struct element {
+    struct running sum;
+    double last, lost;
+};
+
+static void element_add(struct element *O, double term)
+{
+    running_add(&O->sum, term);
+    const double half = U * fabs(O->sum.sum);
+    if (fabs(term - O->last) <= half)
+        O->lost += 0.5 * half;
+    O->last = term;
+}
+
+/* Of D, of the weights that the forward pass stored in 16 bits: where they are nearly equal they round alike. */
+static double of_stored_weights(const struct scores_of_query *s, const struct dot *dP,
+                                enum dtype type)
+{
+    struct place *const sorted = rounding_by_score(s);
+    double variance = 0.0;
+    for (size_t first = 0, n; first < s->n; first += n) {
+        double sum = 0.0, squares = 0.0;
+        n = rounding_near(sorted + first, s->n - first, rounding_near_score(type));
+        for (size_t k = first; k < first + n; k++) {
+            sum += dP[sorted[k].k].x;
+            squares += square(dP[sorted[k].k].x);
+        }
+        variance += rounding_of(exp(sorted[first].score - s->m), type) / square(s->l) *
+                    fmax(square(sum), squares);
+    }
+    free(sorted);
+    return variance;
+}
+
+/*
+ * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, and of its elements. *stored
+ * is what storing O in 16 bits does to D.
+ */
+static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
+                   const float *dO_i, const struct element *O, double D, struct stored *stored)
+{
+    double variance = p->dtype == DTYPE_F32 ? 0.0 : of_stored_weights(s, dP, p->dtype);
+    double lost = 0.0;
+    for (size_t k = 0; k < s->n; k++) {
+        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
+        const double of_exp = square(RMS) * (square(log_e) + 1.5);
+        variance +=
+            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
+            square(dP[k].x - D);
+        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
+        if (p->dtype == DTYPE_F16 && e < 0x1p-25)
+            lost += P * fabs(dP[k].x);
+    }
+    // Equal columns of V make equal elements, which are off by the same.
+    float *elements = allocate(p->d, sizeof *elements, "a row of O");
+    for (size_t c = 0; c < p->d; c++)
+        elements[c] = (float)O[c].sum.sum;
+    double *alike = alike_of(elements, NULL, p->d, 1);
+    *stored = (struct stored){ 0.0, 0.0 };
+    double squares = 0.0, together = 0.0;
+    for (size_t c = 0; c < p->d; c++) {
+        const double x = (double)dO_i[c], value = O[c].sum.sum;
+        const double of_sum = rounding_of_running(value, &O[c].sum, s->n, DTYPE_F32);
+        const double of_f32 = p->dtype == DTYPE_F32 ? rounding_of(value, DTYPE_F32) : 0.0;
+        variance += alike[c] * square(x) * (of_sum + of_f32);
+        stored_add(stored, stored_as(value, p->dtype), x);
+        squares += square(x * value);
+        together += alike[c] * square(x * value);
+        lost += fabs(x) * O[c].lost;
+    }
+    if (squares > 0.0)
+        variance += together / squares * rounding_of_sum(D, squares, p->d, DTYPE_F32);
+    free(alike);
+    free(elements);
+    return variance + square(lost);
+}
+
+/* The pairs of query (b, h, i) with the keys that it attends to. */
+static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, size_t b, size_t h, size_t i)
+{
+    const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
+    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
+    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
+    struct element *O_i = allocate(p->d, sizeof *O_i, "a row of O");
+    double D = 0.0;
+    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
+                           .n = s.n };
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = (struct element){ 0 };
+    const double lse = s.m + log(s.l);
+    pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
+                   square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
+    for (size_t k = 0; k < s.n; k++) {
+        const size_t j = s.keys[k].j;
+        const float *const v = V + key_row(p, b, h, j) * p->d;
+        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
+        dP[k] = dot_of(dO_i, v, p->d);
+        dP[k].x *= Z;
+        dP[k].squares *= Z * Z;
+        D += P * dP[k].x;
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
+                        fmax(1.0, s.keys[k].variance);
+        for (size_t c = 0; c < p->d; c++)
+            element_add(&O_i[c], P * Z * (double)v[c]);
+    }
+    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D, &pairs.stored_D);
+    for (size_t k = 0; k < s.n; k++)
+        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
+                              lse, pairs.of_lse);
+    free(O_i);
+    free(dP);
+    free(s.keys);
+    return pairs;
+}
+
 // ---- sums of them -------------------------------------------------------------------------------
 
 /* Of one element of a gradient: the variances of its terms, what they may lose, and its terms in their order. */
 struct sums {
     double variance, lost;
-    struct stored stored;
+    struct stored stored, by_D;  // of the terms themselves, and of D
     struct running terms;
 };
 
@@ -233,8 +287,9 @@ static struct exact gradient_of(double value, struct sums sums, size_t n, enum d
     return rounding_stored(
         (struct exact){
             .value = value,
-            .sigma = sqrt(sums.variance + stored_variance(sums.stored) +
-                          rounding_of_running(value, &sums.terms, n, type)),
+            .sigma =
+                sqrt(sums.variance + stored_variance(sums.stored) + stored_variance(sums.by_D) +
+                     rounding_of_running(value, &sums.terms, n, type)),
             .bias = rounding_bias(value, n, type) + sums.lost,
         },
         DTYPE_F32);
@@ -280,7 +335,8 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
         }
     }
     for (size_t c = 0; c < p->d; c++) {
-        sums[c].variance += pairs->of_D * square(by_D[c]) + pairs->of_lse * square(right[c]);
+        sums[c].variance += (pairs->of_D + stored_variance(pairs->stored_D)) * square(by_D[c]) +
+                            pairs->of_lse * square(right[c]);
         dQ_i[c] = gradient_of(right[c], sums[c], pairs->n, p->dtype);
     }
     free(by_D);
@@ -296,6 +352,7 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
     const double of_gradient = score * (a->of_gradient + square(a->by_D) * pairs->of_D +
                                         square(a->gradient) * pairs->of_lse) +
                                pair * a->of_dP;
+    const struct stored D = { stored_variance(pairs->stored_D), pairs->stored_D.change };
     const double of_weight = score * (a->of_weight + square(a->weight) * pairs->of_lse);
     for (size_t c = 0; c < d; c++) {
         const double x = (double)q[c], y = (double)dO_i[c];
@@ -303,6 +360,7 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
         running_add(&of_dK[c].terms, a->gradient * x);
         of_dK[c].lost += a->lost_gradient * fabs(x);
         stored_add(&of_dK[c].stored, a->stored_gradient, x);
+        stored_add(&of_dK[c].by_D, D, a->by_D * x);
         of_dV[c].variance += of_weight * y * y;
         running_add(&of_dV[c].terms, a->weight * y);
         of_dV[c].lost += a->lost_weight * fabs(y);
