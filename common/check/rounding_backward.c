@@ -171,15 +171,20 @@ static void element_add(struct element *O, double term)
     O->last = term;
 }
 
-/* Of D, of the weights that the forward pass stored in 16 bits: where they are nearly equal they round alike. */
-static double of_stored_weights(const struct scores_of_query *s, const struct dot *dP,
-                                enum dtype type)
+/*
+ * Of D, of the weights that the forward pass stored in 16 bits: where they are nearly equal they round alike. In float32
+ * a sum of equal weights, l, may lose half a unit at each addition; *lost is that, as a part of l.
+ */
+static double of_near_weights(const struct scores_of_query *s, const struct dot *dP,
+                              enum dtype type, double *lost)
 {
     struct place *const sorted = rounding_by_score(s);
     double variance = 0.0;
+    size_t equal = 0;
     for (size_t first = 0, n; first < s->n; first += n) {
         double sum = 0.0, squares = 0.0;
         n = rounding_near(sorted + first, s->n - first, rounding_near_score(type));
+        equal += n > 1 ? n : 0;
         for (size_t k = first; k < first + n; k++) {
             sum += dP[sorted[k].k].x;
             squares += square(dP[sorted[k].k].x);
@@ -188,7 +193,9 @@ static double of_stored_weights(const struct scores_of_query *s, const struct do
                     fmax(square(sum), squares);
     }
     free(sorted);
-    return variance;
+    *lost =
+        type == DTYPE_F32 && equal > 0 ? rounding_lost(s->n) * (double)equal / (double)s->n : 0.0;
+    return type == DTYPE_F32 ? 0.0 : variance;
 }
 
 /*
@@ -198,8 +205,9 @@ static double of_stored_weights(const struct scores_of_query *s, const struct do
 static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
                    const float *dO_i, const struct element *O, double D, struct stored *stored)
 {
-    double variance = p->dtype == DTYPE_F32 ? 0.0 : of_stored_weights(s, dP, p->dtype);
-    double lost = 0.0;
+    double lost, variance = of_near_weights(s, dP, p->dtype, &lost);
+    variance += rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32) * square(D);  // of l
+    lost *= fabs(D);
     for (size_t k = 0; k < s->n; k++) {
         const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
         const double of_exp = square(RMS) * (square(log_e) + 1.5);
