@@ -135,9 +135,10 @@ TEST(rounding, of_weights_that_are_nearly_equal)
 {
     for (enum dtype type = DTYPE_BF16; type <= DTYPE_F16; type++) {
         float K[KEYS][2], V[KEYS][2];
+        const float near = type == DTYPE_BF16 ? 1e-6f : 1e-7f;
         for (size_t j = 0; j < KEYS; j++) {
             K[j][0] = dtype_round(type, j % 2 ? logf(0.3f) : 0.0f);
-            K[j][1] = dtype_round(type, -1e-5f * (float)(j % 9));
+            K[j][1] = dtype_round(type, -near * (float)j);
             V[j][0] = V[j][1] = j % 2 ? -1.0f : 0.3125f;
         }
         assert_right(K, V, type, type == DTYPE_BF16 ? 0.02f : 0.002f);
@@ -169,14 +170,17 @@ static void assert_gradient(const struct test_problem *t, size_t g, float factor
 TEST(rounding, of_D_where_all_values_are_large)
 {
     for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
+        static const float mean[DTYPES] = {
+            [DTYPE_F32] = 1e4f, [DTYPE_BF16] = 4.0f, [DTYPE_F16] = 30.0f
+        };
         struct attention p = attention_of(1, 1, 1, 200, 200, 32);
         p.dtype = type;
         struct test_problem t = problem_of(p, 0, 5);
         for (size_t k = 0; k < attention_key_elements(&p); k++)
-            t.V[k] = dtype_round(type, t.V[k] + (type == DTYPE_F32 ? 1e3f : 3.0f));
+            t.V[k] = dtype_round(type, t.V[k] + mean[type]);
         for (size_t k = 0; k < attention_query_elements(&p); k++)
             t.dO[k] = 1.0f;
-        assert_gradient(&t, DK, type == DTYPE_BF16 ? 1.2f : 1.05f);
+        assert_gradient(&t, DK, 1.2f);
         problem_free(&t);
     }
 }
