@@ -39,11 +39,23 @@ double rounding_bias(double sum, size_t n, enum dtype type)
     return fabs(sum) * (4.0 * U + rounding_lost(n) + of_type) + (double)FLT_MIN;
 }
 
+/* Tensor cores round once for 16 terms. */
+static double terms_at_once(enum dtype type)
+{
+    return type == DTYPE_F32 ? 1.0 : 16.0;
+}
+
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type)
 {
-    const double additions = (double)n / (type == DTYPE_F32 ? 1.0 : 16.0);
+    const double additions = (double)n / terms_at_once(type);
     return square(RMS) *
            (squares * (additions / 2.0 + 2.0) + square(sum) * (additions / 3.0 + 2.0));
+}
+
+double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type)
+{
+    return fmax(rounding_of_sum(sum, r->squares, n, type),
+                square(RMS) * r->partial / terms_at_once(type));
 }
 
 struct exact rounding_stored(struct exact exact, enum dtype type)
@@ -162,12 +174,6 @@ double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i,
 
 // ---- a row of O, and its lse --------------------------------------------------------------------
 
-/* Key k of a row, to be sorted. */
-struct place {
-    double score;
-    size_t k;
-};
-
 /* By score; keys with one score in their order. */
 static int by_score(const void *a, const void *b)
 {
@@ -176,23 +182,26 @@ static int by_score(const void *a, const void *b)
                                 : (x->k > y->k) - (x->k < y->k);
 }
 
-/* The keys that have the score of key k, if k is the first of them: `sorted` from `first` on; else n is 0. */
-struct equal {
-    size_t n, first;
-};
-
-static void find_equal(const struct scores_of_query *s, struct place *sorted, struct equal *equal)
+struct place *rounding_by_score(const struct scores_of_query *s)
 {
-    for (size_t k = 0; k < s->n; k++) {
+    struct place *sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
+    for (size_t k = 0; k < s->n; k++)
         sorted[k] = (struct place){ s->keys[k].score, k };
-        equal[k].n = 0;
-    }
     qsort(sorted, s->n, sizeof *sorted, by_score);
-    for (size_t k = 0, n; k < s->n; k += n) {
-        for (n = 1; k + n < s->n && sorted[k + n].score == sorted[k].score;)
-            n++;
-        equal[sorted[k].k] = (struct equal){ n, k };
-    }
+    return sorted;
+}
+
+size_t rounding_near(const struct place *sorted, size_t n, double distance)
+{
+    size_t near = 1;
+    while (near < n && sorted[0].score - sorted[near].score <= distance)
+        near++;
+    return near;
+}
+
+double rounding_near_score(enum dtype type)
+{
+    return type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type) - 1);
 }
 
 /* A row, and sums over its keys for each column. */
@@ -206,13 +215,16 @@ struct row {
     double *shared;   // of Z V, times the variance of a weight because of its score
     double *lost;     // of |Z V|, times what does not average out of a weight
     double *values;   // of Z V over keys that have the same score
-    double all;       // like shared, of 1
+    double *near,
+        *apart;  // the same over keys whose weights round alike, and of the squares of `values`
+    struct running *sums;  // the row of O, added up in the order of the keys
+    double all;            // like shared, of 1
     double of_lse;
 };
 
 /* A weight P, and what happens to it; n keys have it. */
 struct weight {
-    double P, variance, of_score, of_stored, of_sum;
+    double P, variance, of_score, of_stored;
     double lost;      // what does not average out of it
     double tiny;      // so small a weight vanishes: e^{x - m} underflows, sooner where m lags
     double absorbed;  // what is below half a unit of a sum may vanish in it
@@ -227,9 +239,8 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
         .P = P,
         .variance = variance,
         .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
-        .of_stored =
-            type == DTYPE_F32 ? square((double)FLT_MIN) : rounding_of(e, type) / square(r->s.l),
-        .of_sum = rounding_of_sum(0.0, square(P), r->s.n, type),
+        .of_stored = type == DTYPE_F32 ? square(fmin(P, (double)FLT_MIN))
+                                       : rounding_of(e, type) / square(r->s.l),
         .lost = 4.0 * U * P,
         .tiny = fmin(e, type == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l,
         .absorbed = e < U ? U * (double)n : 0.0,
@@ -251,30 +262,64 @@ static void add_key(struct row *r, size_t j, double variance, double of_score, d
     }
 }
 
-/* Adds n keys with one score. They have one weight, which is rounded alike for all of them: they count as one key. */
-static void add_keys(struct row *r, const struct place *equal, size_t n)
+/*
+ * Adds n keys with one score, and notes their values. They have one weight, which is off by the same for all of them: they
+ * count as one key.
+ */
+static void add_equal(struct row *r, const struct place *equal, size_t n)
 {
     const struct attention *p = r->p;
-    const struct key *const key = &r->s.keys[equal->k];
-    const struct weight w = weight_of(r, key, n);
+    const struct weight w = weight_of(r, &r->s.keys[equal->k], n);
     r->all += w.of_score * square((double)n);
     r->of_lse += w.of_score * square((double)n) * fmax(1.0, w.variance);
-    if (n == 1 && w.absorbed == 0.0) {
-        add_key(r, key->j, w.of_sum + w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
-        return;
-    }
     for (size_t c = 0; c < p->d; c++)
         r->values[c] = 0.0;
     for (size_t k = 0; k < n; k++) {
         const size_t j = r->s.keys[equal[k].k].j;
-        add_key(r, j, w.of_sum, w.of_score * (double)n, w.lost);
+        add_key(r, j, 0.0, w.of_score * (double)n, w.lost);
         for (size_t c = 0; c < p->d; c++)
             r->values[c] += rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
     }
     for (size_t c = 0; c < p->d; c++) {
         const double v = r->values[c], size = fabs(v);
-        r->squares[c] += (w.of_score + w.of_stored) * v * v;
+        r->squares[c] += w.of_score * v * v;
+        r->near[c] += v;
+        r->apart[c] += v * v;
         r->lost[c] += fmax(w.tiny * size, fmin(w.P * size, w.absorbed * fabs(r->right[c])));
+    }
+}
+
+/* Adds n keys whose weights are so near that they are rounded alike. */
+static void add_near(struct row *r, const struct place *near, size_t n)
+{
+    const struct weight w = weight_of(r, &r->s.keys[near->k], 1);
+    if (n == 1 && w.absorbed == 0.0) {
+        r->all += w.of_score;
+        r->of_lse += w.of_score * fmax(1.0, w.variance);
+        add_key(r, r->s.keys[near->k].j, w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
+        return;
+    }
+    for (size_t c = 0; c < r->p->d; c++)
+        r->near[c] = r->apart[c] = 0.0;
+    for (size_t k = 0, equal; k < n; k += equal) {
+        equal = rounding_near(near + k, n - k, 0.0);
+        add_equal(r, near + k, equal);
+    }
+    for (size_t c = 0; c < r->p->d; c++)
+        r->squares[c] += w.of_stored * fmax(square(r->near[c]), r->apart[c]);
+}
+
+/* Adds up the row in the order of its keys, as the computation does. */
+static void add_up(struct row *r)
+{
+    const struct attention *p = r->p;
+    for (size_t k = 0; k < r->s.n; k++) {
+        const struct key *const key = &r->s.keys[k];
+        const double Z = rounding_dropout(p, r->b, r->h, r->i, key->j);
+        const double weight = Z * exp(key->score - r->s.m) / r->s.l;
+        const float *const v = r->V + key->j * p->d;
+        for (size_t c = 0; c < p->d; c++)
+            running_add(&r->sums[c], weight * (double)v[c]);
     }
 }
 
@@ -282,7 +327,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                           size_t b, size_t h, size_t i, struct exact *O_i, struct exact *lse_i)
 {
     const size_t d = p->d;
-    double *sums = allocate(5 * d, sizeof *sums, "sums over a row"), lse;
+    double *sums = allocate(7 * d, sizeof *sums, "sums over a row"), lse;
     struct row r = { .p = p,
                      .V = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * d,
                      .b = b,
@@ -293,18 +338,21 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                      .squares = sums + d,
                      .shared = sums + 2 * d,
                      .lost = sums + 3 * d,
-                     .values = sums + 4 * d };
-    struct place *sorted = allocate(p->Nk, sizeof *sorted, "keys by their scores");
-    struct equal *equal = allocate(p->Nk, sizeof *equal, "keys with the same score");
-    for (size_t c = 0; c < 5 * d; c++)
+                     .values = sums + 4 * d,
+                     .near = sums + 5 * d,
+                     .apart = sums + 6 * d,
+                     .sums = allocate(d, sizeof *r.sums, "sums over a row") };
+    struct place *const sorted = rounding_by_score(&r.s);
+    for (size_t c = 0; c < 7 * d; c++)
         sums[c] = 0.0;
+    for (size_t c = 0; c < d; c++)
+        r.sums[c] = (struct running){ 0.0, 0.0, 0.0 };
+    add_up(&r);
     reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
-    find_equal(&r.s, sorted, equal);
-    for (size_t k = 0; k < r.s.n; k++)
-        if (equal[k].n == 1)
-            add_keys(&r, &(struct place){ .k = k }, 1);
-        else if (equal[k].n > 1)
-            add_keys(&r, sorted + equal[k].first, equal[k].n);
+    for (size_t k = 0, n; k < r.s.n; k += n) {
+        n = rounding_near(sorted + k, r.s.n - k, rounding_near_score(p->dtype));
+        add_near(&r, sorted + k, n);
+    }
     const double of_l = rounding_of_sum(1.0, 0.0, r.s.n, DTYPE_F32);
     for (size_t c = 0; c < d; c++) {
         const double O = r.right[c];
@@ -314,7 +362,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             (struct exact){
                 .value = O,
                 .sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(O) +
-                              rounding_of_sum(O, 0.0, r.s.n, p->dtype)),
+                              rounding_of_running(O, &r.sums[c], r.s.n, p->dtype)),
                 .bias = rounding_bias(O, r.s.n, p->dtype) + r.lost[c],
             },
             p->dtype);
@@ -327,8 +375,8 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             .bias = rounding_lost(r.s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
     free(sums);
+    free(r.sums);
     free(sorted);
-    free(equal);
     free(r.s.keys);
 }
 

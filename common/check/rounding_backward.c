@@ -17,13 +17,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Numbers that are stored in 16 bits: their variance, and by how much they change. Where they are nearly equal they are
+ * rounded alike, so in a sum the change may be the larger one.
+ */
+struct stored {
+    double variance, change;
+};
+
+static struct stored stored_as(double x, enum dtype type)
+{
+    if (type == DTYPE_F32)
+        return (struct stored){ 0.0, 0.0 };
+    const double rounded = (double)dtype_round(type, (float)x);
+    return (struct stored){ rounding_of(x, type), isfinite(rounded) ? rounded - x : 0.0 };
+}
+
+static void stored_add(struct stored *sum, struct stored x, double factor)
+{
+    sum->variance += square(factor) * x.variance;
+    sum->change += factor * x.change;
+}
+
+static double stored_variance(struct stored x)
+{
+    return fmax(x.variance, square(x.change));
+}
+
 /* A query and one of its keys, and the variances of both numbers without what the row shares. */
 struct pair {
     size_t j;
-    double weight, of_weight;           // P Z
-    double gradient, of_gradient;       // dS'
+    double weight, of_weight;           // P Z; of the score
+    double gradient, of_gradient;       // dS'; of the score
+    double of_dP;                       // of dP - D
     double by_D;                        // what D moves dS' by: P times the slope
     double lost_weight, lost_gradient;  // what does not average out
+    struct stored stored_weight, stored_gradient;
 };
 
 /* The pairs of a query, and the variances of what they share. */
@@ -31,6 +60,7 @@ struct pairs {
     struct pair *of;
     size_t n;
     double of_lse, of_D;
+    struct stored stored_D;
 };
 
 static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
@@ -49,95 +79,31 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     // Nothing keeps P below 1 here: where lse is off by much, P is too large.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
                                            log((double)FLT_MAX)) +
-                        square((double)FLT_MIN);
+                        square(fmin(P, (double)FLT_MIN));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
-    const double of_dS = is_f32 ? square(2.0 * RMS * dS) : rounding_of(dS, p->dtype);
     // P is rounded before dropout's factor, or after it: in float16 a small one loses more before
-    const double of_weight =
-        is_f32 ? square(2.0 * RMS * weight)
-               : fmax(square(Z) * rounding_of(P, p->dtype), rounding_of(weight, p->dtype));
-    // A smaller number may vanish: half of float16's smallest, and of float32 what has fewer digits.
-    const double least = p->dtype == DTYPE_F16 ? 0x1p-25 : (double)FLT_MIN;
+    struct stored before = { 0.0, 0.0 }, after = stored_as(weight, p->dtype);
+    stored_add(&before, stored_as(P, p->dtype), Z);
+    struct stored stored_gradient = { 0.0, 0.0 };
+    stored_add(&stored_gradient, stored_as(dS, p->dtype), key->slope);
+    // A smaller number has fewer digits, or may vanish.
+    const double least = (double)FLT_MIN;
     return (struct pair){
         .j = key->j,
         .weight = weight,
-        .of_weight = Z > 0.0 ? square(Z) * of_P + of_weight : 0.0,
+        .of_weight = square(Z) * of_P + (is_f32 ? square(2.0 * RMS * weight) : 0.0),
         .gradient = key->slope * dS,
-        .of_gradient =
-            square(key->slope) * (of_P * square(dP.x - D) + square(P) * of_difference + of_dS) +
-            square(dS) * key->of_slope,
+        .of_gradient = square(key->slope) * of_P * square(dP.x - D) + square(dS) * key->of_slope,
+        .of_dP = square(key->slope) *
+                 (square(P) * of_difference + (is_f32 ? square(2.0 * RMS * dS) : 0.0)),
         .by_D = key->slope * P,
         .lost_weight = 4.0 * U * weight + Z * fmin(P, least),
         .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
                                              fmin(P, (double)FLT_MIN) * fabs(dP.x - D)),
+        .stored_weight = stored_variance(before) > stored_variance(after) ? before : after,
+        .stored_gradient = stored_gradient,
     };
-}
-
-/*
- * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, of its sums, and of each
- * of its elements.
- */
-static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
-                   const float *dO_i, const double *O_i, double D)
-{
-    double variance = square(rounding_bias(D, s->n, p->dtype)), lost = 0.0;
-    for (size_t k = 0; k < s->n; k++) {
-        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
-        const double of_exp = square(RMS) * (square(log_e) + 1.5);
-        const double of_stored =
-            p->dtype == DTYPE_F32 ? 0.0 : rounding_of(e, p->dtype) / square(s->l);
-        variance +=
-            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
-                square(dP[k].x - D) +
-            of_stored * square(dP[k].x) +
-            rounding_of_sum(0.0, square(P) * dP[k].squares, s->n, p->dtype);
-        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
-    }
-    variance += square(lost);
-    for (size_t c = 0; c < p->d; c++)
-        variance += square((double)dO_i[c]) *
-                    (rounding_of(O_i[c], p->dtype) + rounding_of_sum(O_i[c], 0.0, s->n, DTYPE_F32) +
-                     square(RMS * O_i[c]) * (double)p->d / 2.0);
-    return variance;
-}
-
-/* The pairs of query (b, h, i) with the keys that it attends to. */
-static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i)
-{
-    const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
-    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
-    double *O_i = allocate(p->d, sizeof *O_i, "a row of O"), D = 0.0;
-    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
-                           .n = s.n };
-    for (size_t c = 0; c < p->d; c++)
-        O_i[c] = 0.0;
-    const double lse = s.m + log(s.l);
-    pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
-                   square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
-    for (size_t k = 0; k < s.n; k++) {
-        const size_t j = s.keys[k].j;
-        const float *const v = V + key_row(p, b, h, j) * p->d;
-        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
-        dP[k] = dot_of(dO_i, v, p->d);
-        dP[k].x *= Z;
-        dP[k].squares *= Z * Z;
-        D += P * dP[k].x;
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
-                        fmax(1.0, s.keys[k].variance);
-        for (size_t c = 0; c < p->d; c++)
-            O_i[c] += P * Z * (double)v[c];
-    }
-    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D);
-    for (size_t k = 0; k < s.n; k++)
-        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
-                              lse, pairs.of_lse);
-    free(O_i);
-    free(dP);
-    free(s.keys);
-    return pairs;
 }
 
 // ---- rows that are alike ------------------------------------------------------------------------
@@ -166,15 +132,17 @@ static uint64_t hash_of(const float *x, size_t n)
 }
 
 /*
- * Of each of n rows: how many have the same elements. Their scores are the same, and rounded alike, so their errors may
- * add up as one. free() it.
+ * Of each of n rows: how many have the same elements, in x and, unless it is NULL, in y. They are rounded alike, so
+ * their errors may add up as one. free() it.
  */
-static double *alike_of(const float *x, size_t n, size_t d)
+static double *alike_of(const float *x, const float *y, size_t n, size_t d)
 {
     struct hashed *rows = allocate(n, sizeof *rows, "rows that are alike");
     double *alike = allocate(n, sizeof *alike, "rows that are alike");
     for (size_t i = 0; i < n; i++)
-        rows[i] = (struct hashed){ hash_of(x + i * d, d), i };
+        rows[i] = (struct hashed){
+            hash_of(x + i * d, d) + (y ? 0x9E3779B97F4A7C15 * hash_of(y + i * d, d) : 0), i
+        };
     qsort(rows, n, sizeof *rows, by_hash);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && rows[end].hash == rows[first].hash;)
@@ -186,11 +154,140 @@ static double *alike_of(const float *x, size_t n, size_t d)
     return alike;
 }
 
+// ---- D, and the pairs of a query ------------------------------------------------------------------
+
+/* An element of O, added up in the order of the keys: its last term, and what equal terms one after the other may lose. */
+struct element {
+    struct running sum;
+    double last, lost;
+};
+
+static void element_add(struct element *O, double term)
+{
+    running_add(&O->sum, term);
+    const double half = U * fabs(O->sum.sum);
+    if (fabs(term - O->last) <= half)
+        O->lost += 0.5 * half;
+    O->last = term;
+}
+
+/*
+ * Of D, of the weights that the forward pass stored in 16 bits: where they are nearly equal they round alike. In float32
+ * a sum of equal weights, l, may lose half a unit at each addition; *lost is that, as a part of l.
+ */
+static double of_near_weights(const struct scores_of_query *s, const struct dot *dP,
+                              enum dtype type, double *lost)
+{
+    struct place *const sorted = rounding_by_score(s);
+    double variance = 0.0;
+    size_t equal = 0;
+    for (size_t first = 0, n; first < s->n; first += n) {
+        double sum = 0.0, squares = 0.0;
+        n = rounding_near(sorted + first, s->n - first, rounding_near_score(type));
+        equal += n > 1 ? n : 0;
+        for (size_t k = first; k < first + n; k++) {
+            sum += dP[sorted[k].k].x;
+            squares += square(dP[sorted[k].k].x);
+        }
+        variance += rounding_of(exp(sorted[first].score - s->m), type) / square(s->l) *
+                    fmax(square(sum), squares);
+    }
+    free(sorted);
+    *lost =
+        type == DTYPE_F32 && equal > 0 ? rounding_lost(s->n) * (double)equal / (double)s->n : 0.0;
+    return type == DTYPE_F32 ? 0.0 : variance;
+}
+
+/*
+ * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, and of its elements. *stored
+ * is what storing O in 16 bits does to D.
+ */
+static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
+                   const float *dO_i, const struct element *O, double D, struct stored *stored)
+{
+    double lost, variance = of_near_weights(s, dP, p->dtype, &lost);
+    variance += rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32) * square(D);  // of l
+    lost *= fabs(D);
+    for (size_t k = 0; k < s->n; k++) {
+        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
+        const double of_exp = square(RMS) * (square(log_e) + 1.5);
+        variance +=
+            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
+            square(dP[k].x - D);
+        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
+        if (p->dtype == DTYPE_F16 && e < 0x1p-25)
+            lost += P * fabs(dP[k].x);
+    }
+    // Equal columns of V make equal elements, which are off by the same.
+    float *elements = allocate(p->d, sizeof *elements, "a row of O");
+    for (size_t c = 0; c < p->d; c++)
+        elements[c] = (float)O[c].sum.sum;
+    double *alike = alike_of(elements, NULL, p->d, 1);
+    *stored = (struct stored){ 0.0, 0.0 };
+    double squares = 0.0, together = 0.0;
+    for (size_t c = 0; c < p->d; c++) {
+        const double x = (double)dO_i[c], value = O[c].sum.sum;
+        const double of_sum = rounding_of_running(value, &O[c].sum, s->n, DTYPE_F32);
+        const double of_f32 = p->dtype == DTYPE_F32 ? rounding_of(value, DTYPE_F32) : 0.0;
+        variance += alike[c] * square(x) * (of_sum + of_f32);
+        stored_add(stored, stored_as(value, p->dtype), x);
+        squares += square(x * value);
+        together += alike[c] * square(x * value);
+        lost += fabs(x) * O[c].lost;
+    }
+    if (squares > 0.0)
+        variance += together / squares * rounding_of_sum(D, squares, p->d, DTYPE_F32);
+    free(alike);
+    free(elements);
+    return variance + square(lost);
+}
+
+/* The pairs of query (b, h, i) with the keys that it attends to. */
+static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
+                             const float *V, const float *dO, size_t b, size_t h, size_t i)
+{
+    const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
+    struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
+    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
+    struct element *O_i = allocate(p->d, sizeof *O_i, "a row of O");
+    double D = 0.0;
+    struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
+                           .n = s.n };
+    for (size_t c = 0; c < p->d; c++)
+        O_i[c] = (struct element){ 0 };
+    const double lse = s.m + log(s.l);
+    pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
+                   square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
+    for (size_t k = 0; k < s.n; k++) {
+        const size_t j = s.keys[k].j;
+        const float *const v = V + key_row(p, b, h, j) * p->d;
+        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
+        dP[k] = dot_of(dO_i, v, p->d);
+        dP[k].x *= Z;
+        dP[k].squares *= Z * Z;
+        D += P * dP[k].x;
+        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
+                        fmax(1.0, s.keys[k].variance);
+        for (size_t c = 0; c < p->d; c++)
+            element_add(&O_i[c], P * Z * (double)v[c]);
+    }
+    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D, &pairs.stored_D);
+    for (size_t k = 0; k < s.n; k++)
+        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
+                              lse, pairs.of_lse);
+    free(O_i);
+    free(dP);
+    free(s.keys);
+    return pairs;
+}
+
 // ---- sums of them -------------------------------------------------------------------------------
 
-/* Of one element of a gradient: the variances and the squares of its terms, and what they may lose. */
+/* Of one element of a gradient: the variances of its terms, what they may lose, and its terms in their order. */
 struct sums {
-    double variance, squares, lost;
+    double variance, lost;
+    struct stored stored, by_D;  // of the terms themselves, and of D
+    struct running terms;
 };
 
 static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
@@ -198,56 +295,84 @@ static struct exact gradient_of(double value, struct sums sums, size_t n, enum d
     return rounding_stored(
         (struct exact){
             .value = value,
-            .sigma = sqrt(sums.variance + rounding_of_sum(value, sums.squares, n, type)),
+            .sigma =
+                sqrt(sums.variance + stored_variance(sums.stored) + stored_variance(sums.by_D) +
+                     rounding_of_running(value, &sums.terms, n, type)),
             .bias = rounding_bias(value, n, type) + sums.lost,
         },
         DTYPE_F32);
 }
 
-/* Row i of dQ, whose values are in `right`; so many keys are like each key. */
+/* How many rows are like each row: those that have its scores, and those that have its dP as well. */
+struct alike {
+    double *score, *pair;
+};
+
+static struct alike alike_begin(const float *x, const float *y, size_t n, size_t d)
+{
+    return (struct alike){ alike_of(x, NULL, n, d), alike_of(x, y, n, d) };
+}
+
+static void alike_end(struct alike *alike)
+{
+    free(alike->score);
+    free(alike->pair);
+}
+
+/* Row i of dQ, whose values are in `right`, and which keys are alike. */
 static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h,
-                          const struct pairs *pairs, const double *alike, const double *right,
+                          const struct pairs *pairs, const struct alike *keys, const double *right,
                           struct exact *dQ_i)
 {
     struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
     double *by_D = allocate(p->d, sizeof *by_D, "sums over keys");
     for (size_t c = 0; c < p->d; c++) {
-        sums[c] = (struct sums){ 0.0, 0.0, 0.0 };
+        sums[c] = (struct sums){ 0 };
         by_D[c] = 0.0;
     }
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
         const float *const k = K + key_row(p, b, h, a->j) * p->d;
+        const double of_gradient = keys->score[a->j] * a->of_gradient + keys->pair[a->j] * a->of_dP;
         for (size_t c = 0; c < p->d; c++) {
             const double x = (double)k[c];
-            sums[c].variance += alike[a->j] * a->of_gradient * x * x;
-            sums[c].squares += square(a->gradient * x);
+            sums[c].variance += of_gradient * x * x;
+            stored_add(&sums[c].stored, a->stored_gradient, x);
+            running_add(&sums[c].terms, a->gradient * x);
             sums[c].lost += a->lost_gradient * fabs(x);
             by_D[c] += a->by_D * x;
         }
     }
     for (size_t c = 0; c < p->d; c++) {
-        sums[c].variance += pairs->of_D * square(by_D[c]) + pairs->of_lse * square(right[c]);
+        sums[c].variance += (pairs->of_D + stored_variance(pairs->stored_D)) * square(by_D[c]) +
+                            pairs->of_lse * square(right[c]);
         dQ_i[c] = gradient_of(right[c], sums[c], pairs->n, p->dtype);
     }
     free(by_D);
     free(sums);
 }
 
-/* Adds what a query contributes to one row of dK and of dV; so many queries are like it. */
-static void add_query(const struct pairs *pairs, const struct pair *a, double alike, const float *q,
-                      const float *dO_i, size_t d, struct sums *of_dK, struct sums *of_dV)
+/* Adds what query i of a head contributes to one row of dK and of dV. */
+static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
+                      size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
+                      struct sums *of_dV)
 {
-    const double of_gradient = alike * (a->of_gradient + square(a->by_D) * pairs->of_D +
-                                        square(a->gradient) * pairs->of_lse);
-    const double of_weight = alike * (a->of_weight + square(a->weight) * pairs->of_lse);
+    const double score = queries->score[i], pair = queries->pair[i];
+    const double of_gradient = score * (a->of_gradient + square(a->by_D) * pairs->of_D +
+                                        square(a->gradient) * pairs->of_lse) +
+                               pair * a->of_dP;
+    const struct stored D = { stored_variance(pairs->stored_D), pairs->stored_D.change };
+    const double of_weight = score * (a->of_weight + square(a->weight) * pairs->of_lse);
     for (size_t c = 0; c < d; c++) {
         const double x = (double)q[c], y = (double)dO_i[c];
         of_dK[c].variance += of_gradient * x * x;
-        of_dK[c].squares += square(a->gradient * x);
+        running_add(&of_dK[c].terms, a->gradient * x);
         of_dK[c].lost += a->lost_gradient * fabs(x);
+        stored_add(&of_dK[c].stored, a->stored_gradient, x);
+        stored_add(&of_dK[c].by_D, D, a->by_D * x);
         of_dV[c].variance += of_weight * y * y;
-        of_dV[c].squares += square(a->weight * y);
+        running_add(&of_dV[c].terms, a->weight * y);
         of_dV[c].lost += a->lost_weight * fabs(y);
+        stored_add(&of_dV[c].stored, a->stored_weight, y);
     }
 }
 
@@ -257,12 +382,12 @@ void rounding_backward_query(const struct attention *p, const float *Q, const fl
 {
     const size_t head = key_row(p, b, h, 0) * p->d;
     double *right = allocate(p->d, sizeof *right, "the reference");
-    double *alike = alike_of(K + head, p->Nk, p->d);
+    struct alike keys = alike_begin(K + head, V + head, p->Nk, p->d);
     struct pairs pairs = pairs_of(p, Q, K, V, dO, b, h, i);
     reference_backward_query(p, Q, K, V, dO, b, h, i, right);
-    sum_over_keys(p, K, b, h, &pairs, alike, right, dQ_i);
+    sum_over_keys(p, K, b, h, &pairs, &keys, right, dQ_i);
     free(pairs.of);
-    free(alike);
+    alike_end(&keys);
     free(right);
 }
 
@@ -285,7 +410,7 @@ static struct key_sums key_sums_begin(const struct attention *p, size_t wanted)
     for (size_t k = 0; k < wanted; k++)
         s.queries[k] = 0;
     for (size_t n = 0; n < wanted * p->d; n++)
-        s.dK[n] = s.dV[n] = (struct sums){ 0.0, 0.0, 0.0 };
+        s.dK[n] = s.dV[n] = (struct sums){ 0 };
     return s;
 }
 
@@ -308,8 +433,8 @@ static void add_queries(const struct attention *p, const float *Q, const float *
     enum { AT_ONCE = 64 };
     const size_t d = p->d, group = p->H / p->Hkv, queries = group * p->Nq;
     const size_t first = (b * p->H + g * group) * p->Nq, head = (b * p->Hkv + g) * p->Nk * d;
-    double *like_query = alike_of(Q + first * d, queries, d);
-    double *like_key = alike_of(K + head, p->Nk, d);
+    struct alike like_query = alike_begin(Q + first * d, dO + first * d, queries, d);
+    struct alike like_key = alike_begin(K + head, V + head, p->Nk, d);
     struct pairs pairs[AT_ONCE];
     for (size_t from = 0; from < queries; from += AT_ONCE) {
         const size_t n = queries - from < AT_ONCE ? queries - from : AT_ONCE;
@@ -318,7 +443,7 @@ static void add_queries(const struct attention *p, const float *Q, const float *
             const size_t row = first + from + k, h = row / p->Nq % p->H;
             pairs[k] = pairs_of(p, Q, K, V, dO, b, h, row % p->Nq);
             if (dQ)
-                sum_over_keys(p, K, b, h, &pairs[k], like_key, right + row * d, dQ + row * d);
+                sum_over_keys(p, K, b, h, &pairs[k], &like_key, right + row * d, dQ + row * d);
         }
         for (size_t k = 0; k < n; k++) {
             const size_t row = (first + from + k) * d;
@@ -327,14 +452,14 @@ static void add_queries(const struct attention *p, const float *Q, const float *
                 if (place == NOT_WANTED)
                     continue;
                 sums->queries[place]++;
-                add_query(&pairs[k], a, like_query[from + k], Q + row, dO + row, d,
+                add_query(&pairs[k], a, &like_query, from + k, Q + row, dO + row, d,
                           sums->dK + place * d, sums->dV + place * d);
             }
             free(pairs[k].of);
         }
     }
-    free(like_query);
-    free(like_key);
+    alike_end(&like_query);
+    alike_end(&like_key);
 }
 
 void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,

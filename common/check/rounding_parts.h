@@ -25,9 +25,27 @@ double rounding_bias(double sum, size_t n, enum dtype type);
 
 /*
  * Of a sum of n terms in float32. `squares` is the sum of their squares: partial sums are as large as a random walk,
- * or, where all terms have one sign, grow evenly to the sum. Tensor cores round once for 16 terms.
+ * or, where all terms have one sign, grow evenly to the sum.
  */
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type);
+
+/*
+ * A sum in the order of its terms. Where they are ordered, as in a ramp from -1 to 1, partial sums grow large and cancel
+ * out: `partial` is the sum of their squares.
+ */
+struct running {
+    double sum, squares, partial;
+};
+
+static inline void running_add(struct running *r, double term)
+{
+    r->sum += term;
+    r->squares += square(term);
+    r->partial += square(r->sum);
+}
+
+/* Of such a sum, whose result is `sum`: what is larger, the above or the roundings of its partial sums. */
+double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type);
 
 /* A dot product, and the sum of the squares of its terms. */
 struct dot {
@@ -49,6 +67,19 @@ struct scores_of_query {
 };
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
+
+/* Key k of a query, to be sorted. free() the sorted ones, of which the first has the largest score. */
+struct place {
+    double score;
+    size_t k;
+};
+struct place *rounding_by_score(const struct scores_of_query *s);
+
+/* How many of n sorted keys have a score that is no farther than this from the first one's? */
+size_t rounding_near(const struct place *sorted, size_t n, double distance);
+
+/* Weights of scores so near are rounded to this type alike. In float32 they are not rounded again. */
+double rounding_near_score(enum dtype type);
 
 /*
  * Of a weight e^log_P whose score has this variance, and that of the largest score is `of_m`. Where rounding moves a score

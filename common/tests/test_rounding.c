@@ -87,6 +87,116 @@ TEST(rounding, of_a_key_of_little_weight_and_a_large_value)
     cr_assert(is_right(K, V, right) && !is_right(K, V, 0.0f), "%g", (double)right);
     const float one[2] = { 1, 1 };
     cr_assert(is_right(K, one, 1.0f) && !is_right(K, one, 0.999f));
+    const float no_weight[2] = { 0, -250 }, largest[2] = { 1, 3e38f };
+    cr_assert(is_right(no_weight, largest, 1.0f) && !is_right(no_weight, largest, 0.0f));
+}
+
+enum { KEYS = 1000 };
+
+/* Is what flash attention gets right for one query and these keys of two elements, and not when it is off by `wrong`? */
+static void assert_right(float K[][2], float V[][2], enum dtype type, float wrong)
+{
+    struct attention p = attention_of(1, 1, 1, 1, KEYS, 2);
+    p.dtype = type;
+    p.scale = 1.0f;
+    struct exact exact[2];
+    rounding_forward_row(&p, (const float[]){ 1, 1 }, K[0], V[0], 0, 0, 0, exact, NULL);
+    float l = 0.0f, O[2] = { 0, 0 };
+    for (size_t j = 0; j < KEYS; j++) {
+        const float e = expf(K[j][0] + K[j][1]), old = l;
+        l += e;
+        for (size_t c = 0; c < 2; c++)
+            O[c] = O[c] * (old / l) + dtype_round(type, e) * V[j][c] / l;
+    }
+    for (size_t c = 0; c < 2; c++)
+        O[c] = dtype_round(type, O[c]);
+    cr_assert(is_explained(difference_between(O, exact, 1, 2)), "%s: %g, expected %g, sigma %g",
+              dtype_name(type), (double)O[0], exact[0].value, exact[0].sigma);
+    for (size_t c = 0; c < 2; c++)
+        O[c] += wrong;
+    cr_assert(!is_explained(difference_between(O, exact, 1, 2)), "%s: %g passes, expected %g",
+              dtype_name(type), (double)O[0], exact[0].value);
+}
+
+/* Values from -1 to 1: the partial sums grow to a quarter of them, and cancel out. */
+TEST(rounding, of_partial_sums_that_are_larger_than_the_sum)
+{
+    float K[KEYS][2], V[KEYS][2];
+    for (size_t j = 0; j < KEYS; j++) {
+        K[j][0] = 1e-3f * sinf((float)j);
+        K[j][1] = 0.0f;
+        V[j][0] = V[j][1] = -1.0f + 2.0f * (float)j / (float)(KEYS - 1);
+    }
+    assert_right(K, V, DTYPE_F32, 1e-5f);
+}
+
+/* Half the weights are nearly 1, half nearly 0.3: each half rounds alike. */
+TEST(rounding, of_weights_that_are_nearly_equal)
+{
+    for (enum dtype type = DTYPE_BF16; type <= DTYPE_F16; type++) {
+        float K[KEYS][2], V[KEYS][2];
+        const float near = type == DTYPE_BF16 ? 1e-6f : 1e-7f;
+        for (size_t j = 0; j < KEYS; j++) {
+            K[j][0] = dtype_round(type, j % 2 ? logf(0.3f) : 0.0f);
+            K[j][1] = dtype_round(type, -near * (float)j);
+            V[j][0] = V[j][1] = j % 2 ? -1.0f : 0.3125f;
+        }
+        assert_right(K, V, type, type == DTYPE_BF16 ? 0.02f : 0.002f);
+    }
+}
+
+/* Is gradient g of the textbook right, and not where a tenth of its rows is this much larger? */
+static void assert_gradient(const struct test_problem *t, size_t g, float factor)
+{
+    const size_t n = attention_query_elements(&t->p), d = t->p.d;
+    const struct attention_input input = { .p = t->p, .Q = t->Q, .K = t->K, .V = t->V };
+    struct gradient_check check = gradient_check_begin(&input, t->dO, true);
+    float *got[GRADIENTS];
+    for (size_t k = 0; k < GRADIENTS; k++)
+        got[k] = allocate(n, sizeof *got[k], "a gradient");
+    plain_backward(&t->p, t->Q, t->K, t->V, t->dO, got[DQ], got[DK], got[DV]);
+    const double right = difference_between(got[g], check.right[g], n / d, d).explained;
+    for (size_t k = 0; k < n; k++)
+        got[g][k] *= k / d % 10 ? 1.0f : factor;
+    const double wrong = difference_between(got[g], check.right[g], n / d, d).explained;
+    cr_assert(right < 1.0 && wrong > 1.0, "%s, gradient %zu: right %.2f, wrong %.2f",
+              problem_text(t), g, right, wrong);
+    for (size_t k = 0; k < GRADIENTS; k++)
+        free(got[k]);
+    gradient_check_end(&check);
+}
+
+/* D is large, and the gradients are small: but its error is that of many elements, which average out. */
+TEST(rounding, of_D_where_all_values_are_large)
+{
+    for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
+        static const float mean[DTYPES] = {
+            [DTYPE_F32] = 1e4f, [DTYPE_BF16] = 4.0f, [DTYPE_F16] = 30.0f
+        };
+        struct attention p = attention_of(1, 1, 1, 200, 200, 32);
+        p.dtype = type;
+        struct test_problem t = problem_of(p, 0, 5);
+        for (size_t k = 0; k < attention_key_elements(&p); k++)
+            t.V[k] = dtype_round(type, t.V[k] + mean[type]);
+        for (size_t k = 0; k < attention_query_elements(&p); k++)
+            t.dO[k] = 1.0f;
+        assert_gradient(&t, DK, 1.2f);
+        problem_free(&t);
+    }
+}
+
+/* Only what they share does not average out: the errors of the scores. */
+TEST(rounding, of_queries_that_are_equal)
+{
+    for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
+        struct attention p = attention_of(1, 1, 1, 200, 200, 32);
+        p.dtype = type;
+        struct test_problem t = problem_of(p, 0, 6);
+        for (size_t k = p.d; k < attention_query_elements(&p); k++)
+            t.Q[k] = t.Q[k % p.d];
+        assert_gradient(&t, DV, 1.03f);
+        problem_free(&t);
+    }
 }
 
 /* q.k is 0, of two terms of 9e8 that float32 rounds to one or another number: an lse of 22 is no fault. */
