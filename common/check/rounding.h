@@ -5,9 +5,9 @@
  * product, its scaling and its exponential; this moves O = sum_j P_j V_j by δ_j P_j (V_j - O). A weight rounded to the
  * type of the inputs moves O by the rounding times V_j. Each partial sum is rounded, and so is the stored result.
  *
- * Independent roundings average out: their variances add up to sigma^2. Two kinds do not, and go into bias. Equal weights
- * round alike; and a long sum in float32 can lose half a unit in the last place at each addition. We allow that up to one
- * part in a thousand, so a sum that stopped at 2^24 is wrong.
+ * Independent roundings average out: their variances add up to sigma^2. Two kinds do not. Weights that are equal, or in
+ * 16 bits nearly so, round alike, and count as one. A long sum in float32 can lose half a unit in the last place at each
+ * addition: that is in bias. We allow it up to one part in a thousand, so a sum that stopped at 2^24 is wrong.
  *
  * l is the sum of the unrounded weights, as in FlashAttention. Shapes, inputs and masks are those of reference.h.
  */

@@ -292,13 +292,16 @@ struct sums {
 
 static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
 {
+    const double bias = rounding_bias(value, n, type);
+    // Of what the terms change by, the bias explains so much already.
+    sums.stored.change = fmax(fabs(sums.stored.change) - bias, 0.0);
     return rounding_stored(
         (struct exact){
             .value = value,
             .sigma =
                 sqrt(sums.variance + stored_variance(sums.stored) + stored_variance(sums.by_D) +
                      rounding_of_running(value, &sums.terms, n, type)),
-            .bias = rounding_bias(value, n, type) + sums.lost,
+            .bias = bias + sums.lost,
         },
         DTYPE_F32);
 }
