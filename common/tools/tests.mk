@@ -105,8 +105,9 @@ tests:
 # for one file of vectors.
 # Of clang, each of the emulator's threads would get a stack more, in which addresses are not used again: 40 times as slow.
 .PHONY: sanitize
+sanitize: export ASAN_OPTIONS := detect_stack_use_after_return=0
 sanitize: setup-test
-	ASAN_OPTIONS=detect_stack_use_after_return=0 $(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
+	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
 	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 # BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may
