@@ -78,7 +78,7 @@ void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
         const float *const xi = x + i * cols;
         double m = (double)-INFINITY;
         for (size_t j = 0; j < cols; j++)
-            m = fmax(m, (double)xi[j]);
+            m = (double)xi[j] > m ? (double)xi[j] : m;
         reference_softmax(xi, right, 1, cols);
         const double of_l = rounding_of_sum(1.0, 0.0, cols, DTYPE_F32);
         for (size_t j = 0; j < cols; j++) {
