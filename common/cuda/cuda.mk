@@ -62,8 +62,10 @@ test-cuda: setup-test
 # builds first. They take neither Criterion nor a network. DRY=1: the plan, on the emulator.
 ON_GPU = $(BUILD)$(if $(DRY),,/gpu)
 .PHONY: gpu gpu-build gpu-results
+# Where a line names $(MAKE) itself, make -n runs it.
+gpu: BY = $(MAKE)
 gpu: $(if $(DRY),gpu-build)
-	@NVCC='$(NVCC)' MAKE='$(MAKE)' sh common/tools/gpu.sh $(ON_GPU)
+	@NVCC='$(NVCC)' MAKE='$(BY)' sh common/tools/gpu.sh $(ON_GPU)
 gpu-build:
 	$(GOOD_NVCC)
 	$(if $(NVCC)$(DRY),,@echo "make $@: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2)
