@@ -16,7 +16,7 @@ enum moment {
 typedef void observer(void *context, enum moment moment, const struct head *a, struct tile t,
                       const struct fast_memory *fast);
 
-/* From now on `who` sees what the watched steps do; NULL: nobody does. */
+/* The watched steps show `who` what they do, until the next call. NULL: they show it to no one. */
 void observe_with(observer *who, void *context);
 
 void observe_now(enum moment moment, const struct head *a, struct tile t,

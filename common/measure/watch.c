@@ -56,34 +56,30 @@ RANGE(__tsan_read_range, false)
 RANGE(__tsan_write_range, true)
 
 /* Copies, whether clang makes them itself or the source does (WATCH_FLAGS). */
-#define COPIES(prefix)                                                   \
-    void *prefix##memcpy(void *to, const void *from, size_t bytes);      \
-    void *prefix##memcpy(void *to, const void *from, size_t bytes)       \
+#define COPY(prefix, copy)                                               \
+    void *prefix##copy(void *to, const void *from, size_t bytes);        \
+    void *prefix##copy(void *to, const void *from, size_t bytes)         \
     {                                                                    \
         if (bytes > 0) {                                                 \
             saw(from, bytes, false, false, __builtin_return_address(0)); \
             saw(to, bytes, true, false, __builtin_return_address(0));    \
         }                                                                \
-        return memcpy(to, from, bytes);                                  \
-    }                                                                    \
-    void *prefix##memmove(void *to, const void *from, size_t bytes);     \
-    void *prefix##memmove(void *to, const void *from, size_t bytes)      \
-    {                                                                    \
-        if (bytes > 0) {                                                 \
-            saw(from, bytes, false, false, __builtin_return_address(0)); \
-            saw(to, bytes, true, false, __builtin_return_address(0));    \
-        }                                                                \
-        return memmove(to, from, bytes);                                 \
-    }                                                                    \
-    void *prefix##memset(void *to, int value, size_t bytes);             \
-    void *prefix##memset(void *to, int value, size_t bytes)              \
-    {                                                                    \
-        if (bytes > 0)                                                   \
-            saw(to, bytes, true, false, __builtin_return_address(0));    \
-        return memset(to, value, bytes);                                 \
+        return copy(to, from, bytes);                                    \
     }
-COPIES(__tsan_)
-COPIES(watch_)
+#define FILL(prefix)                                                  \
+    void *prefix##memset(void *to, int value, size_t bytes);          \
+    void *prefix##memset(void *to, int value, size_t bytes)           \
+    {                                                                 \
+        if (bytes > 0)                                                \
+            saw(to, bytes, true, false, __builtin_return_address(0)); \
+        return memset(to, value, bytes);                              \
+    }
+COPY(__tsan_, memcpy)
+COPY(__tsan_, memmove)
+FILL(__tsan_)
+COPY(watch_, memcpy)
+COPY(watch_, memmove)
+FILL(watch_)
 
 #define NOTHING(name, argument) \
     void name(argument);        \

@@ -25,15 +25,10 @@ class Programs:
 
     def run(self, chapter, *options):
         """What the program prints."""
-        command = [f"{self.build}/{chapter}", *map(str, options)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise Failed(f"{command[0]}: expected the chapter's program; make builds it") from error
-        if done.returncode:
-            last = "\n".join((done.stdout + done.stderr).splitlines()[-5:])
-            raise Failed(f"{' '.join(command)}: ended with status {done.returncode}\n{last}")
-        return done.stdout
+        program = f"{self.build}/{chapter}"
+        if not os.path.exists(program):
+            raise Failed(f"{program}: expected the chapter's program; make builds it")
+        return measured.output_of(program, *options)
 
     def rows(self, chapter, *options):
         """The rows of what it writes with --csv, as lists of strings."""

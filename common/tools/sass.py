@@ -238,7 +238,7 @@ def wrong(fs):
 
 @cache
 def nvdisasm():
-    """On the search path, beside nvcc, or from PyPI in BUILD/sass."""
+    """Found on the search path or next to nvcc, or fetched from PyPI into BUILD/sass."""
     found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path=Path(shutil.which(NVCC) or "").parent)
     if not found and not list((BUILD / "sass").rglob("nvdisasm")):
         output_of("python3", "-m", "venv", BUILD / "sass")

@@ -3,7 +3,7 @@
  *
  * Such a program reads arrays from in/, calls the student's function, and writes what came out to files that
  * stand ready in out/. It holds neither the reference nor any other chapter's algorithm, and it judges nothing:
- * whoever overwrites it, or ends it, has only lost the output. But what it counts, whoever overwrites it can forge.
+ * whoever overwrites it, or ends it, has only lost the output. But a program that overwrites it can forge what it counts.
  */
 #ifndef CLASSROOM_STUDENT_H
 #define CLASSROOM_STUDENT_H
