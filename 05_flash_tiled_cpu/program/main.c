@@ -23,7 +23,7 @@ static const struct program program = {
     .chapter = 5,
     .name = "05_flash_tiled_cpu",
     .summary = "attention by tiles, exact, with O(N) memory",
-    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
+    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --step all",
 };
 
 // ---- one step, told whole -----------------------------------------------------------------------
@@ -88,7 +88,7 @@ static void print_step(const struct step *step, const struct attention_input *in
     }
     struct result r = step_run(step, input, size);
     // Where no step was chosen it is the chapter that is compared, and what comes before it is chapter 04, if it can.
-    const bool chosen = o->kernel || input->p.dropout_threshold > 0 || score_option(&input->p);
+    const bool chosen = o->step || input->p.dropout_threshold > 0 || score_option(&input->p);
     struct previous previous =
         previous_run(chosen ? step_before(step, &input->p) : NULL, input, &check, o);
     const struct attention_errors e = step_check(step, input, &check, &previous, &r, true);
@@ -110,11 +110,11 @@ static void check_requested(const struct step *step, const struct attention *p,
     const char *const single = o->trace ? "--trace" : options_single(o);
     const char *const statistics = o->lse ? "--lse" : "--trace";
     if (!step && single)
-        options_fail(single, "expected one --kernel with it, not all");
+        options_fail(single, "expected one --step with it, not all");
     if (step && (o->lse || o->trace) && !(step->supports & SUPPORTS_LSE))
-        options_fail(statistics, "expected a --kernel from fa1 on, found %s", step->name);
+        options_fail(statistics, "expected a --step from fa1 on, found %s", step->name);
     if (o->trace && !(step->supports & SUPPORTS_TRACE))
-        options_fail("--trace", "expected a --kernel from fa1 to split_kv, found %s", step->name);
+        options_fail("--trace", "expected a --step from fa1 to split_kv, found %s", step->name);
     if (step && o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
         options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
     if (o->br && step && !(step->supports & SUPPORTS_BR))
@@ -148,16 +148,16 @@ static bool wants_story(const struct options *o)
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
-    const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
-    if (o.kernel && strcmp(o.kernel, "list") == 0) {
-        options_no_run(&o, "--kernel list");
+    const bool all = o.step && strcmp(o.step, "all") == 0;
+    if (o.step && strcmp(o.step, "list") == 0) {
+        options_no_run(&o, "--step list");
         step_list(&table, o.quiet, o.dtype);
         options_flush();
         return EXIT_VERIFIED;
     }
     threads_begin(o.threads);
-    if (o.kernel && strcmp(o.kernel, "fast") == 0) {
-        options_no_run(&o, "--kernel fast");
+    if (o.step && strcmp(o.step, "fast") == 0) {
+        options_no_run(&o, "--step fast");
         bench_fast(FAST_N, FAST_SECONDS, &o);
         return report_finish();
     }
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     if (o.bench && options_usual(&o))
         bench_ladder(LADDER_N, LADDER_SECONDS, &o);
     else if (o.bench)
-        bench_steps(o.kernel && !all ? step : NULL, &input, &o);
+        bench_steps(o.step && !all ? step : NULL, &input, &o);
     if (wants_story(&o))
         report_next(
             "06_flash_tiled_cuda: the same tiles, with a GPU's names for fast and slow memory");

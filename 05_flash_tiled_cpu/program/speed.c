@@ -46,7 +46,7 @@ struct runner speed_line_up(struct job job, const struct attention_check *check,
         previous_run(step_before(job.step, &job.input->p), job.input, check, o);
     const struct attention_errors e = step_check(job.step, job.input, check, &previous, &r, false);
     if (!e.right)
-        report_wrong("%s: --kernel %s shows where", job.step->name, job.step->name);
+        report_wrong("%s: --step %s shows where", job.step->name, job.step->name);
     previous_free(&previous);
     result_free(&r);
     return (struct runner){ .job = job, .error = e.reference };

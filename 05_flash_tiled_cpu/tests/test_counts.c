@@ -40,7 +40,7 @@ static void assert_counts(enum step_name name)
         for (size_t k = 0; k < c.accesses.n; k++) {
             const struct counted *line = &c.accesses.line[k];
             cr_assert(line->count == line->predicted,
-                      "%s --kernel %s --br %zu --bc %zu: %s are %zu, and should be %zu",
+                      "%s --step %s --br %zu --bc %zu: %s are %zu, and should be %zu",
                       problem_text(&t), steps[name].name, size.Br, size.Bc, line->what, line->count,
                       line->predicted);
         }

@@ -85,7 +85,7 @@ TEST(outputs, writes_the_same_bytes_with_any_number_of_threads)
 TEST(outputs, writes_what_another_step_writes)
 {
     const struct command c = command_run("for k in fa1 complete; do " PROGRAM
-                                         "--n-q 20 --d 4 --quiet --kernel $k --output @/$k.npy "
+                                         "--n-q 20 --d 4 --quiet --step $k --output @/$k.npy "
                                          "--lse @/lse_$k.npy || exit 9; done");
     cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
     const char *const names[2][2] = { { "fa1.npy", "complete.npy" },
@@ -121,7 +121,7 @@ TEST(outputs, does_not_stumble_over_nan_or_infinity)
             for (int all = 0; all < 2; all++) {
                 char arguments[200];
                 snprintf(arguments, sizeof arguments, "%s --br 2 --bc 2 %s", uses[use],
-                         all ? "--kernel all" : "--output @/o.npy");
+                         all ? "--step all" : "--output @/o.npy");
                 const struct command c = run(arguments);
                 cr_assert((c.status == 0 || c.status == 1) && !*c.err, "%g, %s: status %d: %s%s",
                           (double)odd[k], arguments, c.status, c.out, c.err);
@@ -166,7 +166,7 @@ TEST(outputs, traces_a_small_problem)
                        (const char *const[]){ "Trace", "keys     query S", " m      l  O",
                                               "0 to 1       0", "-inf", "0 to 1       2",
                                               "2            2", "Input", "Compared with", NULL });
-    verifies_and_tells("--n-q 2 --n-k 8 --d 8 --br 2 --bc 8 --heads 2 --trace --kernel fa1",
+    verifies_and_tells("--n-q 2 --n-k 8 --d 8 --br 2 --bc 8 --heads 2 --trace --step fa1",
                        (const char *const[]){ "b 0, h 0", "0 to 7       0 S [", "P [", "O [", "m ",
                                               "b 0, h 1", "0 to 7       0 S [", "Input", NULL });
     verifies("--n-q 1 --n-k 64 --d 8 --bc 64 --trace");
@@ -175,7 +175,7 @@ TEST(outputs, traces_a_small_problem)
 TEST(outputs, traces_as_comma_separated_values)
 {
     const struct command c = run("--n-q 3 --n-k 5 --d 2 --heads 2 --br 2 --bc 2 --trace=csv "
-                                 "--kernel fa2");
+                                 "--step fa2");
     cr_assert(c.status == 0 && is_one_line_with(c.err, "ok"), "status %d: %s", c.status, c.err);
     cr_assert(strncmp(c.out, "b,h,first_key,first_query,what,row,column,value\n", 48) == 0,
               "it printed: %s", c.out);
@@ -216,8 +216,7 @@ TEST(outputs, writes_a_summary)
 
 TEST(outputs, has_a_line_for_every_step)
 {
-    const struct command c =
-        run("--n-q 40 --d 8 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+    const struct command c = run("--n-q 40 --d 8 --quiet --step all --csv @/s.csv && cat @/s.csv");
     char rows[STEPS][40];
     const char *parts[STEPS + 2] = {
         "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,previous_error\n"
@@ -236,7 +235,7 @@ TEST(outputs, has_a_line_for_every_step)
 
 TEST(outputs, measures_its_speed)
 {
-    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --kernel complete --threads 1 "
+    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --step complete --threads 1 "
                                  "--bench --csv @/b.csv && cat @/b.csv");
     const char *const parts[] = {
         "Compared with",

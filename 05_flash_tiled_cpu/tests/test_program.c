@@ -61,7 +61,7 @@ TEST(program, tells_its_story_and_verifies_it)
 
 TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
 {
-    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    const char *const others[] = { "--traffic", "--step all --n-q 9", "--seed 3", "--n-k 9" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         const struct command c = verifies(others[k]);
         cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
@@ -103,12 +103,12 @@ TEST(program, does_the_problem_of_the_issue)
                                 "  complete  ",
                                 NULL };
     verifies_and_tells(ISSUE, one);
-    verifies_and_tells(ISSUE "--kernel all", all);
+    verifies_and_tells(ISSUE "--step all", all);
 }
 
 TEST(program, says_of_every_step_what_it_lacks)
 {
-    verifies_and_tells("--n-q 9 --d 3 --kernel all --softcap 2",
+    verifies_and_tells("--n-q 9 --d 3 --step all --softcap 2",
                        (const char *const[]){ " masks        does not support --softcap",
                                               " dropout      does not support --softcap",
                                               " split_kv     does not support --softcap",
@@ -118,7 +118,7 @@ TEST(program, says_of_every_step_what_it_lacks)
     command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 9 });
     for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
         char arguments[100], part[100];
-        snprintf(arguments, sizeof arguments, "--n-q 9 --d 3 --kernel all %s", options[k]);
+        snprintf(arguments, sizeof arguments, "--n-q 9 --d 3 --step all %s", options[k]);
         snprintf(part, sizeof part, "does not support %.*s\n", (int)strcspn(options[k], " "),
                  options[k]);
         verifies_and_tells(arguments, (const char *const[]){ part, part, part, part, " masks  ",
@@ -131,7 +131,7 @@ TEST(program, runs_every_step_by_its_name)
     const char *before = "04 no tiling";  // the nearest earlier step that writes lse, or chapter 04
     for (int k = 0; k < STEPS; k++) {
         char arguments[100], with[40];
-        snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 5 --heads 2 --kernel %s",
+        snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 5 --heads 2 --step %s",
                  steps[k].name);
         const bool fast = !steps[k].formula;  // it is not counted
         snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", steps[k].name);
@@ -142,7 +142,7 @@ TEST(program, runs_every_step_by_its_name)
         if (steps[k].supports & SUPPORTS_LSE && !(steps[k].supports & SUPPORTS_SCORE))
             before = steps[k].name;
     }
-    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
+    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --step all",
                        (const char *const[]){ "Steps", "standard", "04 no tiling\n", "block_matmul",
                                               "-\n", "fa1", "04 no tiling\n", "fa2", "fa1\n",
                                               "complete", "\n", NULL });
@@ -150,10 +150,10 @@ TEST(program, runs_every_step_by_its_name)
 
 TEST(program, lists_its_steps)
 {
-    verifies_and_tells("--kernel list",
+    verifies_and_tells("--step list",
                        (const char *const[]){ " 0  standard ", "\n 1  block_matmul ", "\n 2  fa1 ",
                                               "\n    complete ", NULL });
-    const struct command names = verifies("--kernel list --quiet");
+    const struct command names = verifies("--step list --quiet");
     char expected[1000] = "";
     for (int k = 0; k < STEPS; k++) {
         const size_t used = strlen(expected);
@@ -183,7 +183,7 @@ TEST(program, does_every_option_together)
     };
     for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
         char arguments[400];
-        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --step all", sets[k]);
         verifies(arguments);
         snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
         cr_assert(is_one_line_with(verifies(arguments).out, "ok"), "%s: not one line", arguments);
@@ -211,9 +211,9 @@ TEST(program, tells_tiles_from_any_sizes)
         { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles full" },
         { "--br 4 --bc 4 --causal=top-left", "", " 3 tiles full, 2 partial, 1 skipped" },
         { "--sram 24", "complete, with Br = 2 queries and Bc = 2 keys\n", "20 tiles full" },
-        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
-        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
-        { "--sram 1 --kernel dropout", "Br = 1 queries and Bc = 1 keys\n", "where M is 1\n" },
+        { "--sram 24 --step fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
+        { "--sram 24 --step standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
+        { "--sram 1 --step dropout", "Br = 1 queries and Bc = 1 keys\n", "where M is 1\n" },
     };
     for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {
         char arguments[200];
@@ -222,6 +222,6 @@ TEST(program, tells_tiles_from_any_sizes)
                            (const char *const[]){ runs[k].sizes, runs[k].tiles, "Counted", NULL });
     }
     verifies_and_tells(
-        "--n-q 1 --n-k 513 --d 3 --br 1 --bc 100 --kernel split_kv",
+        "--n-q 1 --n-k 513 --d 3 --br 1 --bc 100 --step split_kv",
         (const char *const[]){ "keys in", "splits", "split m stores", "split O loads", NULL });
 }

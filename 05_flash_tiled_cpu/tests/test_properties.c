@@ -35,7 +35,7 @@ static void assert_same(const char *what, enum step_name name, const struct test
 {
     for (size_t k = 0; k < attention_query_elements(&t->p); k++)
         cr_assert(fabs((double)one[k] - (double)other[k]) <= most,
-                  "%s --kernel %s --br %zu --bc %zu: %s: O[%zu] is %.9g and %.9g", problem_text(t),
+                  "%s --step %s --br %zu --bc %zu: %s: O[%zu] is %.9g and %.9g", problem_text(t),
                   steps[name].name, size.Br, size.Bc, what, k, (double)one[k], (double)other[k]);
     free(one);
     free(other);

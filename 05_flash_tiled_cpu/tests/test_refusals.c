@@ -17,21 +17,21 @@ static void refuses(const char *arguments, const char *part)
 
 TEST(refusals, of_steps_that_cannot_do_what_is_asked)
 {
-    refuses("--kernel fa1 --causal --output @/o.npy",
-            "--kernel: expected a step that supports --causal, and fa1 does not");
-    refuses("--kernel standard --n-q 5 --window 1,1",
-            "--kernel: expected a step that supports --window");
-    refuses("--kernel fa2 --n-q 5 --block-mask band:1", "a step that supports --block-mask");
-    refuses("--kernel block_matmul --n-q 5 --dropout 0.5", "a step that supports --dropout");
-    refuses("--kernel masks --dropout 0.5", "and masks does not");
-    refuses("--kernel split_kv --n-q 5 --softcap 30 --output @/o.npy",
-            "--kernel: expected a step that supports --softcap, and split_kv does not");
-    refuses("--kernel fa1",
-            "--kernel: expected a step that supports --key-mask (the course's input has one)");
-    refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
-    refuses("--kernel ''", "--kernel: expected a name");
-    refuses("--kernel FA1", "found 'FA1'");
-    refuses("--kernel \"$(printf 'a\\nb')\"", "found 'a?b'");
+    refuses("--step fa1 --causal --output @/o.npy",
+            "--step: expected a step that supports --causal, and fa1 does not");
+    refuses("--step standard --n-q 5 --window 1,1",
+            "--step: expected a step that supports --window");
+    refuses("--step fa2 --n-q 5 --block-mask band:1", "a step that supports --block-mask");
+    refuses("--step block_matmul --n-q 5 --dropout 0.5", "a step that supports --dropout");
+    refuses("--step masks --dropout 0.5", "and masks does not");
+    refuses("--step split_kv --n-q 5 --softcap 30 --output @/o.npy",
+            "--step: expected a step that supports --softcap, and split_kv does not");
+    refuses("--step fa1",
+            "--step: expected a step that supports --key-mask (the course's input has one)");
+    refuses("--step nope", "--step: expected list, all or one of the steps");
+    refuses("--step ''", "--step: expected a name");
+    refuses("--step FA1", "found 'FA1'");
+    refuses("--step \"$(printf 'a\\nb')\"", "found 'a?b'");
 }
 
 TEST(refusals, of_scores_that_float32_cannot_hold)
@@ -45,19 +45,19 @@ TEST(refusals, of_scores_that_float32_cannot_hold)
 
 TEST(refusals, of_what_a_step_does_not_have)
 {
-    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --trace", "--trace: expected one --kernel with it");
-    refuses("--kernel standard --n-q 5 --lse @/l.npy", "--lse: expected a --kernel from fa1 on");
-    refuses("--kernel block_matmul --n-q 5 --lse @/l.npy", "--lse: expected a --kernel from fa1");
-    refuses("--kernel standard --n-q 5 --d 2 --trace", "--trace: expected a --kernel from fa1 on");
-    refuses("--kernel block_matmul --n-q 5 --d 2 --trace=csv", "--trace: expected a --kernel from");
+    refuses("--step all --n-q 5 --output @/o.npy", "--output: expected one --step with it");
+    refuses("--step all --n-q 5 --lse @/l.npy", "--lse: expected one --step with it");
+    refuses("--step all --n-q 5 --trace", "--trace: expected one --step with it");
+    refuses("--step standard --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1 on");
+    refuses("--step block_matmul --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1");
+    refuses("--step standard --n-q 5 --d 2 --trace", "--trace: expected a --step from fa1 on");
+    refuses("--step block_matmul --n-q 5 --d 2 --trace=csv", "--trace: expected a --step from");
     refuses("--trace", "--trace: expected at most 64 pairs");
     refuses("--trace=csv", "--trace: expected at most 64 pairs");
     refuses("--n-q 5 --n-k 13 --d 2 --trace", "--trace: expected at most 64 pairs");
     refuses("--n-q 5 --d 9 --trace", "d at most 8");
     refuses("--trace=json", "--trace: expected csv");
-    const char *const early[] = { "--trace", "--kernel fa1 --causal", "--trace=csv", "--br 0" };
+    const char *const early[] = { "--trace", "--step fa1 --causal", "--trace=csv", "--br 0" };
     for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
         char words[200];
         snprintf(words, sizeof words, PROGRAM "%s", early[k]);
@@ -89,8 +89,8 @@ TEST(refusals, of_bad_numbers_in_every_new_option)
         const char *arguments, *part;
     } bad[] = {
         { "--threads 1025", "--threads: expected a whole number from 1 to 1024" },
-        { "--n-q 9 --kernel fa2 --threads 2", "--threads: expected 1, as fa2 runs on one thread" },
-        { "--n-q 9 --kernel loops --br 7", "--br: loops takes its queries in groups" },
+        { "--n-q 9 --step fa2 --threads 2", "--threads: expected 1, as fa2 runs on one thread" },
+        { "--n-q 9 --step loops --br 7", "--br: loops takes its queries in groups" },
         { "--dropout 0.1 --dropout-seed -1", "--dropout-seed: expected a whole number from 0" },
         { "--dropout-seed 4", "--dropout-seed: expected --dropout too" },
         { "--block-mask band:1 --mask-block 0,4", "--mask-block: expected a whole number from 1" },
@@ -164,8 +164,8 @@ TEST(refusals, of_outputs_that_cannot_be_written)
         return;  // the device of Linux that is always full
     const char *const spoken[] = {
         "--n-q 8 --output @/o.npy",
-        "--n-q 8 --kernel all --csv @/s.csv",
-        "--kernel list",
+        "--n-q 8 --step all --csv @/s.csv",
+        "--step list",
         "--n-q 8 --d 2 --trace=csv --output @/o.npy",
         "--n-q 8 --quiet",
         "--help",
@@ -181,7 +181,7 @@ TEST(refusals, of_what_does_not_fit_in_memory)
 {
     if (command_is_sanitized())
         return;
-    refuses("--n-q 1000000 --d 1 --kernel standard",
+    refuses("--n-q 1000000 --d 1 --step standard",
             "out of memory: with S and P it needs 8000.0 GB, and this machine has ");
     refuses("--n-q 1000000000 --d 256 --heads 1000", "out of memory");
     refuses("--n-q 1000000000 --d 256 --heads 1000000000 --batch 1000000000", "out of memory");
@@ -195,15 +195,15 @@ TEST(refusals, of_every_output_that_a_mode_does_not_make)
         "",
         "--quiet",
         "--n-q 5 --d 4",
-        "--n-q 5 --d 4 --kernel all",
-        "--kernel list",
-        "--kernel list --quiet",
-        "--n-q 5 --d 4 --kernel standard",
-        "--n-q 5 --d 4 --kernel fa1",
+        "--n-q 5 --d 4 --step all",
+        "--step list",
+        "--step list --quiet",
+        "--n-q 5 --d 4 --step standard",
+        "--n-q 5 --d 4 --step fa1",
         "--n-q 5 --d 2 --trace",
         "--n-q 5 --d 2 --trace=csv",
         "--n-q 5 --d 4 --traffic",
-        "--n-q 5 --d 4 --bench --kernel standard",
+        "--n-q 5 --d 4 --bench --step standard",
         "--n-q 5 --d 4 --verify=all",
         NULL,
     };

@@ -45,7 +45,7 @@ static void assert_product(const struct test_problem *t)
         for (size_t head = 0; head < n; head += of_head) {
             const struct difference d = difference_between(O + head, right + head, p->Nq, p->d);
             cr_assert(is_explained(d),
-                      "%s --kernel block_matmul --br %zu --bc %zu: O[%zu] is %.9g, expected %.9g",
+                      "%s --step block_matmul --br %zu --bc %zu: O[%zu] is %.9g, expected %.9g",
                       problem_text(t), size.Br, size.Bc, head + d.worst, d.got, d.expected);
         }
     }

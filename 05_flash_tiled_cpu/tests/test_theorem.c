@@ -27,12 +27,12 @@ static void assert_theorem(enum step_name name)
             p->B * p->H * ((p->Nq - 1) / size.Br + 1) * ((p->Nk - 1) / size.Bc + 1);
         const struct theorem proof = check(name, &t, size);
         cr_assert(proof.tiles == tiles && proof.keys == p->Nk,
-                  "%s --kernel %s --br %zu --bc %zu: checked at %zu of %zu tiles, the last at %zu"
+                  "%s --step %s --br %zu --bc %zu: checked at %zu of %zu tiles, the last at %zu"
                   " keys",
                   problem_text(&t), steps[name].name, size.Br, size.Bc, proof.tiles, tiles,
                   proof.keys);
         cr_assert(proof.error_m <= 4e-6 && proof.error_l <= 4e-6 && proof.error_O <= 4e-6,
-                  "%s --kernel %s --br %zu --bc %zu: m is off by %.2g, l by %.2g, O by %.2g",
+                  "%s --step %s --br %zu --bc %zu: m is off by %.2g, l by %.2g, O by %.2g",
                   problem_text(&t), steps[name].name, size.Br, size.Bc, proof.error_m,
                   proof.error_l, proof.error_O);
         problem_free(&t);
@@ -182,7 +182,7 @@ TEST(observer, sees_every_tile_that_is_not_skipped_twice)
             count_step(&steps[name], &input, size);
             observe_with(NULL, NULL);
             cr_assert(seen.scored == right && seen.done == right && seen.wrong == 0,
-                      "%s --kernel %s --br %zu --bc %zu: scored %zu, done %zu of %zu, %zu wrong",
+                      "%s --step %s --br %zu --bc %zu: scored %zu, done %zu of %zu, %zu wrong",
                       problem_text(&t), steps[name].name, size.Br, size.Bc, seen.scored, seen.done,
                       right, seen.wrong);
             problem_free(&t);

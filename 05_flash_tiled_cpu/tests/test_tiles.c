@@ -37,7 +37,7 @@ static void run_in_tiles(const struct attention *p, const float *Q, const float 
     const size_t form = forward_forms.now, threads = running == COMPLETE ? 1 + form % 2 : 1;
     const struct tile_size size = tiles_of(running, form, p);
     snprintf(forward_forms.text, sizeof forward_forms.text,
-             " --kernel %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
+             " --step %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
              threads);
     threads_use(threads);
     steps[running].runs->run(p, size, Q, K, V, O, lse);

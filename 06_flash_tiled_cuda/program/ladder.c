@@ -44,7 +44,7 @@ static struct verdict print_row(const struct step *kernel, const struct device *
     report_line("%s%6s %7zu %s %.1e %s", name, report_number(shape.blocks, blocks), shape.threads,
                 counts.text, v.errors.reference, before);
     if (!v.errors.right)
-        report_wrong("%s: its O or lse; --kernel %s shows where", kernel->name, kernel->name);
+        report_wrong("%s: its O or lse; --step %s shows where", kernel->name, kernel->name);
     if (!counts.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", kernel->name);
     snprintf(line, sizeof line, "06,%s,%s,%zu,%zu,%zu,%zu,%s,%.3e,%s\n", kernel->name, device->name,

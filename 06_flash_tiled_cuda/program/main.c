@@ -18,7 +18,7 @@ static const struct program program = {
     .chapter = 6,
     .name = "06_flash_tiled_cuda",
     .summary = "attention by tiles in CUDA, on a GPU or on a CPU that stands in for one",
-    .example = "--n-q 203 --n-k 113 --d 64 --heads 4 --kv-heads 2 --causal --kernel all",
+    .example = "--n-q 203 --n-k 113 --d 64 --heads 4 --kv-heads 2 --causal --step all",
 };
 
 // ---- one kernel, told whole ---------------------------------------------------------------------
@@ -122,7 +122,7 @@ static void check_tile(const struct step *kernel, const struct device *device,
     if (!input->Br && !input->Bc)
         return;
     if (!kernel)
-        options_fail(option, "expected one --kernel with it, not all");
+        options_fail(option, "expected one --step with it, not all");
     if (!step_tile(kernel, p, 0, 0))
         options_fail(option,
                      "expected a kernel that has several tiles: budget, or complete with "
@@ -151,10 +151,10 @@ static void check_requested(const struct step *kernel, const struct attention *p
                             const struct options *o)
 {
     if (!kernel && options_single(o))
-        options_fail(options_single(o), "expected one --kernel with it, not all");
+        options_fail(options_single(o), "expected one --step with it, not all");
     const char *unsupported = step_unsupported(&kernels[COMPLETE], p);
     if (!kernel && unsupported)
-        options_fail("--kernel", "expected a problem that some kernel can do; none supports %s",
+        options_fail("--step", "expected a problem that some kernel can do; none supports %s",
                      unsupported);
     if ((o->profile || o->timeline) && !can_be_counted(p))
         options_fail(o->profile ? "--profile" : "--timeline",
@@ -172,12 +172,12 @@ static bool wants_story(const struct options *o)
 /* What needs no input; returns whether that was all. */
 static bool print_lists(const struct options *o)
 {
-    const bool list = o->kernel && strcmp(o->kernel, "list") == 0;
+    const bool list = o->step && strcmp(o->step, "list") == 0;
     if (!list && !o->device_info)
         return false;
-    const char *const mode = list ? "--kernel list" : "--device-info";
+    const char *const mode = list ? "--step list" : "--device-info";
     const char *const more = list && o->device_info ? "--device-info"
-                             : !list && o->kernel   ? "--kernel"
+                             : !list && o->step     ? "--step"
                                                     : NULL;
     struct options others = *o;
     if (!list)
@@ -199,7 +199,7 @@ static bool print_lists(const struct options *o)
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
-    const bool all = o.kernel && strcmp(o.kernel, "all") == 0;
+    const bool all = o.step && strcmp(o.step, "all") == 0;
     if (print_lists(&o))
         return EXIT_VERIFIED;
     options_check_excluded(kernel_name_of, KERNELS);
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
     if (o.bench && options_usual(&o) && device != &device_cpu)
         bench_ladder(device, &o);
     else if (o.bench)
-        bench_kernels(o.kernel && !all ? kernel : NULL, device, &input, &o);
+        bench_kernels(o.step && !all ? kernel : NULL, device, &input, &o);
     if (wants_story(&o))
         report_next("07_backward: gradients, by computing again instead of storing");
     attention_input_free(&input);

@@ -105,7 +105,7 @@ static bool is_right(struct timing *timing, const struct device *device,
     previous_free(previous);
     *previous = previous_keep(kernel, input, check, &r);
     if (!v.errors.right)
-        report_wrong("%s: it is not timed; --kernel %s shows where", kernel->name, kernel->name);
+        report_wrong("%s: it is not timed; --step %s shows where", kernel->name, kernel->name);
     result_free(&r);
     timing->error = v.errors.reference;
     return v.errors.right;

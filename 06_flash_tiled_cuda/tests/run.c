@@ -104,7 +104,7 @@ forward *on_device(enum kernel_name name)
     forward_forms.count = 1;
     forward_forms.can = can;
     forward_forms.done = 0;
-    snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s", kernels[name].name);
+    snprintf(forward_forms.text, sizeof forward_forms.text, " --step %s", kernels[name].name);
     return run;
 }
 
@@ -114,7 +114,7 @@ forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
     running_Br = Br;
     running_Bc = Bc;
     if (Br)
-        snprintf(forward_forms.text, sizeof forward_forms.text, " --kernel %s --br %zu --bc %zu",
+        snprintf(forward_forms.text, sizeof forward_forms.text, " --step %s --br %zu --bc %zu",
                  kernels[name].name, Br, Bc);
     return run_it;
 }

@@ -16,20 +16,20 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
 
 TEST(program, runs_the_kernels_for_16_bits)
 {
-    verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype bf16 --kernel all",
+    verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype bf16 --step all",
                        (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels", " mma ",
                                               " 05\n", " swizzle ", "mma\n", " budget ", " wgmma ",
                                               "budget\n", " roles ", "wgmma\n", "complete ",
                                               "for float32: naive, fa1, fa2", NULL });
-    verifies_and_tells("--n-q 20 --d 128 --dtype f16 --kernel async",
+    verifies_and_tells("--n-q 20 --d 128 --dtype f16 --step async",
                        (const char *const[]){ "async: 1 blocks of 128 threads",
                                               "tiles of 128 queries by 32 keys", "Nq d / 2",
                                               "swizzle  ", NULL });
-    verifies_and_tells("--n-q 130 --d 64 --dtype f16 --kernel roles --causal",
+    verifies_and_tells("--n-q 130 --d 64 --dtype f16 --step roles --causal",
                        (const char *const[]){ "roles: 2 blocks of 384 threads",
                                               "tiles of 128 queries by 128 keys", "wgmma  ",
                                               NULL });
-    verifies_and_tells("--n-q 9 --d 64 --kernel all",
+    verifies_and_tells("--n-q 9 --d 64 --step all",
                        (const char *const[]){
                            "complete ", "for --dtype bf16 and f16: mma, swizzle, async", NULL });
     verifies_and_tells("--n-q 20 --d 256 --dtype bf16 --causal --window 5,-1 --dropout 0.2",
@@ -61,10 +61,10 @@ TEST(program, says_how_many_numbers_are_too_large_for_16_bits)
 
 TEST(program, takes_the_tile_that_is_asked_for)
 {
-    verifies_and_tells("--n-q 130 --n-k 40 --d 64 --dtype bf16 --kernel budget --br 64 --bc 128",
+    verifies_and_tells("--n-q 130 --n-k 40 --d 64 --dtype bf16 --step budget --br 64 --bc 128",
                        (const char *const[]){ "budget: 3 blocks of 128 threads",
                                               "tiles of 64 queries by 128 keys", NULL });
-    verifies_and_tells("--n-q 130 --n-k 40 --d 128 --dtype f16 --kernel budget --bc 128",
+    verifies_and_tells("--n-q 130 --n-k 40 --d 128 --dtype f16 --step budget --bc 128",
                        (const char *const[]){ "budget: 2 blocks of 256 threads",
                                               "tiles of 128 queries by 128 keys", NULL });
     verifies_and_tells("--n-q 130 --n-k 40 --d 128 --dtype f16 --br 64 --causal --window 9,-1",

@@ -18,10 +18,10 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
             const struct count c = count_kernel(&kernels[name], &input);
             for (size_t k = 0; k < c.accesses.n; k++)
                 cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
-                          "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
+                          "%s --step %s: %s: %zu, predicted %zu", problem_text(&t),
                           kernels[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
                           c.accesses.line[k].predicted);
-            cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
+            cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --step %s",
                       problem_text(&t), kernels[name].name);
             problem_free(&t);
         }
@@ -35,7 +35,7 @@ TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
         p.causal = true;
         struct test_problem t = problem_of(p, 0, 1);
         const struct attention_input input = input_of(&t);
-        cr_assert(count_kernel(&kernels[name], &input).as_predicted, "%s --kernel %s",
+        cr_assert(count_kernel(&kernels[name], &input).as_predicted, "%s --step %s",
                   problem_text(&t), kernels[name].name);
         problem_free(&t);
     }

@@ -48,7 +48,7 @@ TEST(program, writes_tables_for_other_programs)
     cr_assert(c.status == 0 && !missing_part(c.out, summary), "status %d: %s%s", c.status, c.out,
               c.err);
     c = program_run("06_flash_tiled_cuda",
-                    "--n-q 40 --d 16 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+                    "--n-q 40 --d 16 --quiet --step all --csv @/s.csv && cat @/s.csv");
     const char *const all[] = { "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,",
                                 "\n06,naive,cpu,",
                                 "\n06,fa1,cpu,",

@@ -9,7 +9,7 @@
 TEST(program, profiles_a_kernel_line_by_line)
 {
     const struct command c =
-        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --kernel fa1 --profile");
+        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --step fa1 --profile");
     const char *const parts[] = { "Profile",     "fa1, by the lines of its source",
                                   "fa1.cu",      "smem.Q[r][k] * smem.K[c][k]",
                                   "shared load", "51 200",
@@ -22,7 +22,7 @@ TEST(program, profiles_a_kernel_line_by_line)
 TEST(program, puts_the_works_of_a_block_on_a_clock)
 {
     const char *const shape =
-        "--n-q 200 --n-k 128 --d 64 --dtype bf16 --kernel roles --timeline @/t.csv && cat @/t.csv";
+        "--n-q 200 --n-k 128 --d 64 --dtype bf16 --step roles --timeline @/t.csv && cat @/t.csv";
     const char *const parts[] = { "Timeline",
                                   "the first block of roles",
                                   "copies                 49 152  bytes",

@@ -47,7 +47,7 @@ TEST(program, tells_its_story_and_verifies_it)
 
 TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
 {
-    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    const char *const others[] = { "--traffic", "--step all --n-q 9", "--seed 3", "--n-k 9" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         const struct command c = command_verified(NAME, others[k], NULL);
         cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
@@ -69,14 +69,14 @@ TEST(program, runs_every_kernel_by_its_name_and_number)
         for (int number = 0; number < (k < 3 ? 2 : 1); number++) {
             char arguments[100], grid[40], words[40];
             snprintf(words, sizeof words, number ? "%d" : "%.0d%s", number ? k + 1 : 0, names[k]);
-            snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 16 --causal --kernel %s",
+            snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 16 --causal --step %s",
                      words);
             snprintf(grid, sizeof grid, "%s: ", names[k]);
             verifies_and_tells(arguments,
                                (const char *const[]){ "Grid", grid, "Counted", "Compared with",
                                                       before[k], "ran on the CPU", NULL });
         }
-    verifies_and_tells("--n-q 33 --n-k 40 --d 16 --kernel all",
+    verifies_and_tells("--n-q 33 --n-k 40 --d 16 --step all",
                        (const char *const[]){ "Kernels", "naive ", " 05\n", "fa1 ", "naive\n",
                                               "fa2 ", "fa1\n", "complete ", NULL });
 }
@@ -88,14 +88,14 @@ TEST(program, says_of_every_kernel_what_it_lacks)
     command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 9 });
     for (unsigned k = 0; k < sizeof options / sizeof options[0]; k++) {
         char arguments[100], part[100];
-        snprintf(arguments, sizeof arguments, "--n-q 9 --d 16 --kernel all %s", options[k]);
+        snprintf(arguments, sizeof arguments, "--n-q 9 --d 16 --step all %s", options[k]);
         snprintf(part, sizeof part, "does not support %.*s\n", (int)strcspn(options[k], " "),
                  options[k]);
         verifies_and_tells(arguments,
                            (const char *const[]){ part, part, part, "complete  ", NULL });
     }
     verifies_and_tells(
-        "--n-q 9 --d 40 --kernel all",
+        "--n-q 9 --d 40 --step all",
         (const char *const[]){ "does not support d = 40 (d is 16, 32, 64, 96 or 128)", "complete  ",
                                NULL });
 }
@@ -104,7 +104,7 @@ TEST(program, says_of_every_kernel_what_it_lacks)
 TEST(program, leaves_kernels_out_that_are_named)
 {
     const struct command c =
-        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --kernel all --exclude fa1,naive");
+        program_run("06_flash_tiled_cuda", "--n-q 40 --d 16 --step all --exclude fa1,naive");
     const char *const parts[] = {
         " naive      is excluded", " fa1        is excluded", " fa2 ", " 05\n", "complete", NULL
     };
@@ -115,11 +115,11 @@ TEST(program, leaves_kernels_out_that_are_named)
 TEST(program, lists_its_kernels)
 {
     static const enum dtype types[] = { DTYPE_F32, DTYPE_F16 };
-    verifies_and_tells("--kernel list", (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n10  ",
-                                                               "\n    complete ", NULL });
+    verifies_and_tells("--step list", (const char *const[]){ " 1  naive ", "\n 2  fa1 ", "\n10  ",
+                                                             "\n    complete ", NULL });
     for (size_t t = 0; t < 2; t++) {
         char arguments[60], expected[1000] = "";
-        snprintf(arguments, sizeof arguments, "--kernel list --quiet --dtype %s",
+        snprintf(arguments, sizeof arguments, "--step list --quiet --dtype %s",
                  dtype_name(types[t]));
         for (size_t k = 0; k < KERNELS; k++) {
             const size_t used = strlen(expected);
@@ -169,7 +169,7 @@ TEST(program, does_every_option_together)
     };
     for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
         char arguments[400];
-        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --step all", sets[k]);
         command_verified(NAME, arguments, NULL);
         snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
         cr_assert(is_one_line_with(command_verified(NAME, arguments, NULL).out, "ok"),

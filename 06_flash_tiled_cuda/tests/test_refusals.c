@@ -14,75 +14,74 @@ static void refuses(const char *arguments, const char *part)
 
 TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
 {
-    refuses("--kernel fa1 --n-q 5 --d 16 --window 1,1 --output @/o.npy",
-            "--kernel: expected a kernel that supports --window, and fa1 does not");
-    refuses("--kernel naive --n-q 5 --block-mask band:1", "a kernel that supports --block-mask");
+    refuses("--step fa1 --n-q 5 --d 16 --window 1,1 --output @/o.npy",
+            "--step: expected a kernel that supports --window, and fa1 does not");
+    refuses("--step naive --n-q 5 --block-mask band:1", "a kernel that supports --block-mask");
     refuses("--n-q 5 --softcap 30 --output @/o.npy",
             "--softcap: expected an option of this chapter");
-    refuses("--kernel 3 --n-q 5 --dropout 0.5",
-            "a kernel that supports --dropout, and fa2 does not");
-    refuses("--kernel fa1",
-            "--kernel: expected a kernel that supports --key-mask (the course's input has one)");
-    refuses("--kernel fa2 --n-q 5 --d 40",
+    refuses("--step 3 --n-q 5 --dropout 0.5", "a kernel that supports --dropout, and fa2 does not");
+    refuses("--step fa1",
+            "--step: expected a kernel that supports --key-mask (the course's input has one)");
+    refuses("--step fa2 --n-q 5 --d 40",
             "supports d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
     refuses("--n-q 5 --d 129", "supports d = 129 (d is at most 128), and complete does not");
     refuses("--n-q 1 --batch 70000 --d 1",
             "supports more than 65 535 heads, and complete does not");
-    refuses("--kernel all --n-q 5 --d 129", "some kernel can do; none supports d = 129");
-    refuses("--kernel mma --n-q 5", "supports --dtype f32, and mma does not");
-    refuses("--kernel fa2 --n-q 5 --dtype f16", "supports --dtype f16, and fa2 does not");
-    refuses("--kernel swizzle --n-q 5 --d 96 --dtype f16", "supports d = 96 (d is 64 or 128)");
+    refuses("--step all --n-q 5 --d 129", "some kernel can do; none supports d = 129");
+    refuses("--step mma --n-q 5", "supports --dtype f32, and mma does not");
+    refuses("--step fa2 --n-q 5 --dtype f16", "supports --dtype f16, and fa2 does not");
+    refuses("--step swizzle --n-q 5 --d 96 --dtype f16", "supports d = 96 (d is 64 or 128)");
     refuses("--n-q 5 --d 40 --dtype bf16",
             "supports d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");
     refuses("--dtype", "--dtype: expected a value after it");
     refuses("--dtype fp16", "--dtype: expected f32, bf16 or f16, found 'fp16'");
-    refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
-    refuses("--kernel 99", "found '99'");
-    refuses("--kernel 0", "found '0'");
-    refuses("--kernel ''", "--kernel: expected a name");
+    refuses("--step nope", "--step: expected list, all or one of the steps");
+    refuses("--step 99", "found '99'");
+    refuses("--step 0", "found '0'");
+    refuses("--step ''", "--step: expected a name");
 }
 
 TEST(refusals, of_names_to_be_left_out_that_are_none)
 {
-    refuses("--kernel all --n-q 5 --exclude fa1,fa",
-            "--exclude: expected names of kernels that --kernel list names, with commas between "
+    refuses("--step all --n-q 5 --exclude fa1,fa",
+            "--exclude: expected names of kernels that --step list names, with commas between "
             "them, found 'fa1,fa'");
-    refuses("--kernel all --n-q 5 --exclude ''", "--exclude: expected a name");
+    refuses("--step all --n-q 5 --exclude ''", "--exclude: expected a name");
 }
 
 TEST(refusals, of_tiles_that_are_not_compiled)
 {
-    refuses("--kernel budget --n-q 5 --d 64 --dtype bf16 --br 100 --output @/o.npy",
+    refuses("--step budget --n-q 5 --d 64 --dtype bf16 --br 100 --output @/o.npy",
             "--br: expected a tile that budget is compiled for with d = 64: "
             "128 x 64, 128 x 32, 64 x 64, 64 x 128");
-    refuses("--kernel budget --n-q 5 --d 128 --dtype f16 --bc 16",
+    refuses("--step budget --n-q 5 --d 128 --dtype f16 --bc 16",
             "--bc: expected a tile that budget is compiled for with d = 128: "
             "128 x 32, 64 x 64, 128 x 64, 128 x 128");
     refuses("--n-q 5 --d 96 --dtype f16 --br 128 --bc 64",
             "--br: expected a tile that complete is compiled for with d = 96: 128 x 32");
     refuses("--n-q 5 --d 64 --br 64", "--br: expected a kernel that has several tiles: budget, or "
                                       "complete with --dtype bf16 or f16; complete has one");
-    refuses("--kernel skip --n-q 5 --d 64 --dtype f16 --bc 64",
+    refuses("--step skip --n-q 5 --d 64 --dtype f16 --bc 64",
             "--bc: expected a kernel that has several tiles");
-    refuses("--kernel all --n-q 5 --d 64 --dtype f16 --br 64",
-            "--br: expected one --kernel with it, not all");
+    refuses("--step all --n-q 5 --d 64 --dtype f16 --br 64",
+            "--br: expected one --step with it, not all");
     refuses("--n-q 5 --d 64 --dtype f16 --br 0", "--br: expected a whole number from 1 to");
 }
 
 TEST(refusals, of_what_does_not_belong_here)
 {
-    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --lse @/l.npy", "--lse: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --profile", "--profile: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
-    refuses("--kernel list --timeline @/t.csv", "--timeline: expected a program that runs a step");
+    refuses("--step all --n-q 5 --output @/o.npy", "--output: expected one --step with it");
+    refuses("--step all --n-q 5 --lse @/l.npy", "--lse: expected one --step with it");
+    refuses("--step all --n-q 5 --profile", "--profile: expected one --step with it");
+    refuses("--step all --n-q 5 --timeline @/t.csv", "--timeline: expected one --step with it");
+    refuses("--step list --timeline @/t.csv", "--timeline: expected a program that runs a step");
     refuses("--n-q 2000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
     refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
     refuses("--device-info --output @/o.npy", "--output: expected a program that runs a step");
-    refuses("--kernel list --csv @/l.csv", "--csv: expected a program that runs a step");
-    refuses("--device-info --kernel fa2", "--kernel: expected a program that runs a step");
+    refuses("--step list --csv @/l.csv", "--csv: expected a program that runs a step");
+    refuses("--device-info --step fa2", "--step: expected a program that runs a step");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
     refuses("--device", "--device: expected a value after it");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
@@ -94,7 +93,7 @@ TEST(refusals, of_what_does_not_belong_here)
 
 TEST(refusals, come_before_anything_is_printed)
 {
-    const char *const early[] = { "--kernel fa1 --d 5 --n-q 5", "--device x", "--kernel x" };
+    const char *const early[] = { "--step fa1 --d 5 --n-q 5", "--device x", "--step x" };
     for (unsigned k = 0; k < sizeof early / sizeof early[0]; k++) {
         const struct command c = program_run("06_flash_tiled_cuda", early[k]);
         cr_assert(c.status == 2 && !*c.out, "%s: printed before it refused: %s", early[k], c.out);
@@ -113,19 +112,19 @@ TEST(refusals, of_every_output_that_a_mode_does_not_make)
 {
     const char *const modes[] = {
         "--device cpu --quiet --n-q 5 --d 4",
-        "--device cpu --n-q 5 --d 4 --kernel all",
-        "--device cpu --kernel list",
-        "--device cpu --kernel list --quiet",
-        "--device cpu --kernel list --device-info",
+        "--device cpu --n-q 5 --d 4 --step all",
+        "--device cpu --step list",
+        "--device cpu --step list --quiet",
+        "--device cpu --step list --device-info",
         "--device cpu --quiet --device-info",
-        "--device cpu --n-q 5 --d 4 --kernel naive",
-        "--device cpu --n-q 5 --d 4 --kernel fa1",
+        "--device cpu --n-q 5 --d 4 --step naive",
+        "--device cpu --n-q 5 --d 4 --step fa1",
         "--device cpu --n-q 5 --d 64 --dtype bf16",
-        "--device cpu --n-q 5 --d 64 --dtype f16 --kernel all",
+        "--device cpu --n-q 5 --d 64 --dtype f16 --step all",
         "--device cpu --n-q 5 --d 4 --profile",
-        "--device cpu --n-q 5 --d 4 --profile --kernel all",
+        "--device cpu --n-q 5 --d 4 --profile --step all",
         "--device cpu --n-q 5 --d 4 --traffic",
-        "--device cpu --n-q 5 --d 4 --bench --kernel fa1",
+        "--device cpu --n-q 5 --d 4 --bench --step fa1",
         NULL,
     };
     const char *const outputs[] = { "--output", "--lse", "--csv", "--timeline", NULL };

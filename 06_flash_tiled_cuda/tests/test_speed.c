@@ -10,7 +10,7 @@
 TEST(program, measures_without_passing_for_a_gpu)
 {
     const struct command c = program_run(
-        "06_flash_tiled_cuda", "--n-q 40 --d 16 --device cpu --kernel fa2 --bench --csv @/b.csv && "
+        "06_flash_tiled_cuda", "--n-q 40 --d 16 --device cpu --step fa2 --bench --csv @/b.csv && "
                                "cat @/b.csv");
     const char *const parts[] = { "Compared with",
                                   "Speed",

@@ -23,7 +23,7 @@ static const struct program program = {
     .chapter = 7,
     .name = "07_backward",
     .summary = "the gradients of attention, recomputed instead of stored",
-    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --kernel all",
+    .example = "--n-q 203 --n-k 113 --d 40 --causal --window 50,0 --dropout 0.1 --step all",
 };
 
 // ---- one step, told whole -----------------------------------------------------------------------
@@ -102,7 +102,7 @@ static void print_step(const struct step *step, const struct layer *layer, const
 static void check_requested(bool all, const struct attention *p, const struct options *o)
 {
     if (all && options_single(o))
-        options_fail(options_single(o), "expected one --kernel with it, not all");
+        options_fail(options_single(o), "expected one --step with it, not all");
     if (o->trace)
         trace_check(p);
 }
@@ -129,10 +129,10 @@ static bool is_ladder_of_a_gpu(const struct options *o)
     return o->bench && options_usual(o) && cuda_is_wanted(o) && !options_single(o);
 }
 
-/* Everything but --kernel list and --train. */
+/* Everything but --step list and --train. */
 static void print_problem(const struct options *o)
 {
-    const bool all = o->kernel && strcmp(o->kernel, "all") == 0, cuda = cuda_is_wanted(o);
+    const bool all = o->step && strcmp(o->step, "all") == 0, cuda = cuda_is_wanted(o);
     struct layer layer = layer_load(o);
     cuda_check_requested(o, &layer.input.p);
     const struct step *step =
@@ -168,7 +168,7 @@ static void print_problem(const struct options *o)
     if (o->bench && options_usual(o))
         bench_ladder(LADDER_N, LADDER_SECONDS, o);
     else if (o->bench)
-        bench_steps(o->kernel && !all ? step : NULL, &layer, o);
+        bench_steps(o->step && !all ? step : NULL, &layer, o);
     if (wants_story(o))
         report_next("--train: gradient descent with these gradients, and with wrong ones");
     layer_free(&layer);
@@ -177,8 +177,8 @@ static void print_problem(const struct options *o)
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
-    if (o.kernel && strcmp(o.kernel, "list") == 0) {
-        options_no_run(&o, "--kernel list");
+    if (o.step && strcmp(o.step, "list") == 0) {
+        options_no_run(&o, "--step list");
         step_list(&table, o.quiet, o.dtype);
         cuda_list(o.quiet, o.dtype);
         options_flush();

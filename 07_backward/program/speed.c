@@ -48,7 +48,7 @@ static struct job line_up(const struct step *step, const struct layer *layer, si
     const struct attention_errors e = step_check(check, &previous, &job.result, false);
     result_free(&previous.result);
     if (!e.right)
-        report_wrong("%s: --kernel %s shows where", step->name, step->name);
+        report_wrong("%s: --step %s shows where", step->name, step->name);
     job.error = e.reference;
     return job;
 }

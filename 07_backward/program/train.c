@@ -38,7 +38,7 @@ void train_check(const struct options *o)
         { o->br, "--br" },
         { o->bc, "--bc" },
         { o->sram, "--sram" },
-        { o->kernel, "--kernel" },
+        { o->step, "--step" },
         { o->verify_all, "--verify" },
         { o->bench, "--bench" },
         { o->trace, "--trace" },

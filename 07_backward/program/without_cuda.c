@@ -13,7 +13,7 @@ WEAK void cuda_check_requested(const struct options *o, const struct attention *
         options_fail(o->device               ? "--device"
                      : o->dtype != DTYPE_F32 ? "--dtype"
                      : o->timeline           ? "--timeline"
-                                             : "--kernel",
+                                             : "--step",
                      "expected a program with CUDA kernels; make 07 builds one");
 }
 

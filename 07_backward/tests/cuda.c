@@ -47,7 +47,7 @@ static void run(const struct test_problem *t, float *dQ, float *dK, float *dV)
 {
     if (backward_forms.count > 1) {
         running = (enum cuda_kernel_name)(CUDA_MMA_SPLIT + backward_forms.now);
-        snprintf(backward_forms.text, sizeof backward_forms.text, " --kernel %s",
+        snprintf(backward_forms.text, sizeof backward_forms.text, " --step %s",
                  cuda_kernels[running].name);
     }
     struct result r = cuda_gradients(running, test_device(), t);
@@ -62,7 +62,7 @@ backward *on_cuda(enum cuda_kernel_name name)
 {
     running = name;
     backward_forms.count = backward_forms.turn = 1;
-    snprintf(backward_forms.text, sizeof backward_forms.text, " --kernel %s",
+    snprintf(backward_forms.text, sizeof backward_forms.text, " --step %s",
              cuda_kernels[name].name);
     return run;
 }

@@ -39,7 +39,7 @@ static void assert_counts(enum step_name name)
                                                random_options(seed, options_of(name)));
         const struct tile_size size = tiles_of(name, seed % TILE_FORMS, &t.p);
         const struct count c = count_of(name, &t, size);
-        cr_assert(c.as_predicted && c.total > 0, "%s --kernel %s --br %zu --bc %zu: %s",
+        cr_assert(c.as_predicted && c.total > 0, "%s --step %s --br %zu --bc %zu: %s",
                   problem_text(&t), steps[name].name, size.Br, size.Bc, wrong_line(&c.accesses));
         cr_assert(c.pairs == attention_pairs(&t.p), "%s: %zu pairs, not %zu", problem_text(&t),
                   c.pairs, attention_pairs(&t.p));

@@ -168,10 +168,9 @@ static void assert_differences(enum cuda_kernel_name name, struct attention p)
         move(x[g], r.of[g], count, h, n);
         const double allowed =
             sqrt(length) * (ldexp(2.0, 1 - dtype_digits(p.dtype)) + 16.0 * (double)FLT_EPSILON);
-        cr_assert(
-            fabs(slope - tried) <= allowed,
-            "%s --kernel %s: along direction %u %s has a slope of %.9g, the difference is %.9g",
-            problem_text(&t), cuda_kernels[name].name, n, names[g], slope, tried);
+        cr_assert(fabs(slope - tried) <= allowed,
+                  "%s --step %s: along direction %u %s has a slope of %.9g, the difference is %.9g",
+                  problem_text(&t), cuda_kernels[name].name, n, names[g], slope, tried);
     }
     result_free(&r);
     free(O);

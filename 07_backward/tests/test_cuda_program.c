@@ -38,7 +38,7 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
                                          "cuda_complete" };
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         char arguments[100], before[40];
-        snprintf(arguments, sizeof arguments, SHAPE "--device cpu --kernel %s", names[k]);
+        snprintf(arguments, sizeof arguments, SHAPE "--device cpu --step %s", names[k]);
         snprintf(before, sizeof before, "dV, %s", k ? names[k - 1] : "complete");
         tells(arguments,
               (const char *const[]){ "Counted", "dK stores", "Compared with", "dQ, reference",
@@ -51,7 +51,7 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
 /* A tile of 64 by 128 pairs is five products of 64 elements each: 5 242 880 FLOP. */
 TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
 {
-    tells("--n-q 64 --n-k 128 --d 64 --kernel cuda_mma --dtype f16 --timeline @/t.csv",
+    tells("--n-q 64 --n-k 128 --d 64 --step cuda_mma --dtype f16 --timeline @/t.csv",
           (const char *const[]){ "cuda_mma ran on ", "Timeline", "the first block of cuda_mma",
                                  "tensor cores", "5 242 880  FLOP", "exponentials",
                                  "8 192  exponentials", NULL });
@@ -70,20 +70,20 @@ TEST(cuda_program, runs_kernels_in_16_bits)
     static const char *const one[] = { "and so are dO and the O", "dQ loads",
                                        "dV, cuda_mma_split",      "cuda_mma ran on the CPU",
                                        "dV: the same bits",       NULL };
-    tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma_split --dtype bf16", split);
-    tells("--heads 2 --n-q 70 --n-k 200 --kernel cuda_mma --dtype f16 --device cpu", one);
+    tells("--heads 2 --n-q 70 --n-k 200 --step cuda_mma_split --dtype bf16", split);
+    tells("--heads 2 --n-q 70 --n-k 200 --step cuda_mma --dtype f16 --device cpu", one);
     tells(
-        "--n-q 70 --n-k 140 --kernel cuda_store --dtype f16 --device cpu",
+        "--n-q 70 --n-k 140 --step cuda_store --dtype f16 --device cpu",
         (const char *const[]){ "sums loads", "cuda_store ran on ", "its gradients are f16", NULL });
-    tells("--n-q 70 --d 64 --dtype bf16 --kernel all",
+    tells("--n-q 70 --d 64 --dtype bf16 --step all",
           (const char *const[]){
               "cuda_standard      does not support --dtype bf16", "cuda_mma_split ", "cuda_mma  ",
               "cuda_wgmma ", "cuda_mma\n", "cuda_bulk ", "cuda_wgmma\n", "cuda_roles ",
               "cuda_bulk\n", "cuda_store ", "cuda_roles\n", "cuda_ordered ", "cuda_store\n",
               "cuda_complete ", "cuda_ordered\n", "and those of cuda_store bf16", NULL });
-    tells("--n-q 70 --d 64 --dtype bf16 --kernel all --quiet",
+    tells("--n-q 70 --d 64 --dtype bf16 --step all --quiet",
           (const char *const[]){ "off by: reference ", "the one before ", NULL });
-    tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --kernel cuda_ordered --dtype bf16 --causal",
+    tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --step cuda_ordered --dtype bf16 --causal",
           (const char *const[]){ "dQ stores", "dV, cuda_store", "cuda_ordered ran on ",
                                  "dQ: the same bits", NULL });
 }
@@ -113,24 +113,24 @@ TEST(cuda_program, takes_complete_where_only_a_type_is_named)
 
 TEST(cuda_program, tells_all_kernels_and_why_some_cannot)
 {
-    tells("--kernel all --n-q 70",
+    tells("--step all --n-q 70",
           (const char *const[]){ "Steps", "complete", "Kernels", "cuda_standard", "complete\n",
                                  "cuda_recompute", "cuda_standard\n", "cuda_deterministic",
                                  "cuda_recompute\n", "cuda_complete", "cuda_deterministic\n",
                                  NULL });
-    tells(OPTIONS "--kernel all",
+    tells(OPTIONS "--step all",
           (const char *const[]){ "cuda_standard      does not support --dropout", "cuda_complete  ",
                                  NULL });
-    tells("--kernel all --n-q 5 --d 129",
+    tells("--step all --n-q 5 --d 129",
           (const char *const[]){ "cuda_complete      does not support d = 129", NULL });
 }
 
 TEST(cuda_program, leaves_kernels_out_that_are_named)
 {
-    tells("--kernel all --n-q 20 --d 16 --exclude cuda_recompute",
+    tells("--step all --n-q 20 --d 16 --exclude cuda_recompute",
           (const char *const[]){ "cuda_recompute     is excluded", "cuda_deterministic",
                                  "cuda_standard\n", NULL });
-    refuses("--kernel all --n-q 5 --exclude fa2", "--exclude: expected names of kernels");
+    refuses("--step all --n-q 5 --exclude fa2", "--exclude: expected names of kernels");
     refuses("--n-q 5 --exclude nosuch", "--exclude: expected names of kernels");
 }
 
@@ -142,7 +142,7 @@ TEST(cuda_program, does_every_option_together)
         keys[k] = k % 7 != 0 && k < 150;
     command_array("m.npy", NPY_B1, 2, (size_t[]){ 2, 83 }, keys);
     tells(OPTIONS
-          "--key-mask @/m.npy --block-mask band:30 --mask-block 10,20 --kernel cuda_complete "
+          "--key-mask @/m.npy --block-mask band:30 --mask-block 10,20 --step cuda_complete "
           "--output @/o.npy --lse @/l.npy --dq @/dq.npy --dk @/dk.npy --dv @/dv.npy --csv @/t.csv",
           NULL);
     cr_assert(command_run("cd @ && test -s o.npy && test -s l.npy && test -s dq.npy && "
@@ -150,54 +150,52 @@ TEST(cuda_program, does_every_option_together)
                       .status == 0,
               "not every file was written");
     cr_assert(command_run("grep -q accesses @/t.csv").status == 0, "no csv");
-    tells("--n-q 20 --kernel cuda_complete --scale 0", NULL);
+    tells("--n-q 20 --step cuda_complete --scale 0", NULL);
 }
 
 TEST(cuda_program, refuses_what_kernels_cannot_do)
 {
-    refuses("--kernel cuda_nope", "--kernel: expected list, all or one of the steps");
-    refuses("--kernel cuda_recompute",
+    refuses("--step cuda_nope", "--step: expected list, all or one of the steps");
+    refuses("--step cuda_recompute",
             "supports --key-mask (the course's input has one), and cuda_rec");
-    refuses("--kernel cuda_standard --n-q 5 --dropout 0.1 --dq @/x.npy",
+    refuses("--step cuda_standard --n-q 5 --dropout 0.1 --dq @/x.npy",
             "that supports --dropout, and");
-    refuses("--kernel cuda_deterministic --n-q 5 --heads 2 --kv-heads 1",
-            "supports --kv-heads, and");
-    refuses("--kernel cuda_recompute --n-q 5 --window 3,3", "supports --window, and");
-    refuses("--kernel cuda_recompute --n-q 5 --block-mask band:3", "supports --block-mask, and");
-    refuses("--kernel cuda_complete --n-q 5 --d 129", "supports d = 129 (d is at most 128), and");
-    refuses("--kernel cuda_complete --n-q 1 --heads 65536 --d 1",
-            "supports more than 65 535 heads");
-    refuses("--kernel complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
-    refuses("--kernel all --n-q 5 --timeline @/t.csv", "--timeline: expected one --kernel with it");
+    refuses("--step cuda_deterministic --n-q 5 --heads 2 --kv-heads 1", "supports --kv-heads, and");
+    refuses("--step cuda_recompute --n-q 5 --window 3,3", "supports --window, and");
+    refuses("--step cuda_recompute --n-q 5 --block-mask band:3", "supports --block-mask, and");
+    refuses("--step cuda_complete --n-q 5 --d 129", "supports d = 129 (d is at most 128), and");
+    refuses("--step cuda_complete --n-q 1 --heads 65536 --d 1", "supports more than 65 535 heads");
+    refuses("--step complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
+    refuses("--step all --n-q 5 --timeline @/t.csv", "--timeline: expected one --step with it");
     refuses("--n-q 3000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
-    refuses("--kernel cuda_mma --n-q 5", "supports --dtype f32, and cuda_mma does not");
-    refuses("--kernel cuda_recompute --n-q 5 --dtype bf16",
+    refuses("--step cuda_mma --n-q 5", "supports --dtype f32, and cuda_mma does not");
+    refuses("--step cuda_recompute --n-q 5 --dtype bf16",
             "supports --dtype bf16, and cuda_recompute does not; it takes f32");
-    refuses("--kernel cuda_mma --n-q 5 --d 32 --dtype f16",
+    refuses("--step cuda_mma --n-q 5 --d 32 --dtype f16",
             "supports d = 32 (d is 64 or 128), and cuda_mma does not");
-    refuses("--kernel cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
+    refuses("--step cuda_mma_split --n-q 5 --heads 2 --kv-heads 1 --dtype f16",
             "supports --kv-heads, and");
-    refuses("--kernel cuda_wgmma --n-q 5",
+    refuses("--step cuda_wgmma --n-q 5",
             "supports --dtype f32, and cuda_wgmma does not; it takes bf16 and f16");
-    refuses("--kernel cuda_store --dtype bf16",
+    refuses("--step cuda_store --dtype bf16",
             "d = 32 (d is 64 or 128), and cuda_store does not; the course's input has this d, and "
             "--d draws another input");
-    refuses("--kernel cuda_ordered --n-q 5 --d 96 --dtype f16",
+    refuses("--step cuda_ordered --n-q 5 --d 96 --dtype f16",
             "supports d = 96 (d is 64 or 128), and cuda_ordered does not");
-    refuses("--kernel cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "supports --window, and");
-    refuses("--kernel fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, found 'fa2'");
+    refuses("--step cuda_bulk --n-q 5 --d 64 --dtype f16 --window 3,3", "supports --window, and");
+    refuses("--step fa2 --dtype bf16", "--dtype: expected a CUDA kernel with it, found 'fa2'");
     refuses("--dtype bf16 --n-q 5 --d 160", "supports d = 160 (d is 32, 64, 96, 128 or 256 with "
                                             "--dtype bf16), and cuda_complete does not");
     refuses("--dtype f16 --n-q 5 --d 40", "supports d = 40 (d is 32, 64, 96, 128 or 256 with");
-    refuses("--n-q 5 --d 256 --kernel cuda_complete", "supports d = 256 (d is at most 128), and");
-    refuses("--dtype f16 --n-q 5 --d 256 --kernel cuda_mma", "supports d = 256 (d is 64 or 128)");
+    refuses("--n-q 5 --d 256 --step cuda_complete", "supports d = 256 (d is at most 128), and");
+    refuses("--dtype f16 --n-q 5 --d 256 --step cuda_mma", "supports d = 256 (d is 64 or 128)");
     refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
     refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
-    refuses("--kernel cuda_complete --bc 8", "--bc: expected a step in C");
-    refuses("--kernel cuda_complete --sram 800", "--sram: expected a step in C");
+    refuses("--step cuda_complete --bc 8", "--bc: expected a step in C");
+    refuses("--step cuda_complete --sram 800", "--sram: expected a step in C");
     refuses("--device cpu --n-q 2 --d 2 --trace", "--trace: expected a step in C");
-    refuses("--device cpu --kernel fa2", "--device: expected a CUDA kernel with it, found 'fa2'");
+    refuses("--device cpu --step fa2", "--device: expected a CUDA kernel with it, found 'fa2'");
     refuses("--device cpu --bench", "--bench: expected a GPU with a CUDA kernel");
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
 }
@@ -268,7 +266,7 @@ TEST(cuda_program, says_where_float16_cannot_hold_dS)
         char line[200];
         snprintf(line, sizeof line,
                  "${BUILD:-build}/07_backward --q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy "
-                 "--device cpu --dtype f16 --kernel %s",
+                 "--device cpu --dtype f16 --step %s",
                  kernels[k]);
         script_prints(line, 1,
                       (const char *const[]){ "WRONG",
@@ -277,6 +275,6 @@ TEST(cuda_program, says_where_float16_cannot_hold_dS)
                                              NULL });
     }
     tells("--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --device cpu --dtype bf16 "
-          "--kernel cuda_store",
+          "--step cuda_store",
           NULL);
 }

@@ -128,11 +128,10 @@ static void assert_as_predicted(enum cuda_kernel_name name, struct test_problem 
     const struct count c = cuda_count(&cuda_kernels[name], &layer);
     for (size_t k = 0; k < c.accesses.n; k++)
         cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
-                  "%s --kernel %s: %s: %zu, predicted %zu", problem_text(&t),
-                  cuda_kernels[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
-                  c.accesses.line[k].predicted);
-    cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --kernel %s",
-              problem_text(&t), cuda_kernels[name].name);
+                  "%s --step %s: %s: %zu, predicted %zu", problem_text(&t), cuda_kernels[name].name,
+                  c.accesses.line[k].what, c.accesses.line[k].count, c.accesses.line[k].predicted);
+    cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --step %s", problem_text(&t),
+              cuda_kernels[name].name);
     kept_free(&layer.kept);
     problem_free(&t);
 }

@@ -30,8 +30,8 @@ static void assert_differences(enum step_name name, uint64_t seed, unsigned opti
             const double tried =
                 difference_at(&layer, g, at, DIFFERENCE_STEP[precision], precision);
             cr_assert(fabs((double)r.of[g][at] - tried) <= most * fmax(1.0, fabs(tried)),
-                      "%s --kernel %s: %s[%zu] is %.9g, the differences give %.9g",
-                      problem_text(&t), steps[name].name, names[g], at, (double)r.of[g][at], tried);
+                      "%s --step %s: %s[%zu] is %.9g, the differences give %.9g", problem_text(&t),
+                      steps[name].name, names[g], at, (double)r.of[g][at], tried);
         }
     result_free(&r);
     kept_free(&layer.kept);

@@ -82,7 +82,7 @@ TEST(outputs, does_not_stumble_over_nan_or_infinity)
             for (int all = 0; all < 2; all++) {
                 char arguments[200];
                 snprintf(arguments, sizeof arguments, "%s --br 2 --bc 2 %s", uses[use],
-                         all ? "--kernel all" : "--dq @/dq.npy");
+                         all ? "--step all" : "--dq @/dq.npy");
                 const struct command c = run(arguments);
                 cr_assert((c.status == 0 || c.status == 1) && !*c.err, "%g, %s: status %d: %s%s",
                           (double)odd[k], arguments, c.status, c.out, c.err);
@@ -129,8 +129,7 @@ TEST(outputs, writes_a_summary)
 
 TEST(outputs, has_a_line_for_every_step)
 {
-    const struct command c =
-        run("--n-q 40 --d 8 --quiet --kernel all --csv @/s.csv && cat @/s.csv");
+    const struct command c = run("--n-q 40 --d 8 --quiet --step all --csv @/s.csv && cat @/s.csv");
     const char *const parts[] = { ("chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,"
                                    "fast_bytes,error,previous,previous_error\n07,standard,"),
                                   "\n07,recompute,",
@@ -159,7 +158,7 @@ TEST(outputs, writes_the_losses_of_its_training)
 
 TEST(outputs, measures_its_speed)
 {
-    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --kernel complete --threads 1 "
+    const struct command c = run("--n-q 8 --d 4 --dropout 0.5 --step complete --threads 1 "
                                  "--bench --csv @/b.csv && cat @/b.csv");
     const char *const parts[] = {
         "Compared with",

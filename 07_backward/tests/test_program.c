@@ -61,7 +61,7 @@ TEST(program, tells_its_story_and_verifies_it)
 
 TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
 {
-    const char *const others[] = { "--traffic", "--kernel all --n-q 9", "--seed 3", "--n-k 9" };
+    const char *const others[] = { "--traffic", "--step all --n-q 9", "--seed 3", "--n-k 9" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         const struct command c = verifies(others[k]);
         cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
@@ -92,7 +92,7 @@ TEST(program, does_the_problem_of_the_forward_pass)
                                 "  complete  ",
                                 NULL };
     verifies_and_tells(ISSUE, one);
-    verifies_and_tells(ISSUE "--kernel all", all);
+    verifies_and_tells(ISSUE "--step all", all);
 }
 
 TEST(program, runs_every_step_by_its_name)
@@ -100,14 +100,14 @@ TEST(program, runs_every_step_by_its_name)
     for (int k = 0; k < STEPS; k++) {
         char arguments[100], with[40], reference[40];
         snprintf(arguments, sizeof arguments,
-                 "--n-q 33 --n-k 40 --d 5 --heads 2 --causal --kernel %s", steps[k].name);
+                 "--n-q 33 --n-k 40 --d 5 --heads 2 --causal --step %s", steps[k].name);
         snprintf(with, sizeof with, "%s, with Br = ", steps[k].name);
         const int before = k == COMPLETE ? SPLIT : k - 1;  // not softcap, where no score is changed
         snprintf(reference, sizeof reference, k ? "dV, %s" : "%s", k ? steps[before].name : "\n");
         verifies_and_tells(arguments, (const char *const[]){ with, "Counted", "Compared with",
                                                              "dV, reference", reference, NULL });
     }
-    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --kernel all",
+    verifies_and_tells("--n-q 33 --n-k 40 --d 5 --step all",
                        (const char *const[]){ "Steps", "standard", "-\n", "recompute", "standard\n",
                                               "fa1", "recompute\n", "fa2", "fa1\n", "split",
                                               "fa2\n", "softcap", "split\n", "complete",
@@ -121,14 +121,14 @@ static bool starts_with(const char *text, const char *start)
 
 TEST(program, lists_its_steps)
 {
-    verifies_and_tells("--kernel list", (const char *const[]){
-                                            " 1  standard ", "\n 2  recompute ", "\n    complete ",
-                                            "\n    cuda_standard ", "\n    cuda_complete ", NULL });
-    const struct command wide = verifies("--kernel list --quiet");
+    verifies_and_tells("--step list", (const char *const[]){
+                                          " 1  standard ", "\n 2  recompute ", "\n    complete ",
+                                          "\n    cuda_standard ", "\n    cuda_complete ", NULL });
+    const struct command wide = verifies("--step list --quiet");
     cr_assert(starts_with(wide.out, "standard\nrecompute\nfa1\n") &&
                   strstr(wide.out, "\ncuda_standard\n") && !strstr(wide.out, "mma"),
               "--quiet: it printed: %s", wide.out);
-    const struct command narrow = verifies("--kernel list --quiet --dtype bf16");
+    const struct command narrow = verifies("--step list --quiet --dtype bf16");
     cr_assert(starts_with(narrow.out, "cuda_mma_split\ncuda_mma\n") &&
                   strstr(narrow.out, "\ncuda_complete\n"),
               "--quiet: it printed: %s", narrow.out);
@@ -153,7 +153,7 @@ TEST(program, does_every_option_together)
     };
     for (unsigned k = 0; k < sizeof sets / sizeof sets[0]; k++) {
         char arguments[400];
-        snprintf(arguments, sizeof arguments, SHAPE "%s --kernel all", sets[k]);
+        snprintf(arguments, sizeof arguments, SHAPE "%s --step all", sets[k]);
         verifies(arguments);
         snprintf(arguments, sizeof arguments, SHAPE "%s --quiet", sets[k]);
         cr_assert(is_one_line_with(verifies(arguments).out, "ok"), "%s: not one line", arguments);
@@ -222,8 +222,8 @@ TEST(program, tells_tiles_from_any_sizes)
         { "--br 1", "Br = 1 queries and Bc = 128 keys\n", "10 tiles full, 0 partial, 0 skipped" },
         { "--br 1 --bc 1", "Br = 1 queries and Bc = 1 keys\n", "70 tiles full" },
         { "--br 1000000000 --bc 1000000000", "and Bc = 1000000000 keys\n", " 1 tiles full" },
-        { "--sram 24 --kernel fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
-        { "--sram 24 --kernel standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
+        { "--sram 24 --step fa1", "fa1, with Br = 2 queries and Bc = 2", "20 tiles full" },
+        { "--sram 24 --step standard", "Br = 4 queries and Bc = 4 keys\n", " 6 tiles full" },
     };
     for (unsigned k = 0; k < sizeof runs / sizeof runs[0]; k++) {
         char arguments[200];

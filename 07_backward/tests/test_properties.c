@@ -39,7 +39,7 @@ static void assert_same(const char *what, enum step_name name, const struct test
     const double allowed = most * largest(one, elements(t, g));
     for (size_t k = 0; k < elements(t, g); k++)
         cr_assert(fabs((double)one[k] - (double)other[k]) <= allowed,
-                  "%s --kernel %s: %s: %s[%zu] is %.9g and %.9g", problem_text(t), steps[name].name,
+                  "%s --step %s: %s: %s[%zu] is %.9g and %.9g", problem_text(t), steps[name].name,
                   what, names[g], k, (double)one[k], (double)other[k]);
 }
 
@@ -162,7 +162,7 @@ TEST(every_step, gives_dk_that_sums_to_zero_and_dv_that_sums_to_do)
                 const double dV = column_sum(r.of[DV], head, p->Nk, p->d, c);
                 const double dO = column_sum(t.dO, head, p->Nq, p->d, c);
                 cr_assert(fabs(dK) <= 2e-4 && fabs(dV - dO) <= 2e-4,
-                          "%s --kernel %s: head %zu, column %zu: dK sums to %g, dV to %g, dO to %g",
+                          "%s --step %s: head %zu, column %zu: dK sums to %g, dV to %g, dO to %g",
                           problem_text(&t), steps[name].name, head, c, dK, dV, dO);
             }
             result_free(&r);

@@ -16,21 +16,21 @@ static void refuses(const char *arguments, const char *part)
 
 TEST(refusals, of_steps_that_cannot_do_what_is_asked)
 {
-    refuses("--kernel fa2 --dropout 0.1 --output @/o.npy",
-            "--kernel: expected a step that supports --dropout, and fa2 does not");
-    refuses("--kernel standard --n-q 5 --dropout 0.1", "a step that supports --dropout");
-    refuses("--kernel fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that supports --kv-heads");
-    refuses("--kernel split --n-q 5 --softcap 30 --dq @/o.npy",
-            "--kernel: expected a step that supports --softcap, and split does not");
-    refuses("--kernel cuda_complete --n-q 5 --softcap 30 --dq @/o.npy",
+    refuses("--step fa2 --dropout 0.1 --output @/o.npy",
+            "--step: expected a step that supports --dropout, and fa2 does not");
+    refuses("--step standard --n-q 5 --dropout 0.1", "a step that supports --dropout");
+    refuses("--step fa1 --n-q 5 --heads 2 --kv-heads 1", "a step that supports --kv-heads");
+    refuses("--step split --n-q 5 --softcap 30 --dq @/o.npy",
+            "--step: expected a step that supports --softcap, and split does not");
+    refuses("--step cuda_complete --n-q 5 --softcap 30 --dq @/o.npy",
             "supports --softcap, and cuda_complete does not");
-    refuses("--kernel nope", "--kernel: expected list, all or one of the steps");
-    refuses("--kernel ''", "--kernel: expected a name");
-    refuses("--kernel all --n-q 5 --output @/o.npy", "--output: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --lse @/o.npy", "--lse: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --dq @/o.npy", "--dq: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --dk @/o.npy", "--dk: expected one --kernel with it");
-    refuses("--kernel all --n-q 5 --dv @/o.npy", "--dv: expected one --kernel with it");
+    refuses("--step nope", "--step: expected list, all or one of the steps");
+    refuses("--step ''", "--step: expected a name");
+    refuses("--step all --n-q 5 --output @/o.npy", "--output: expected one --step with it");
+    refuses("--step all --n-q 5 --lse @/o.npy", "--lse: expected one --step with it");
+    refuses("--step all --n-q 5 --dq @/o.npy", "--dq: expected one --step with it");
+    refuses("--step all --n-q 5 --dk @/o.npy", "--dk: expected one --step with it");
+    refuses("--step all --n-q 5 --dv @/o.npy", "--dv: expected one --step with it");
 }
 
 TEST(refusals, of_scores_whose_weights_float32_cannot_tell)
@@ -71,7 +71,7 @@ TEST(refusals, of_training_with_another_problem)
                                    "--bc 8",
                                    "--sram 100",
                                    "--softcap 3",
-                                   "--kernel fa1",
+                                   "--step fa1",
                                    "--verify=all",
                                    "--bench",
                                    "--trace",
@@ -150,18 +150,18 @@ TEST(refusals, of_every_output_that_a_mode_does_not_make)
 {
     const char *const modes[] = {
         "--quiet --n-q 5 --d 4",
-        "--n-q 5 --d 4 --kernel all",
-        "--n-q 5 --d 4 --kernel all --quiet",
-        "--kernel list",
-        "--kernel list --quiet",
-        "--n-q 5 --d 4 --kernel standard",
+        "--n-q 5 --d 4 --step all",
+        "--n-q 5 --d 4 --step all --quiet",
+        "--step list",
+        "--step list --quiet",
+        "--n-q 5 --d 4 --step standard",
         "--n-q 5 --d 2 --trace=csv",
         "--n-q 5 --d 4 --traffic",
         "--train --quiet",
         "--device cpu --n-q 5 --d 4",
         "--device cpu --n-q 5 --d 64 --dtype bf16",
-        "--device cpu --n-q 5 --d 64 --dtype f16 --kernel all",
-        "--device cpu --kernel cuda_standard --n-q 5 --d 4",
+        "--device cpu --n-q 5 --d 64 --dtype f16 --step all",
+        "--device cpu --step cuda_standard --n-q 5 --d 4",
         "--device cpu --bench --n-q 5 --d 4",
         NULL,
     };

@@ -55,7 +55,7 @@ static void run_in_tiles(const struct test_problem *t, float *dQ, float *dK, flo
     const struct tile_size size = tiles_of(running, form, &t->p);
     struct layer layer = layer_with_forward(t);
     snprintf(backward_forms.text, sizeof backward_forms.text,
-             " --kernel %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
+             " --step %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
              threads);
     threads_use(threads);
     steps[running].runs->run(&t->p, size, backward_input_of(&layer.input, &layer.kept, t->dO),

@@ -255,7 +255,7 @@ def resident(build, path):
             for step in "standard", "fa2", "complete":
                 name = f"{chapter[:2]}/{step}"
                 try:
-                    printed = output_of(Path(build, "peers/resident"), Path(build, chapter), "--quiet", "--kernel", step,
+                    printed = output_of(Path(build, "peers/resident"), Path(build, chapter), "--quiet", "--step", step,
                                         "--n-q", n, "--d", 64, "--threads", 1)
                 except subprocess.CalledProcessError:
                     raise Refused(f"{name} with N = {n} did not end well", 1) from None

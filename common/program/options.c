@@ -197,8 +197,8 @@ void options_program(const struct program *program, const char *path)
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct option names[OPTION_ROWS + 1] = { { 0 } };
-    const struct option_row *row_of[OPTION_ROWS];
+    struct option names[OPTION_ROWS + 2] = { { 0 } };
+    const struct option_row *row_of[OPTION_ROWS + 1];
     bool seen[OPTION_ROWS] = { false };
     int count = 0;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
@@ -211,6 +211,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
                        : *row->argument == '[' ? optional_argument
                                                : required_argument,
         };
+        if (strcmp(row->name, "step") == 0) {  // its old name is still taken
+            row_of[count] = row;
+            names[count++] = (struct option){ .name = "kernel", .has_arg = required_argument };
+        }
     }
 
     options_program(program, argv[0]);
@@ -230,9 +234,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
             options_flush();
             exit(EXIT_VERIFIED);
         }
-        if (seen[which])
+        bool *const again = &seen[row_of[which] - option_rows];
+        if (*again)
             options_fail(word, "expected each option once, found it again");
-        seen[which] = true;
+        *again = true;
         option_take(&options, row_of[which], optarg);
     }
     if (optind < argc)
@@ -298,7 +303,7 @@ void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
             k++;
         if (k == n)
             options_fail("--exclude",
-                         "expected names of kernels that --kernel list names, with "
+                         "expected names of kernels that --step list names, with "
                          "commas between them, found '%s'",
                          excluded);
     }
@@ -307,7 +312,7 @@ void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
 bool options_usual(const struct options *o)
 {
     return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->kernel;
+           !o->seed_given && !o->step;
 }
 
 const char *options_single(const struct options *o)

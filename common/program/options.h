@@ -36,7 +36,7 @@ struct options {
     bool scale_given, causal, top_left, verify_all;
     ptrdiff_t window_left, window_right;  // -1: unbounded
 
-    const char *kernel;           // 05 to 07: the step to run; NULL: not given
+    const char *step;             // 05 to 07: the step to run; NULL: not given
     const char *block_mask;       // a file's name, or band:W or random:DENSITY:SEED (block_mask.h)
     size_t mask_rows, mask_cols;  // the block mask's blocks, 64 by 64 unless given
     double dropout;
@@ -105,7 +105,7 @@ const char *options_output(size_t k);
 /* Ends the program if `input`, a file that was not named there, is an output on the command line. */
 void options_spare(const char *input);
 
-/* Ends the program if an output or --bench is asked for of `mode`, such as "--kernel list", which runs nothing. */
+/* Ends the program if an output or --bench is asked for of `mode`, such as "--step list", which runs nothing. */
 void options_no_run(const struct options *options, const char *mode);
 
 /*

@@ -31,10 +31,10 @@ const struct step *step_named(const struct step_table *table, const char *name)
 const struct step *step_chosen(const struct step_table *table, const struct options *options,
                                const char *usual, const struct attention *p)
 {
-    const char *const name = options->kernel ? options->kernel : usual;
+    const char *const name = options->step ? options->step : usual;
     const struct step *step = step_named(table, name);
     if (!step)
-        options_fail("--kernel",
+        options_fail("--step",
                      "expected list, all or one of the steps that list prints, found '%s'", name);
     step_require(step, p, options);
     return step;
@@ -156,7 +156,7 @@ void step_require(const struct step *step, const struct attention *p, const stru
     const bool made_up = !options->key_mask && strcmp(unsupported, "--key-mask") == 0;
     const bool usual_d =
         !options->q && !options->d && strncmp(unsupported, "d = ", strlen("d = ")) == 0;
-    options_fail("--kernel", "expected a %s that supports %s%s, and %s does not%s",
+    options_fail("--step", "expected a %s that supports %s%s, and %s does not%s",
                  step->is_kernel ? "kernel" : "step", unsupported,
                  made_up ? " (the course's input has one)" : "", step->name,
                  !step_takes_type(step, p->dtype) ? types_instead(step)

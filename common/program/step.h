@@ -108,14 +108,14 @@ struct step_table {
 /* The step of this name or number; NULL: there is none. */
 const struct step *step_named(const struct step_table *table, const char *name);
 
-/* The step of --kernel, or else the one called `usual`. Ends the program if there is none, or if it does not support p. */
+/* The step of --step, or else the one called `usual`. Ends the program if there is none, or if it does not support p. */
 const struct step *step_chosen(const struct step_table *table, const struct options *options,
                                const char *usual, const struct attention *p);
 
 /* " 3 fa2         ", as wide for every step of the table. */
 void step_label(const struct step_table *table, const struct step *step, char text[32]);
 
-/* --kernel list: every step with its idea; or, for scripts, only the names of those that take the type. */
+/* --step list: every step with its idea; or, for scripts, only the names of those that take the type. */
 void step_list(const struct step_table *table, bool only_names, enum dtype type);
 
 /* Does the step take numbers of this type? */

@@ -58,7 +58,7 @@ class Peers(unittest.TestCase):
     def test_errors_of_outputs_are_the_programs(self):
         for program, n, kind, options in (("05_flash_tiled_cpu", 200, "f32", ["--causal"]),
                                           ("05_flash_tiled_cpu", 4096, "f32", []),
-                                          ("06_flash_tiled_cuda", 70, "bf16", ["--device", "cpu", "--kernel", "mma",
+                                          ("06_flash_tiled_cuda", 70, "bf16", ["--device", "cpu", "--step", "mma",
                                                                               "--dtype", "bf16"])):
             (O,), error = run(program, 2, n, ["output"], *options)
             self.same(checked.error_of_output(checked.problem(kind, 2, n, 64), "--causal" in options, O), error)

@@ -15,7 +15,7 @@ class Programs(Case):
         arguments = ["--scale", "0.3", "--causal", "--window", "40,-1", "--mask-block", "32,16",
                      "--dropout", "0.1", "--dropout-seed", "7"]
         for step in ("dropout", "split_kv", "complete"):
-            O, lse = self.program("05_flash_tiled_cpu", arrays, ["output", "lse"], arguments + ["--kernel", step])
+            O, lse = self.program("05_flash_tiled_cpu", arrays, ["output", "lse"], arguments + ["--step", step])
             got = flash.forward(Q, K, V, step="05/" + step, **options)
             self.assertTrue(np.array_equal(O, got[0]) and np.array_equal(lse, got[1]), step)
 
@@ -26,7 +26,7 @@ class Programs(Case):
         O, lse = flash.forward(Q, K, V, tile=(64, 128), **options)
         for step in ("fa1", "complete"):
             right = self.program("07_backward", {"q": Q, "k": K, "v": V, "do": dO}, ["dq", "dk", "dv"],
-                                 arguments + ["--kernel", step])
+                                 arguments + ["--step", step])
             got = flash.backward(Q, K, V, O, lse, dO, step="07/" + step, **options)
             for name, a, b in zip(("dQ", "dK", "dV"), right, got):
                 self.assertTrue(np.array_equal(a, b), f"{step}: {name}")
@@ -35,7 +35,7 @@ class Programs(Case):
         Q, K, V, dO = problem(1, 1, 1)
         O, lse = flash.forward(Q, K, V, step="05/fa2", tile=(5, 9))
         right = self.program("05_flash_tiled_cpu", {"q": Q, "k": K, "v": V}, ["output"],
-                             ["--kernel", "fa2", "--br", "5", "--bc", "9"])[0]
+                             ["--step", "fa2", "--br", "5", "--bc", "9"])[0]
         self.assertTrue(np.array_equal(O, right))
         held = flash.extra_bytes()
         self.assertEqual(held, 4 * (5 * 24 * 2 + 9 * 24 * 2 + 5 * 9 + 5 * 2))
@@ -50,7 +50,7 @@ class Programs(Case):
             usual, asked = (flash.forward(Q, K, V, step="06/" + kernel, dtype="bf16", tile=tile)[1]
                             for tile in (None, (64, 64)))
             right = self.program("06_flash_tiled_cuda", {"q": Q, "k": K, "v": V}, ["lse"],
-                                 ["--kernel", kernel, "--dtype", "bf16", "--br", "64", "--bc", "64"])[0]
+                                 ["--step", kernel, "--dtype", "bf16", "--br", "64", "--bc", "64"])[0]
             self.assertTrue(np.array_equal(asked, right))
             self.assertFalse(np.array_equal(asked, usual), f"{kernel}: this tests nothing")
         for step, dtype, tile in (("06/complete", "bf16", (64, 65)), ("06/complete", "f32", (64, 64)),

@@ -177,7 +177,7 @@ async function all(stop) {
 
     await test('the program’s trace is shown where there is one, else the page says it computes', () => {
         begin('1,fa2,8,4,2,2');
-        const theirs = trace && at('source').textContent.includes('--kernel fa2 --br 2 --bc 2 --trace=csv');
+        const theirs = trace && at('source').textContent.includes('--step fa2 --br 2 --bc 2 --trace=csv');
         fill('seed', '77');
         return theirs && !trace && at('source').textContent.includes('--seed 77') ? '' : at('source').textContent;
     });

@@ -22,8 +22,8 @@ static const char PRETENDER[] =
     "here=$(dirname \"$0\")\n"
     "echo \"$(basename \"$0\") $*\" >>\"$here/asked\"\n"
     "case \"$*\" in\n"
-    "*'--kernel list'*) printf 'block_matmul\\nmasks\\ntiles\\n'; exit 0 ;;\n"
-    "*'--kernel masks'*) echo 'five: masks: expected no mask' >&2; exit 2 ;;\n"
+    "*'--step list'*) printf 'block_matmul\\nmasks\\ntiles\\n'; exit 0 ;;\n"
+    "*'--step masks'*) echo 'five: masks: expected no mask' >&2; exit 2 ;;\n"
     "esac\n"
     "case $0 in */0[1-3]_*) right=$here/y.npy ;; *) right=$here/o.npy ;; esac\n"
     "while [ $# -gt 1 ] && [ \"$1\" != --output ]; do shift; done\n"
@@ -137,10 +137,10 @@ TEST(compare_script, asks_every_stage_for_the_same)
         "common/data/key_mask.npy --window -1,-1 --verify=all --quiet --output ";
     const char *const asked[] = { "04_four --q ",
                                   all,
-                                  "05_five --kernel list",
-                                  "05_five --kernel masks --q ",
+                                  "05_five --step list",
+                                  "05_five --step masks --q ",
                                   all,
-                                  "05_five --kernel tiles --q ",
+                                  "05_five --step tiles --q ",
                                   all,
                                   NULL };
     const struct command c = command_run("cat @/build/asked");

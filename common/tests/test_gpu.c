@@ -28,12 +28,12 @@ static void programs(void)
                    "case \"$*\" in\n"
                    "*list*f32*) printf 'naive\\nfa2\\n' ;;\n"
                    "*list*) printf 'mma\\noverlap\\npersistent\\nstore\\n' ;;\n"
-                   "*'--kernel all'*) exit 2 ;;\n"
+                   "*'--step all'*) exit 2 ;;\n"
                    "*bench*) while [ $# -gt 1 ]; do shift; done\n"
                    "    printf '" TITLE
                    "06,store,bf16,4,32,4096,128,0,forward,gpu,2.0,1,1,,1\\n' >$1 ;;\n"
-                   "*'--kernel persistent'*) exit 1 ;;\n"
-                   "*'--kernel overlap'*) exec sleep 60 ;;\n"
+                   "*'--step persistent'*) exit 1 ;;\n"
+                   "*'--step overlap'*) exec sleep 60 ;;\n"
                    "esac\n");
     command_script("b/07_backward", "#!/bin/sh\ncase \"$*\" in *list*) echo cuda_store ;; esac\n");
     command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA T4, 550.1'\n");
@@ -100,7 +100,7 @@ PLAN_TEST(goes_on_where_a_call_was_killed_and_leaves_what_does_not_fit)
     script_prints(GPU, 1,
                   (const char *const[]){ "right ", "in an earlier call", "headline ", "begins",
                                          "memcheck ", "ok", NULL });
-    script_prints("grep -c 'kernel store.*-n-q 1000' @/asked", 0,
+    script_prints("grep -c 'step store.*-n-q 1000' @/asked", 0,
                   (const char *const[]){ "1\n", NULL });  // in float16
     command_script("nvidia-smi", "#!/bin/sh\necho 'NVIDIA A4'\n");
     script_prints("LIMIT=100 " GPU, 3, (const char *const[]){ "right ", "begins", NULL });

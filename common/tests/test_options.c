@@ -16,7 +16,7 @@ TEST(options, of_chapters_05_to_07_have_their_defaults)
 {
     for (int chapter = 5; chapter <= 7; chapter++) {
         const struct options o = command_line(chapter, "");
-        cr_assert(!o.kernel && !o.block_mask && o.mask_rows == 64 && o.mask_cols == 64,
+        cr_assert(!o.step && !o.block_mask && o.mask_rows == 64 && o.mask_cols == 64,
                   "the block mask is %zu by %zu", o.mask_rows, o.mask_cols);
         cr_assert(o.dropout == 0.0 && !o.dropout_given && o.dropout_seed == 0 &&
                       !o.dropout_seed_given,
@@ -28,14 +28,15 @@ TEST(options, of_chapters_05_to_07_have_their_defaults)
 TEST(options, of_tiles_and_kernels_are_read)
 {
     for (int chapter = 5; chapter <= 7; chapter += 2) {  // 06 has no --sram
-        struct options o = command_line(chapter, "--br 3 --bc 1000000000 --kernel fa1 --threads 7");
+        struct options o = command_line(chapter, "--br 3 --bc 1000000000 --step fa1 --threads 7");
         cr_assert(o.br == 3 && o.bc == 1000000000 && o.sram == 0 && o.threads == 7,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
-        cr_assert(strcmp(o.kernel, "fa1") == 0, "kernel %s", o.kernel);
-        o = command_line(chapter, "--sram 1000000000 --kernel list --threads 1024");
+        cr_assert(strcmp(o.step, "fa1") == 0, "step %s", o.step);
+        o = command_line(chapter,
+                         "--sram 1000000000 --kernel list --threads 1024");  // the old name
         cr_assert(o.sram == 1000000000 && !o.br && !o.bc && o.threads == 1024,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
-        cr_assert(strcmp(o.kernel, "list") == 0, "kernel %s", o.kernel);
+        cr_assert(strcmp(o.step, "list") == 0, "step %s", o.step);
     }
     const struct options o = command_line(6, "--br 64 --bc 128");
     cr_assert(o.br == 64 && o.bc == 128, "br %zu, bc %zu", o.br, o.bc);
@@ -47,7 +48,7 @@ TEST(options, of_devices_are_read)
     cr_assert(!o.device && !o.profile, "asks for a device");
     o = command_line(6, "--timeline t.csv");
     cr_assert(strcmp(o.timeline, "t.csv") == 0, "timeline %s", o.timeline);
-    o = command_line(6, "--device gpu --profile --kernel fa2 --threads 7");
+    o = command_line(6, "--device gpu --profile --step fa2 --threads 7");
     cr_assert(strcmp(o.device, "gpu") == 0 && o.profile && o.threads == 7, "device %s", o.device);
     command_line_refused(6, "--device GPU", false,
                          "--device: expected cpu, gpu or auto, found 'GPU'");
@@ -121,7 +122,7 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
  * are not for chapter 05, and of them the last is for chapter 06 alone. */
 static const char *const new_options[] = {
     "--sram ELEMENTS",  "--trace[=csv]",  "--softcap C",      "--br R",          "--bc C",
-    "--block-mask M",   "--dropout P",    "--dropout-seed S", "--kernel NAME",   "--threads T",
+    "--block-mask M",   "--dropout P",    "--dropout-seed S", "--step NAME",     "--threads T",
     "--mask-block R,C", "--device WHERE", "--dtype TYPE",     "--timeline FILE", "--profile",
 };
 enum { NEW_OPTIONS = sizeof new_options / sizeof new_options[0] };
@@ -216,8 +217,8 @@ TEST(options, refuse_bad_values_by_name)
         { "--sram 0", "--sram: expected a whole number from 1 to 1000000000" },
         { "--sram 1000 --br 4", "--sram: chooses the tiles itself, so it does not go with --br" },
         { "--bc 4 --sram 1000", "--sram: chooses the tiles itself, so it does not go with --bc" },
-        { "--kernel ''", "--kernel: expected a name" },
-        { "--kernel", "--kernel: expected a value after it" },
+        { "--step ''", "--step: expected a name" },
+        { "--step", "--step: expected a value after it" },
         { "--threads 0", "--threads: expected a whole number from 1 to 1024" },
         { "--threads 1025", "--threads: expected a whole number from 1 to 1024" },
         { "--trace=", "--trace: expected csv, found ''" },
@@ -233,7 +234,7 @@ TEST(options, of_tiles_are_refused_in_the_chapters_before)
     const char *const lines[] = {
         "--dropout 0.1",      "--softcap 30", "--dropout-seed 1", "--block-mask band:3",
         "--mask-block 64,64", "--br 4",       "--bc 4",           "--sram 1000",
-        "--kernel list",      "--threads 2",  "--trace=csv",
+        "--step list",        "--threads 2",  "--trace=csv",
     };
     for (int chapter = 1; chapter <= 4; chapter++)
         for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)

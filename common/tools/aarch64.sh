@@ -31,13 +31,13 @@ run
 for shape in '1 1' '7 3' '63 16' '65 40' '129 64' '200 59' '33 128' '40 256'; do
     # shellcheck disable=SC2086
     set -- $shape
-    run --kernel all --n-q "$1" --d "$2" --heads 2
-    run --kernel all --n-q "$1" --d "$2" --heads 2 --causal
+    run --step all --n-q "$1" --d "$2" --heads 2
+    run --step all --n-q "$1" --d "$2" --heads 2 --causal
 done
-run --kernel all --n-q 113 --n-k 203 --d 24 --causal=top-left --heads 4 --kv-heads 2
-run --kernel all --n-q 100 --n-k 77 --d 33 --window 20,5 --dropout 0.2
-run --kernel all --n-q 100 --d 32 --block-mask random:0.4:1 --mask-block 8,24 --causal --batch 2
-run --kernel all --n-q 3 --n-k 2000 --d 64 --threads 3
-run --kernel all --q common/data/q.npy --k common/data/k.npy --v common/data/v.npy \
+run --step all --n-q 113 --n-k 203 --d 24 --causal=top-left --heads 4 --kv-heads 2
+run --step all --n-q 100 --n-k 77 --d 33 --window 20,5 --dropout 0.2
+run --step all --n-q 100 --d 32 --block-mask random:0.4:1 --mask-block 8,24 --causal --batch 2
+run --step all --n-q 3 --n-k 2000 --d 64 --threads 3
+run --step all --q common/data/q.npy --k common/data/k.npy --v common/data/v.npy \
     --key-mask common/data/key_mask.npy --dropout 0.1
 echo "$program under qemu-aarch64: $count problems right"

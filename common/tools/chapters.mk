@@ -78,7 +78,7 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: fast-05
 fast-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu
-	@$(BUILD)/05_flash_tiled_cpu --kernel fast
+	@$(BUILD)/05_flash_tiled_cpu --step fast
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests)) \

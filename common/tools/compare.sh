@@ -53,9 +53,9 @@ attention() {  # CHAPTER...
         case $chapter in
         04_*) stage "$chapter" "$build/$chapter" "$@" ;;
         05_* | 06_*)
-            for step in $("$build/$chapter" --kernel list --quiet); do
+            for step in $("$build/$chapter" --step list --quiet); do
                 [ "$step" = block_matmul ] || # multiplies matrices
-                    stage "${chapter%%_*}_$step" "$build/$chapter" --kernel "$step" "$@"
+                    stage "${chapter%%_*}_$step" "$build/$chapter" --step "$step" "$@"
             done
             ;;
         esac

@@ -62,7 +62,7 @@ def accesses(programs):
     """Accesses per query-key pair on one input: chapter 04, and the first steps of 05."""
     shape = ("--heads", 4, "--n-q", 164, "--d", 32)
     no_tiles = programs.run("04_flash_no_tiling", *shape, "--traffic")
-    tiles = programs.run("05_flash_tiled_cpu", *shape, "--kernel", "all")
+    tiles = programs.run("05_flash_tiled_cpu", *shape, "--step", "all")
     found = re.search(r"^ +all +[\d ]+ (\d+\.\d\d)", no_tiles, re.MULTILINE)[1]
     steps = {name: re.search(rf"^ +\d+ {name} +[\d ]+ (\d+\.\d\d)", tiles, re.MULTILINE)[1]
              for name in ("standard", "block_matmul", "fa2")}

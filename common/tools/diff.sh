@@ -3,7 +3,7 @@
 # is wide. Where the chapter's PROGRAM lists steps and STEP is one of them: that step against the one before.
 old=$1 new=$2 chapter=$3 step=$4 program=$5
 # shellcheck disable=SC2046  # names
-set -- $([ -z "$program" ] || "$program" --kernel list | sed 's/^ *[0-9]* *\([a-z0-9_]*\) .*/\1/')
+set -- $([ -z "$program" ] || "$program" --step list | sed 's/^ *[0-9]* *\([a-z0-9_]*\) .*/\1/')
 file_of() {  # step -> its file
     for file in "$chapter/steps/$1.c" "$chapter/fast/$1.c" "$chapter"/kernels/*/"${1#cuda_}.cu"; do
         [ ! -f "$file" ] || { echo "$file"; return; }

@@ -60,7 +60,7 @@ try() {  # type
         while read -r _ chapter kernel; do
             for problem in "$small" "$large"; do
                 # shellcheck disable=SC2086  # words
-                said=$(limit "${KERNEL_SECONDS:-10}" "$(program "$chapter")" --device $on --quiet --kernel "$kernel" --dtype "$1" \
+                said=$(limit "${KERNEL_SECONDS:-10}" "$(program "$chapter")" --device $on --quiet --step "$kernel" --dtype "$1" \
                     $problem --exclude "$(all_but "$kernel" "$chapter" "$1")" 2>&1)
                 case $? in
                 0) word=right ;;
@@ -82,7 +82,7 @@ try() {  # type
 # The times of one problem, as rows of CSV: `ladder KIND CHAPTER TYPE N d CAUSAL`. If it fails, the stage goes on.
 ladder() {
     if [ -n "$DRY" ]; then
-        "$(program "$2")" --device cpu --quiet --kernel "$(kernels "$2" "$3" | tail -n 1)" --n-q 33 --d 64 --dtype "$3" >/dev/null
+        "$(program "$2")" --device cpu --quiet --step "$(kernels "$2" "$3" | tail -n 1)" --n-q 33 --d 64 --dtype "$3" >/dev/null
         awk -F, -v at="$3,$4,$5,$6" '$3 "," $6 "," $7 "," $8 == at' "$2"_*/results/nvidia_h200.csv
         return
     fi
@@ -138,7 +138,7 @@ curve() {  # naive stores S: 16 heads of 16,384 are 17 GB
     lengths='512 1024 2048 4096 8192 16384'
     [ -z "$DRY" ] || lengths='32 64'
     for n in $lengths; do
-        "$(program 06)" --bench --device $on --kernel all --exclude fa1,complete --quiet --heads 16 --n-q "$n" --d 64 \
+        "$(program 06)" --bench --device $on --step all --exclude fa1,complete --quiet --heads 16 --n-q "$n" --d 64 \
             --csv "$results/.csv" >/dev/null || return
         awk -F, '$1 == "06" { print $2 "," $6 "," $11 }' "$results/.csv"
     done
@@ -180,7 +180,7 @@ memcheck() {
     bad=0
     for chapter in 06 07; do
         limit 33 compute-sanitizer --tool memcheck --error-exitcode 1 "$(program $chapter)" --device $on --quiet --dtype bf16 \
-            --kernel "$(hopper $chapter | head -n 1)" --n-q 300 --n-k 330 --d 64 --heads 2 --causal 2>&1 || bad=1
+            --step "$(hopper $chapter | head -n 1)" --n-q 300 --n-k 330 --d 64 --heads 2 --causal 2>&1 || bad=1
     done
     return $bad
 }

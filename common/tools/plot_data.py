@@ -56,7 +56,7 @@ def extra_memory(programs):
     """step N accesses, bytes stored whole, bytes of fast memory, for a fast memory of 192 kB."""
     lines = []
     for N in (64, 128, 256, 512):
-        for row in programs.rows("05_flash_tiled_cpu", "--kernel", "all", "--n-q", N, "--d", 64, "--sram", 49152):
+        for row in programs.rows("05_flash_tiled_cpu", "--step", "all", "--n-q", N, "--d", 64, "--sram", 49152):
             lines += [f"{row[1]} {N} {row[4]} {row[6]} {row[7]}"] if row[4] else []  # vectors are not counted
         for row in programs.rows("04_flash_no_tiling", "--n-q", N, "--d", 64, "--traffic"):
             lines.append(f"one_pass {N} {row[2]} - {row[3]}")
@@ -67,10 +67,10 @@ def accesses_against_m(programs):
     """step M accesses, for N = 256 and d = 32; fa2_paper has the tiles of fa1."""
     lines, shape = [], ("--n-q", 256, "--d", 32)
     for M in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192):
-        rows = programs.rows("05_flash_tiled_cpu", "--kernel", "all", *shape, "--sram", M)
+        rows = programs.rows("05_flash_tiled_cpu", "--step", "all", *shape, "--sram", M)
         lines += [f"{row[1]} {M} {row[4]}" for row in rows if row[4]]
         Br, Bc = next(row[2:4] for row in rows if row[1] == "fa1")
-        for row in programs.rows("05_flash_tiled_cpu", "--kernel", "fa2", "--br", Br, "--bc", Bc, *shape, "--traffic"):
+        for row in programs.rows("05_flash_tiled_cpu", "--step", "fa2", "--br", Br, "--bc", Bc, *shape, "--traffic"):
             lines.append(f"fa2_paper {M} {row[2]}")
     return lines
 
@@ -80,7 +80,7 @@ def tile_order(programs):
     lines = []
     for step, *causal in (("fa1",), ("fa2",), ("masks", "--causal")):
         when, tile = 0, None
-        for row in cells_of(programs.run("05_flash_tiled_cpu", "--kernel", step, *causal, "--n-q", 8, "--d", 4,
+        for row in cells_of(programs.run("05_flash_tiled_cpu", "--step", step, *causal, "--n-q", 8, "--d", 4,
                                          "--br", 2, "--bc", 2, "--trace=csv")):
             if len(row) > 7 and row[4] == "S":
                 if row[2:4] != tile:
@@ -94,7 +94,7 @@ def block_sparse(programs):
     lines = []
     for density in (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1):
         for seed in (1, 2, 3):
-            options = ("--kernel", "masks", "--block-mask", f"random:{density}:{seed}", "--mask-block", "32,32", "--br", 32,
+            options = ("--step", "masks", "--block-mask", f"random:{density}:{seed}", "--mask-block", "32,32", "--br", 32,
                        "--bc", 32, "--n-q", 512, "--d", 32, "--traffic", "--csv", programs.csv)
             full, skipped = map(int, re.search(r"(\d+) tiles full, 0 partial, (\d+) skipped",
                                                programs.run("05_flash_tiled_cpu", *options)).groups())
@@ -161,7 +161,7 @@ def roofline(programs):
     """operations a byte, GFLOP/s on one core, and a name, or "" where it would be written over the one before. The
     steps make the accesses of fa2 with tiles of 32 queries and 128 keys."""
     def intensity(*step):
-        row = programs.rows("05_flash_tiled_cpu", "--kernel", *step, "--n-q", 1024, "--d", 64, "--traffic")[0]
+        row = programs.rows("05_flash_tiled_cpu", "--step", *step, "--n-q", 1024, "--d", 64, "--traffic")[0]
         return six(64 * 1024 * 1024 / int(row[2]))
 
     standard, fa2, steps = intensity("standard"), intensity("fa2"), intensity("fa2", "--br", 32, "--bc", 128)
@@ -199,7 +199,7 @@ def gpu_ladder(programs, chapter):
     d = 64. "# GPU", "#N d N", "# d backend TFLOP/s" for PyTorch's fastest backends, and a line per kernel: place, name
     (with * if it has changed since), TFLOP/s for d = 128, for d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's
     units, 3 for every option."""
-    names = programs.run(chapter, "--kernel", "list", "--quiet", "--dtype", "bf16").split()
+    names = programs.run(chapter, "--step", "list", "--quiet", "--dtype", "bf16").split()
     return gpu_lines(Path(f"{chapter}/results/nvidia_h200.csv"), [name for name in names if chapter[:2] == "06" or name.startswith("cuda_")])
 
 
@@ -245,9 +245,9 @@ def cuda_accesses(programs):
     """kernel N accesses; and 05's standard attention with tiles for as much fast memory."""
     lines = []
     for N in (64, 128, 256):
-        for row in programs.rows("06_flash_tiled_cuda", "--device", "cpu", "--kernel", "all", "--n-q", N, "--d", 64):
+        for row in programs.rows("06_flash_tiled_cuda", "--device", "cpu", "--step", "all", "--n-q", N, "--d", 64):
             lines.append(f"{row[1]} {N} {row[7]}")
-        for row in programs.rows("05_flash_tiled_cpu", "--kernel", "standard", "--n-q", N, "--d", 64, "--sram", 12288, "--traffic"):
+        for row in programs.rows("05_flash_tiled_cpu", "--step", "standard", "--n-q", N, "--d", 64, "--sram", 12288, "--traffic"):
             lines.append(f"standard {N} {row[2]}")
     return lines
 
@@ -305,7 +305,7 @@ def swizzle(programs):
 def backward_against_m(programs):
     """step M accesses, for N = 256 and d = 32."""
     return [f"{row[1]} {M} {row[4]}" for M in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-            for row in programs.rows("07_backward", "--kernel", "all", "--n-q", 256, "--d", 32, "--sram", M, "--quiet")
+            for row in programs.rows("07_backward", "--step", "all", "--n-q", 256, "--d", 32, "--sram", M, "--quiet")
             if row[4]]
 
 

@@ -69,7 +69,7 @@ def drawn(script, data):
 def animated(programs):
     lines = []
     for step, *causal in (("fa1",), ("fa2",), ("masks", "--causal")):
-        options = ("--kernel", step, *causal, "--n-q", 8, "--d", 4, "--br", 2, "--bc", 2)
+        options = ("--step", step, *causal, "--n-q", 8, "--d", 4, "--br", 2, "--bc", 2)
         lines += [f"tile {step} {row[2]} {row[3]}" for row in plot_data.cells_of(programs.run("05_flash_tiled_cpu", *options, "--trace=csv"))
                   if row[4:7] == ["S", "0", "0"]]
         lines += [f"counted {step} {row[2]}" for row in programs.rows("05_flash_tiled_cpu", *options, "--traffic")]

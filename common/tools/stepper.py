@@ -55,7 +55,7 @@ def trace(build, problem, folder):
     given = {"--n-q": n, "--d": d, "--seed": made}
     if made == "hand":
         given = {f"--{name}": f"{folder}/{name}.npy" for name in HAND} | {"--scale": "1"}
-    options = ["--kernel", step, *(["--causal"] if step == "masks" else []), "--br", br, "--bc", bc]
+    options = ["--step", step, *(["--causal"] if step == "masks" else []), "--br", br, "--bc", bc]
     command = [f"{build}/05_flash_tiled_cpu", *(word for pair in given.items() for word in pair), *options]
     matrices, lines = {}, output_of(*command, "--trace=csv").splitlines()[1:]
     for row in (line.split(",") for line in lines):
@@ -84,7 +84,7 @@ def data(build):
     for step in ("fa1", "fa2"):
         for M in (1, 7, 32, 100, 513, 1024):
             for d in (1, 3, 8):
-                ran = output_of(build / "05_flash_tiled_cpu", "--kernel", step, "--n-q", "8", "--d", str(d), "--sram", str(M), "--traffic")
+                ran = output_of(build / "05_flash_tiled_cpu", "--step", step, "--n-q", "8", "--d", str(d), "--sram", str(M), "--traffic")
                 words = next(line for line in ran.splitlines() if line.startswith("Tiles ")).split()
                 tile = [words[words.index(name) + 2] for name in ("Br", "Bc")]
                 sizes.append(",".join([step, str(M), str(d), *tile]))

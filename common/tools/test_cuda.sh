@@ -44,7 +44,7 @@ done
         for type in $known; do
             for kernel in $(sh common/tools/kernels_of.sh "$run" "$type"); do
                 limit compute-sanitizer --tool $tool --error-exitcode 1 "$run" --device $on --quiet \
-                    --kernel "$kernel" --dtype "$type" --n-q 300 --n-k 330 --d 64 --heads 2 --causal
+                    --step "$kernel" --dtype "$type" --n-q 300 --n-k 330 --d 64 --heads 2 --causal
                 case $? in
                 0) echo "$tool: $kernel, $type: ok" ;;
                 77) echo "$tool: $kernel, $type: for other GPUs" ;;

@@ -54,7 +54,7 @@ def boxes_of(events):
 
 
 def timeline(programs, chapter, kernel, products, shape):
-    programs.run(chapter, "--device", "cpu", "--kernel", kernel, "--quiet", "--timeline", programs.csv, "--dtype", "bf16", *shape)
+    programs.run(chapter, "--device", "cpu", "--step", kernel, "--quiet", "--timeline", programs.csv, "--dtype", "bf16", *shape)
     with open(programs.csv, encoding="utf-8") as file:
         events = cells_of(file.read())[1:]
     launch = next((row[0] for row in events if row[1] == "tensor cores"), None)

@@ -86,6 +86,6 @@ const struct device *device_for(const struct step *kernel, const struct device *
     if (!wrong)
         return chosen;
     if (o->device && strcmp(o->device, "gpu") == 0)
-        options_skip("--kernel %s is not for %s", kernel->name, wrong);
+        options_skip("--step %s is not for %s", kernel->name, wrong);
     return &device_cpu;
 }

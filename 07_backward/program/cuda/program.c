@@ -157,7 +157,7 @@ static struct attention_errors print_row(const struct step *kernel, const struct
              v.errors.reference, v.before, v.errors.previous);
     report_append(csv, line);
     if (!v.right)
-        report_wrong("%s: its dQ, dK or dV%s; --kernel %s shows where", kernel->name,
+        report_wrong("%s: its dQ, dK or dV%s; --step %s shows where", kernel->name,
                      dS_too_large(check, layer), kernel->name);
     previous_keep(previous, kernel->name, &r);
     return v.errors;

@@ -14,8 +14,8 @@
 /* Does the command line ask for one of them, by name, or by a device or a type that only they know? */
 static inline bool cuda_is_wanted(const struct options *o)
 {
-    return o->kernel ? strncmp(o->kernel, "cuda_", 5) == 0
-                     : o->device != NULL || o->dtype != DTYPE_F32 || o->timeline != NULL;
+    return o->step ? strncmp(o->step, "cuda_", 5) == 0
+                   : o->device != NULL || o->dtype != DTYPE_F32 || o->timeline != NULL;
 }
 
 /* Ends the program unless what the command line asks of them can be done for problem p; the device must be there. */

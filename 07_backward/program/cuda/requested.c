@@ -33,12 +33,12 @@ static void check_tiles(const struct options *o)
 
 void cuda_check_requested(const struct options *o, const struct attention *p)
 {
-    const bool all = o->kernel && strcmp(o->kernel, "all") == 0;
+    const bool all = o->step && strcmp(o->step, "all") == 0;
     if (!cuda_is_wanted(o) && !all && (o->device || o->dtype != DTYPE_F32 || o->timeline))
         options_fail(o->device               ? "--device"
                      : o->dtype != DTYPE_F32 ? "--dtype"
                                              : "--timeline",
-                     "expected a CUDA kernel with it, found '%s'", o->kernel);
+                     "expected a CUDA kernel with it, found '%s'", o->step);
     if (o->timeline && !cuda_can_be_counted(p))
         options_fail("--timeline", "expected a smaller problem, of at most 10 million rows x "
                                    "keys x d: all accesses are instrumented");

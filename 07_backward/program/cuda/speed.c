@@ -95,7 +95,7 @@ static bool is_right(struct timing *timing, const struct device *device, const s
     struct result r = cuda_run(timing->kernel, device, one);
     const struct cuda_verdict v = cuda_check(check, previous, on_cpu, &r, false);
     if (!v.right)
-        report_wrong("%s: it is not timed; --kernel %s shows where", timing->kernel->name,
+        report_wrong("%s: it is not timed; --step %s shows where", timing->kernel->name,
                      timing->kernel->name);
     previous_keep(previous, timing->kernel->name, &r);
     timing->error = v.errors.reference;

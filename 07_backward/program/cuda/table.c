@@ -15,8 +15,7 @@ const struct step_table cuda_table = { cuda_kernels, CUDA_KERNELS, .first = -1, 
 
 const struct step *cuda_kernel_wanted(const struct options *options)
 {
-    return options->kernel ? step_named(&cuda_table, options->kernel)
-                           : &cuda_kernels[CUDA_COMPLETE];
+    return options->step ? step_named(&cuda_table, options->step) : &cuda_kernels[CUDA_COMPLETE];
 }
 
 enum { MOST_D = 128 };  // for larger ones complete in 16 bits is another kernel

@@ -160,7 +160,7 @@ const char *run_before(const struct graded_program *program, const char *options
     snprintf(binary, sizeof binary, "%.*s", colon ? (int)(colon - program->before) : 59,
              program->before);
     if (colon)
-        snprintf(name, sizeof name, " --kernel=%s", colon + 1);
+        snprintf(name, sizeof name, " --step=%s", colon + 1);
     words[0] = (char *)path_of(given.build, binary, path);
     // the same input, by its place outside; tiles are no business of those without any
     char in[PATH_ROOM], rest[1200];

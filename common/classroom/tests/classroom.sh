@@ -62,19 +62,19 @@ for seed in 0 1 2 3; do
         --d "$(fig 1 d)" --heads "$(fig 1 H)" --causal --traffic | all)"
     sh $here/starter/numbers.sh 05_flash_tiled_cpu/exercise/numbers $seed >"$work/numbers"
     same "05, question 1, seed $seed" "$(key 1 fa1)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
-        --kernel fa1 --sram "$(fig 1 M)" --traffic | all)"
+        --step fa1 --sram "$(fig 1 M)" --traffic | all)"
     same "05, question 1, standard, seed $seed" "$(key 1 standard)" "$("$build/05_flash_tiled_cpu" --n-q "$(fig 1 N)" --d "$(fig 1 d)" \
-        --kernel standard --br 1 --traffic | all)"
-    tiles=$("$build/05_flash_tiled_cpu" --n-q "$(fig 4 N)" --causal --kernel masks --br "$(fig 4 Br)" --bc "$(fig 4 Bc)" --traffic |
+        --step standard --br 1 --traffic | all)"
+    tiles=$("$build/05_flash_tiled_cpu" --n-q "$(fig 4 N)" --causal --step masks --br "$(fig 4 Br)" --bc "$(fig 4 Bc)" --traffic |
         sed -n 's/^ *\([0-9 ]*\) tiles full, \([0-9 ]*\) partial, \([0-9 ]*\) skipped.*/\1,\2,\3/p' | tr -d ' ')
     same "05, question 4, seed $seed" "$(key 4 whole),$(key 4 partial),$(key 4 skipped)" "$tiles"
     if [ $seed -lt 2 ]; then
         sh $here/starter/numbers.sh 06_flash_tiled_cuda/exercise/numbers $seed >"$work/numbers"
-        same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --kernel fa2 | all)"
+        same "06, question 5, seed $seed" "$(key 5 fa2)" "$("$build/06_flash_tiled_cuda" --n-q "$(fig 5 N)" --d "$(fig 5 d)" --step fa2 | all)"
         sh $here/starter/numbers.sh 07_backward/exercise/numbers $seed >"$work/numbers"
         for step in standard fa1 fa2; do
             same "07, question 3, $step, seed $seed" "$(key 3 $step)" "$("$build/07_backward" --n-q "$(fig 3 N)" --d "$(fig 3 d)" \
-                --kernel $step --sram "$(fig 3 M)" | all)"
+                --step $step --sram "$(fig 3 M)" | all)"
         done
     fi
 done

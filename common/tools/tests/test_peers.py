@@ -90,7 +90,7 @@ class Results(InAFolder):
         self.prints(["05/standard", "07/complete", "0.1 MB", "0.5 MB", "machine: A Machine", 'command: SIZES="128 512" make results, '],
                     "resident", "build", "r.csv", SIZES="128 512")
         asked = Path("asked").read_text()
-        self.assertEqual((asked.count("\n"), asked.count("07_backward --quiet --kernel fa2 ")), (12, 2))
+        self.assertEqual((asked.count("\n"), asked.count("07_backward --quiet --step fa2 ")), (12, 2))
         self.program("build/peers/resident", "exit 1")
         self.refuses("05/standard with N = 128 did not end well", "resident", "build", "r.csv", status=1)
         self.refuses("found '128 x'", "resident", "build", "r.csv", SIZES="128 x")
