@@ -133,10 +133,11 @@ def side_by_side(programs):
     drawn, cell, top = [text(150, 26, "one query: each addition waits", 15), text(530, 26, "eight queries: one instruction for all sums", 15)], 42, 44
     for k in range(4):
         y = top + 50 * k
-        drawn += [box(60, y, cell, 32, BLUE), text(60 + cell / 2, y + 21, f"q{k} k{k}", 13), arrow(106, y + 16, 148, y + 16, GREY),
+        drawn += [box(36, y, 68, 32, BLUE), text(70, y + 21, f"K[{k}] Q[{k}]", 12), arrow(108, y + 16, 148, y + 16, GREY),
                   box(152, y, 66, 32, ORANGE), text(185, y + 21, "sum", 13)]
         drawn += [box(340 + (cell + 4) * i, y, cell, 32, BLUE) for i in range(8)]
-        drawn += [text(340 + (cell + 4) * i + cell / 2, y + 21, f"q{k} k{k}", 12) for i in range(8)]
+        drawn += [text(334, y + 21, f"K[{k}] ×", 12, "end")]
+        drawn += [text(340 + (cell + 4) * i + cell / 2, y + 21, f"Q{i}[{k}]", 12) for i in range(8)]
         if k < 3:
             drawn.append(arrow(185, y + 34, 185, y + 49, ORANGE))
             drawn += [arrow(340 + (cell + 4) * i + cell / 2, y + 34, 340 + (cell + 4) * i + cell / 2, y + 49, ORANGE) for i in range(8)]
