@@ -1,6 +1,6 @@
 /*
- * 16-bit floating point: __half (5 bits of exponent, 10 of fraction) and __nv_bfloat16 (8 and 7,
- * the upper half of a float), and pairs of them. A number is kept in 16 bits and computed with as a float.
+ * 16-bit floating point: __half (5 exponent bits, 10 of fraction), __nv_bfloat16 (8 and 7, the
+ * upper half of a float), and vectors of two. Stored in 16 bits, computed as float.
  */
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H
@@ -19,7 +19,7 @@ struct __nv_bfloat16 {
 
     __nv_bfloat16() = default;
 
-    /* To the nearest, ties to even: half a unit less a bit is added, and one more if odd. */
+    /* Round to nearest, ties to even: add half a unit minus one bit, plus the lowest kept bit. */
     __nv_bfloat16(float x)
     {
         const uint32_t u = __float_as_uint(x);
@@ -44,7 +44,7 @@ struct __half {
         if (a > 0x7f800000)
             h = 0x7fff;  // NaN
         else if (a >= 0x477ff000)
-            h = sign | 0x7c00;    // 65520 and more are rounded to infinity
+            h = sign | 0x7c00;    // 65520 and more round to infinity
         else if (a < 0x38800000)  // below 2^-14: adding 1/2 lets the float's own rounding do it
             h = sign | (__float_as_uint(__uint_as_float(a) + 0.5f) - 0x3f000000);
         else

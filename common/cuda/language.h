@@ -1,9 +1,7 @@
 /*
- * CUDA's keywords and built-in variables, for a C++ compiler.
- *
- * A kernel is an ordinary function here, and threadIdx is read from the thread that runs: `self`.
- * What is left of the language, launches and shared memory, is rewritten by to_cpp.sed before the
- * compiler sees it.
+ * CUDA's keywords and built-in variables for a C++ compiler. A kernel is an ordinary function;
+ * threadIdx is read from the running thread, `self`. to_cpp.sed rewrites launches and shared
+ * memory.
  */
 #ifndef COMMON_CUDA_LANGUAGE_H
 #define COMMON_CUDA_LANGUAGE_H
@@ -15,8 +13,8 @@
 #include <cstdio>
 
 /*
- * A program holds each kernel twice, once instrumented (watch.h). The linker takes functions of the same
- * name for the same function, so each build has a namespace of its own.
+ * A program links each kernel twice, once instrumented (watch.h). The linker merges functions of
+ * the same name, so each build needs its own namespace.
  */
 #ifdef CUDA_INSTRUMENTED
 #define CUDA_BUILD cuda_instrumented
@@ -39,7 +37,7 @@
 #define gridDim (cpu::self->grid_size)
 enum { warpSize = 32 };
 
-/* The place of a call, as default arguments: they name the caller's file and line. */
+/* The caller's file and line, as default arguments. */
 #define CUDA_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 static inline void __syncthreads(CUDA_SITE)
@@ -47,7 +45,7 @@ static inline void __syncthreads(CUDA_SITE)
     cpu::barrier("__syncthreads()", { file, line }, false);
 }
 
-/* Barriers that also tell how many threads, whether all, and whether any came with a true value. */
+/* These also return how many threads, whether all, or whether any passed a true value. */
 static inline int __syncthreads_count(int value, CUDA_SITE)
 {
     return cpu::barrier("__syncthreads_count()", { file, line }, value != 0);
@@ -64,7 +62,7 @@ static inline int __syncthreads_or(int value, CUDA_SITE)
     return cpu::barrier("__syncthreads_or()", { file, line }, value != 0) > 0;
 }
 
-/* Threads of a block take turns, and a switch between them orders everything. */
+/* A switch between a block's threads is already a full fence. */
 static inline void __threadfence_block()
 {
 }

@@ -1,6 +1,4 @@
-/*
- * The last error, and what every call of the runtime does about it.
- */
+/* The runtime's last error. */
 #ifndef COMMON_CUDA_ERRORS_H
 #define COMMON_CUDA_ERRORS_H
 
@@ -11,13 +9,13 @@ namespace cpu
 
 struct launch;
 
-/* Makes `error`, if it is one, the last error, and returns it. */
+/* Records `error` as the last error unless it is cudaSuccess; returns it. */
 cudaError_t result(cudaError_t error);
 
-/* A launch was refused, and why; it stays the last error until somebody asks. */
+/* Records that a launch was refused, and why, until the program reads the error. */
 void launch_failed(cudaError_t error, const struct launch *l, const char *why);
 
-/* Ends the program if a kernel calls what only the host may call. */
+/* Ends the program if a kernel calls a host function. */
 void only_on_the_host(const char *name);
 
 }  // namespace cpu

@@ -1,8 +1,7 @@
 /*
- * A fiber: a stack of its own and a place to go on, so that a function can stop in the middle, let
- * others run, and continue. One OS thread runs many fibers, one at a time, and none is interrupted.
- *
- * CUDA's threads are fibers here. One that comes to a barrier stops there, and the next runs.
+ * A fiber: a stack and a place to continue, so that a function can stop in the middle and continue
+ * later. One OS thread runs many fibers, one at a time, without preemption. CUDA's threads are
+ * fibers here.
  */
 #ifndef COMMON_CUDA_FIBER_H
 #define COMMON_CUDA_FIBER_H
@@ -15,23 +14,26 @@ namespace cpu
 struct fiber {
     char *stack;       // its lowest byte; NULL: the OS thread's own stack
     size_t bytes;      // of the stack
-    void *at;          // the stack pointer (or the ucontext_t) to go on with
+    void *at;          // the stack pointer (or the ucontext_t) to continue with
     void *fake_stack;  // the address sanitizer's
 };
 
-/* Makes `f`, whose stack is set, call `run` when it is switched to; `run` must never return. */
+/*
+ * Prepares `f`, whose stack is set, to call `run` at the first switch; `run` must never return.
+ * `stagger`: bytes left free at the top of the stack.
+ */
 void fiber_start(fiber *f, void (*run)(), size_t stagger);
 
-/* The first thing that `run` does. `first` is the fiber that the switch came from. */
+/* `run` must call this first. `first` is the fiber that the switch came from. */
 void fiber_entered(fiber *first);
 
-/* Stops `from`, which runs, and goes on with `to`. `for_good`: `from` never goes on again. */
+/* Suspends the running fiber `from` and continues `to`. `for_good`: `from` never continues. */
 void fiber_switch(fiber *from, fiber *to, bool for_good);
 
 /* Frees what `f` holds besides its stack. */
 void fiber_end(fiber *f);
 
-/* Room for `count` stacks, each above pages that nobody may touch, so that it cannot overflow. */
+/* Memory for `count` stacks, each above guard pages, so that an overflow faults. */
 struct stacks {
     char *room;
     size_t each, bytes;
@@ -40,7 +42,7 @@ stacks stacks_make(size_t count);
 void stacks_free(stacks s);
 char *stack_of(stacks s, size_t number, size_t *bytes);
 
-/* Which stack has overflowed where an access to `p` was refused: its number, or -1. */
+/* The number of the stack whose guard contains `p`, or -1. */
 long stack_overflowed(stacks s, const void *p);
 
 }  // namespace cpu

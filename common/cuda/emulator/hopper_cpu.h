@@ -1,6 +1,4 @@
-/*
- * hopper.h for a CPU (units.h, warpgroup.h).
- */
+/* hopper.h for a CPU (units.h, warpgroup.h). */
 #ifndef COMMON_CUDA_HOPPER_CPU_H
 #define COMMON_CUDA_HOPPER_CPU_H
 
@@ -11,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/* What the driver makes of the same arguments is opaque; this is what it must hold. */
+/* The driver's tensor map is opaque; this is what it must contain. */
 struct tensor_map {
     const char *array;
     unsigned rank, element;  // bytes
@@ -23,7 +21,11 @@ struct tensor_map {
 namespace cpu
 {
 
-enum { BOX_ROW = 128, SWIZZLED = 1024 };  // bytes of a row of a box, and of eight of them
+enum {
+    BOX_ROW = 128,
+    SWIZZLED = 1024
+};  // bytes of a box's row, and of the eight rows of a
+    // swizzle period
 
 void phase_init(void *bar, unsigned count, site at);
 void phase_arrive(void *bar, unsigned bytes, const char *name, site at);
@@ -48,7 +50,7 @@ template <class T> constexpr element element_for(void)
     return std::is_same_v<T, __half> ? HALF : BFLOAT16;
 }
 
-/* A product as one thread issues it; a is NULL where the matrix lies in shared memory. */
+/* A product as one thread issues it; a is NULL if the matrix is in shared memory. */
 struct product_call {
     element type;
     unsigned count;  // floats of d

@@ -1,5 +1,5 @@
 /*
- * Launching a kernel: kernel<<<grid, block, shared, stream>>>(…), which to_cpp.sed writes as
+ * Launching a kernel: to_cpp.sed turns kernel<<<grid, block, shared, stream>>>(…) into
  * cpu::configure(grid, block, shared, stream).kernel("kernel", kernel)(…).
  */
 #ifndef COMMON_CUDA_LAUNCH_H
@@ -16,9 +16,9 @@
 namespace cpu
 {
 
-/* Where the variables in shared memory lie, the same in every block of a launch. */
+/* Where a launch's shared variables lie, the same in every block. */
 struct shared_packing {
-    size_t count, bytes;      // of variables; as a compiler for a GPU would pack them
+    size_t count, bytes;      // variables; their bytes as a GPU's compiler packs them
     std::atomic<size_t> end;  // of the last, with its gap
     shared_variable variables[SHARED_VARIABLES];
 };
@@ -30,7 +30,7 @@ struct launch {
     site at;
     const char *name;            // of the kernel
     const void *kernel;          // its address
-    void (*call)(const void *);  // calls it …
+    void (*call)(const void *);  // calls the kernel …
     const void *arguments;       // … with these
     size_t argument_bytes;
     bool instrumented;
@@ -39,19 +39,19 @@ struct launch {
     shared_packing *packed;
 };
 
-/* Runs all blocks of the grid, to their end. What is wrong with the launch is the last error. */
+/* Runs all blocks of the grid to their end. A refused launch sets the last error. */
 void run(launch *l);
 
 /*
- * Ends the program if a block has more threads than __launch_bounds__ said; what else they say is advice.
- * to_cpp.sed writes the call.
+ * Ends the program if a block has more threads than __launch_bounds__ declares; its other arguments
+ * are only hints. to_cpp.sed inserts the call.
  */
 void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
 
-/* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */
+/* Ends the program unless `p`, parameter `number` of the kernel, points to device memory. */
 void check_parameter(const void *p, unsigned number, const launch *l);
 
-// What follows stands twice in a program, for kernels that are instrumented and for those that are not.
+// Compiled twice per program, with and without instrumentation.
 inline namespace CUDA_BUILD
 {
 
@@ -72,7 +72,7 @@ template <class... P> struct call {
     static void run(const void *one)
     {
         const call *c = static_cast<const call *>(one);
-        std::apply(c->kernel, c->parameters);  // every thread has its own copy of them
+        std::apply(c->kernel, c->parameters);  // copies them for each thread
     }
 };
 
@@ -80,7 +80,7 @@ template <class... P> struct launcher {
     launch l;
     void (*kernel)(P...);
 
-    /* The parameters have the kernel's own types, so that arguments convert as in any call. */
+    /* The parameters have the kernel's own types, so arguments convert as in any call. */
     void operator()(P... parameters)
     {
         static_assert(!(std::is_reference_v<P> || ...), "a kernel takes no references");

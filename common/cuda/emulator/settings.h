@@ -1,6 +1,4 @@
-/*
- * What the program has asked of the emulator (cpu.h), for the emulator's own files.
- */
+/* The settings of cpu.h, for the emulator's own files. */
 #ifndef COMMON_CUDA_SETTINGS_H
 #define COMMON_CUDA_SETTINGS_H
 
@@ -15,11 +13,11 @@ namespace cpu
 struct cuda_settings {
     enum cuda_schedule schedule;
     uint64_t seed;
-    bool all_schedules;  // run every launch under all of them, and compare
-    size_t threads;      // OS threads; 0: as many as there are cores
-    unsigned watch;      // what is done with instrumented accesses: enum cuda_watch
+    bool all_schedules;  // run every launch under all schedules and compare
+    size_t threads;      // OS threads; 0: one per core
+    unsigned watch;      // enum cuda_watch
     unsigned patience;   // seconds that a thread may run
-    size_t shared;       // bytes of shared memory that a block may ask for
+    size_t shared;       // bytes that a block may request
     int devices;         // how many there seem to be
 };
 extern cuda_settings settings;

@@ -1,6 +1,4 @@
-/*
- * A place in the source.
- */
+/* A place in the source. */
 #ifndef COMMON_CUDA_SITE_H
 #define COMMON_CUDA_SITE_H
 
@@ -15,7 +13,7 @@ struct site {
     int line;
 };
 
-/* Texts are equal; mostly they are the same one. */
+/* Compares pointers first: usually they are the same. */
 static inline bool same_text(const char *a, const char *b)
 {
     return a == b || strcmp(a, b) == 0;
@@ -27,18 +25,20 @@ static inline bool same_site(site a, site b)
 }
 
 /*
- * The place of an instruction, of the kernel's source and not of this folder's where one has been
- * inlined into the other; line 0 if it cannot be found. Slow the first time, known afterwards.
+ * The line of an instruction in the kernel's source, also if emulator functions were inlined there;
+ * line 0 if unknown. The first call per instruction is slow; results are cached.
  */
 site site_of(const void *instruction);
 
 /*
- * Looks up instructions that site_of will be asked for: hundreds together take as long as one. False if no process can be
- * started for that: then site_of finds nothing.
+ * Looks up many instructions for site_of at once: hundreds take as long as one. False if no process
+ * could be started; site_of then finds nothing.
  */
 bool sites_look_up(const std::vector<const void *> &instructions);
 
-/* For functions that access memory for a kernel: inlined, so that the place is where they are called. */
+/*
+ * For functions that access memory for a kernel: inlined, so that site_of finds the caller's line.
+ */
 #define CUDA_IN_LINE inline __attribute__((always_inline))
 
 }  // namespace cpu

@@ -13,7 +13,7 @@
 namespace cpu
 {
 
-enum { LOOKS = 10000 };  // in a second
+enum { LOOKS = 10000 };  // per second
 
 static void check(const unsigned *turn, const char *name, site at)
 {
@@ -25,8 +25,8 @@ static void check(const unsigned *turn, const char *name, site at)
 }
 
 /*
- * Other blocks run on other OS threads: this one sleeps, and its block with it. Where there is only one nobody can give the
- * turn any more.
+ * Sleeps, because other blocks run on other OS threads. With one OS thread no block could pass the
+ * turn, so that is an error.
  */
 void turn_await(const unsigned *turn, unsigned number, site at)
 {
@@ -49,7 +49,7 @@ void turn_await(const unsigned *turn, unsigned number, site at)
                 "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
                 "    (does a block wait for one that begins after it?)",
                 number, now);
-        own->turns++;  // it does not run in a loop (watchdog.h)
+        own->turns++;  // this is no busy loop (watchdog.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));
     }
 }

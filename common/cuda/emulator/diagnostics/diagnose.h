@@ -1,6 +1,6 @@
 /*
- * Saying what is wrong with a kernel: what, in which kernel, block and thread, where in the source.
- * Then the program ends with status 1, because what it would go on with is not right.
+ * Reports an error in a kernel: what, in which kernel, block and thread, and at which line. Then
+ * ends the program with status 1, because its results would be wrong.
  */
 #ifndef COMMON_CUDA_DIAGNOSE_H
 #define COMMON_CUDA_DIAGNOSE_H
@@ -13,26 +13,29 @@
 namespace cpu
 {
 
-/* Names the running kernel, block and thread if there are any; a place if it is known. */
+/* Prints the running kernel, block and thread, if any, and the place if it is known. */
 [[noreturn]] void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void refuse_at(site at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says of all threads of the running block where they are. */
+/* Also prints where all threads of the running block are. */
 [[noreturn]] void refuse_block(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* No thread of the block can run: says why. */
+/* Reports why no thread of the block can run. */
 [[noreturn]] void refuse_stuck();
 
 /*
- * The machine does not give what the emulator needs, and no kernel is wrong: one line under the program's name, and then
- * the program ends with status 2.
+ * The machine lacks a resource and no kernel is wrong: prints one line and ends the program with
+ * status 2.
  */
 [[noreturn]] void machine_lacks(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "byte 12 of __shared__ tile", "byte 64 of K (400 bytes)": what lies at `p`; returns `text`. */
+/*
+ * Describes the memory at `p`: "byte 12 of __shared__ tile", "byte 64 of K (400 bytes)". Returns
+ * `text`.
+ */
 const char *name_of(const void *p, char *text, size_t size);
 
-/* A stack for the handler of faults, as long as it lives: the running stack may be the reason. */
+/* A stack for the fault handler during its lifetime: the running stack may have overflowed. */
 class fault_stack
 {
   public:
@@ -46,10 +49,10 @@ class fault_stack
     stack_t before;
 };
 
-/* The instruction that a signal came at; NULL where we do not know how the system tells. */
+/* The instruction that raised a signal; NULL on systems where we cannot find it. */
 const void *instruction_of(void *context);
 
-/* From now on, accesses that the machine refuses are explained. */
+/* Installs handlers that explain invalid accesses. */
 void explain_faults();
 
 }  // namespace cpu

@@ -14,25 +14,26 @@
 namespace cpu
 {
 
-/* Somebody's access, and when: in which block, after how many barriers, by its own clock. */
+/* An access and its time: block, number of barriers, the thread's clock. */
 struct record {
-    uint32_t block;  // counted over all launches, from 1; 0: no access
+    uint32_t block;  // counted over all launches from 1; 0: no access
     uint32_t barriers, clock;
     uint16_t thread;
-    uint8_t bytes;  // which of the two
+    uint8_t bytes;  // mask of the cell's two bytes
     bool atomic;
     const void *instruction;
 };
 
 enum { GRAIN = 2, READERS = 2 };
 
-/* Two bytes of memory: their last plain write, their last atomic one, and two who have read them since. */
+/* Two bytes of memory: the last plain write, the last atomic one, and two reads since. */
 struct cell {
     record writes[2], reads[READERS];
 };
 
 static uint32_t blocks, first_of_launch, barriers;
-static std::vector<uint32_t> known;  // known[a * threads + b]: what a knows of b's clock
+static std::vector<uint32_t> known;  // known[a * threads + b]: the last clock of b that a has
+                                     // synchronised with
 static cell shared_cells[SHARED_OFFSETS / GRAIN];
 
 static uint32_t *clock_of(unsigned a, unsigned b)
@@ -42,7 +43,7 @@ static uint32_t *clock_of(unsigned a, unsigned b)
 
 void race_launch()
 {
-    first_of_launch = blocks + 1;  // whatever happened in earlier launches is over
+    first_of_launch = blocks + 1;  // orders all accesses of earlier launches
 }
 
 void race_block()
@@ -110,13 +111,13 @@ void race_acquire(const race_clock *from)
         *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);
 }
 
-/* Does nothing order that access before what the running thread does now? */
+/* Is that access unordered with the running thread's next one? */
 static bool unordered(const record *before)
 {
     if (before->block < first_of_launch || before->block == 0)
         return false;
     if (before->block != blocks)
-        return true;  // only of global memory: shared memory of other blocks is forgotten
+        return true;  // global memory: records of other blocks' shared memory are cleared
     return before->thread != self->number && before->barriers == barriers &&
            *clock_of(self->number, before->thread) < before->clock;
 }
@@ -136,7 +137,7 @@ static bool unordered(const record *before)
               wrote ? "has written" : "has read", there.file, there.line);
 }
 
-/* Was it in another block or warp, so that no __syncwarp orders it before what `me`'s warp does? */
+/* Is it from another block or warp, so that no __syncwarp orders it before `me`'s warp? */
 static bool is_foreign(const record *before, const record *me)
 {
     if (before->block < first_of_launch || before->block == 0)
@@ -146,8 +147,8 @@ static bool is_foreign(const record *before, const record *me)
 }
 
 /*
- * Two readers are remembered: the running thread, and another, a foreign one if there is any. They are
- * enough: whoever writes without a barrier, one of the two is foreign to him, or both are of his warp.
+ * Two readers suffice: the running thread and another, preferably a foreign one. For any later
+ * unordered writer, one of the two is foreign, or both are of its warp.
  */
 static void remember_reader(cell *c, const record *me)
 {

@@ -1,6 +1,6 @@
 /*
- * What the address sanitizer has to be told: of switches from stack to stack, and of memory that is
- * there but must not be touched. In other builds these do nothing.
+ * Reports switches of stacks and inaccessible memory to the address sanitizer. No-ops in other
+ * builds.
  */
 #ifndef COMMON_CUDA_SANITIZER_H
 #define COMMON_CUDA_SANITIZER_H

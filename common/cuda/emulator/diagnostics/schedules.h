@@ -1,6 +1,4 @@
-/*
- * Running a kernel in several orders, to see whether its result depends on them.
- */
+/* Runs a kernel in several orders, to test whether its result depends on them. */
 #ifndef COMMON_CUDA_SCHEDULES_H
 #define COMMON_CUDA_SCHEDULES_H
 
@@ -9,10 +7,10 @@ namespace cpu
 
 struct launch;
 
-/* Runs the grid, in the order that the emulator has been told (launch.cpp). */
+/* Runs the grid in the order of the settings (launch.cpp). */
 void run_grid(launch *l);
 
-/* Runs it in all orders, from the same memory; ends the program if their results differ. */
+/* Runs it in all orders from the same memory; ends the program if the results differ. */
 void run_all_schedules(launch *l);
 
 }  // namespace cpu

@@ -1,10 +1,10 @@
 /*
- * A clock for the log of a block: what each unit would do when, if only its own rate and the waits held it up.
+ * Replays a block's log with a clock: when each unit would work, limited only by its own rate and
+ * the waits.
  *
- * Each unit works at the rate that is published for one multiprocessor of an H100 SXM5, and on nothing twice. What
- * several warpgroups ask of one unit it does in turn, a piece of each. Everything else takes no time: other instructions, and the
- * way of a message from one unit to another. So this is no measurement and no simulation of a GPU; it says what the kernel's
- * waits allow, and what they forbid.
+ * Each unit has the published rate of one multiprocessor of an H100 SXM5 and serves several
+ * warpgroups in turn. Everything else takes no time: other instructions, and latencies between
+ * units. So this neither measures nor simulates a GPU; it shows what the kernel's waits allow.
  */
 #ifndef COMMON_CUDA_TIMELINE_CLOCK_H
 #define COMMON_CUDA_TIMELINE_CLOCK_H
@@ -14,7 +14,7 @@
 namespace cpu
 {
 
-/* Puts the log's jobs on the clock, after those of the launches before. */
+/* Appends the log's jobs to the timeline, after earlier launches. */
 void timeline_replay(const timeline_log *log);
 
 }  // namespace cpu

@@ -1,6 +1,6 @@
 /*
- * Nobody interrupts a fiber, so a thread that waits in a loop for what another does would wait for ever,
- * and the program would say nothing. While kernels run a clock looks at them now and then.
+ * Finds threads that busy-wait for another thread. Fibers are not preempted, so such a loop would
+ * never end.
  */
 #ifndef COMMON_CUDA_WATCHDOG_H
 #define COMMON_CUDA_WATCHDOG_H
@@ -8,7 +8,7 @@
 namespace cpu
 {
 
-/* Starts the clock; and stops it, so that host code is not disturbed. */
+/* Start and stop the timer; host code runs without it. */
 void watchdog_begin();
 void watchdog_end();
 
