@@ -1,4 +1,4 @@
-"""What the tests of flash.py share: problems, options, the verdict, and calls of the programs."""
+"""Shared by the tests of flash.py: problems, options, the verdict, and calls of the programs."""
 from __future__ import annotations
 
 import os
@@ -54,7 +54,7 @@ def filled(options: dict, Q, K) -> dict:
 
 
 def can(step: str, Q, K, V, options) -> bool:
-    """Does the step support these options? It is tried on one query and one key."""
+    """Does the step support these options? Tries one query and one key."""
     first = [x[..., :1, :] for x in (Q, K, V)]
     try:
         flash.forward(*first, step=step, **filled(options, *first[:2]))
@@ -65,7 +65,7 @@ def can(step: str, Q, K, V, options) -> bool:
 
 class Case(unittest.TestCase):
     def right(self, what, Q, K, V, options, **results):
-        """By the verdict, which has the options from flash.py: so it judges the results by NumPy, too."""
+        """Checks results, and NumPy's, by the verdict; its options come from flash.py."""
         for name, x in flash.explained(Q, K, V, **results, **options).items():
             self.assertLessEqual(x, 1, f"{what}, {list(options)}: {name}, in units of what rounding explains")
 

@@ -1,8 +1,7 @@
 #!/bin/sh
-# check.sh [PACKAGE] - runs check.py with PyTorch, or onnx_check.py with onnx; fetches the package, and says so where it is not to be had.
+# check.sh [PACKAGE] - runs check.py with PyTorch, or onnx_check.py with onnx; fetches the package, and prints what it skips.
 #
-# PYTHON is an interpreter that has the package and numpy already: then nothing is fetched. MAKE_LIBRARY, if it is given,
-# makes the library.
+# PYTHON: an interpreter with the package and numpy; then nothing is fetched. MAKE_LIBRARY: a command that builds the library.
 export PYTHONDONTWRITEBYTECODE=1
 package=${1:-torch}
 case $package in onnx) name=onnx-check check=onnx_check.py ;; *) name=python-check check=check.py ;; esac

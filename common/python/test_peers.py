@@ -1,5 +1,5 @@
-"""What the tables of a GPU call PyTorch's error is what programs call theirs: common/peers/checked.py. And what a
-library's side of the conversation with the referee is: common/peers/peer.py."""
+"""PyTorch's errors in tables are computed as the programs' own (common/peers/checked.py); a library follows the referee's protocol
+(common/peers/peer.py)."""
 from __future__ import annotations
 
 import csv
@@ -20,7 +20,7 @@ BUILD = os.environ.get("BUILD", "build")
 
 
 def run(program, heads, n, outputs, *options):
-    """What the program wrote, and the error that it found, with three digits."""
+    """The program's outputs and its error, with three digits."""
     with tempfile.TemporaryDirectory() as work:
         words = [word for name in outputs for word in (f"--{name}", f"{work}/{name}.npy")]
         subprocess.run([f"{BUILD}/{program}", "--quiet", "--heads", str(heads), "--n-q", str(n), "--d", "64", *options, *words,
@@ -31,7 +31,7 @@ def run(program, heads, n, outputs, *options):
 
 
 class Plain:
-    """A library that needs no package, and keeps what it is asked for."""
+    """A library without packages; records its calls."""
     name = "plain 1"
 
     def prepare(self, *asked):

@@ -14,7 +14,7 @@ namespace cpu
 
 enum { NAN_BYTE = 0xff, CHUNK = 16 };
 
-// // ---- tensor maps
+// ---- tensor maps
 // ---------------------------------------------------------------------------------
 
 cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsigned rank,
@@ -49,7 +49,7 @@ cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsig
     return cudaSuccess;
 }
 
-// // ---- issuing
+// ---- issuing
 // -------------------------------------------------------------------------------------
 
 box_row box_row_of(const tensor_map *m, const int *from, size_t row)

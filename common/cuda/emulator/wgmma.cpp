@@ -253,7 +253,7 @@ bool products_land()
     return false;
 }
 
-// // ---- errors
+// ---- errors
 // --------------------------------------------------------------------------------------
 
 void products_leave()

@@ -1,8 +1,7 @@
 /*
- * The functions of tensor.h and hopper.h on a GPU: PTX, held against the same tables as its meaning for a CPU. Where a kernel
- * goes wrong on a GPU alone, this says whether an instruction does.
- *
- * `make test-cuda` builds it, as build/cuda/tests/instructions, and runs it before the kernels.
+ * The functions of tensor.h and hopper.h on a GPU, against the same tables as on the CPU. If a
+ * kernel fails only on a GPU, this test finds a wrong instruction. `make test-cuda` runs it before
+ * the kernels, as build/cuda/tests/instructions.
  */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/tensors.h"
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Criterion skips no test that has an exit code of its own, as all have here. */
+/* Criterion cannot skip tests with exit codes of their own, so we return. */
 static bool is_at_least(int capability)
 {
     const int is = capability_gpu();
@@ -43,7 +42,7 @@ TEST(gpu, copies_bring_what_is_given_and_zeros)
         assert_copies(async_copies_gpu);
 }
 
-/* ex2.approx is off by 2 ulp at most. */
+/* ex2.approx is off by at most 2 ulp. */
 TEST(gpu, powers_are_near_and_packed_numbers_the_nearest)
 {
     if (is_at_least(80))

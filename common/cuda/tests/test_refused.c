@@ -1,13 +1,11 @@
-/*
- * What the emulator does not support does not compile, and the compiler names it.
- */
+/* Unsupported functions do not compile, and the compiler names them. */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Compiles a kernel with this statement; what the compiler says. */
+/* Returns the compiler's output. */
 static struct command compile(const char *before, const char *statement)
 {
     char source[600], words[1000];

@@ -1,6 +1,4 @@
-/*
- * The part of the runtime that there is does what CUDA's does.
- */
+/* The emulated runtime behaves as CUDA's. */
 #include "common/cuda/cpu.h"
 
 #include "common/tests/test.h"

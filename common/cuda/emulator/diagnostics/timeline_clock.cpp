@@ -229,7 +229,7 @@ double replay::run()
     return now;
 }
 
-// // ---- results
+// ---- results
 // -------------------------------------------------------------------------------------
 
 static std::vector<cuda_work> found;

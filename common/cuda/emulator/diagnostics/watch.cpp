@@ -54,7 +54,7 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
               behind ? "past the end" : "before the beginning", what, name, bytes);
 }
 
-// // ---- kinds of memory
+// ---- kinds of memory
 // ----------------------------------------------------------------------------
 
 /* Is it shared memory? Sets `offset`. */
@@ -134,7 +134,7 @@ static void check_other(const memory_access *a)
     allowed = page;
 }
 
-// // ---- checks and records
+// ---- checks and records
 // -------------------------------------------------------------------------
 
 static void check_written(const memory_access *a)

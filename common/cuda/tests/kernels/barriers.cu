@@ -1,4 +1,4 @@
-/* Mistakes with barriers and with the functions of a warp. */
+/* Mistakes with barriers and warp functions. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 #include "common/cuda/turns.h"
 

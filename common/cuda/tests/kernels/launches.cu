@@ -1,4 +1,4 @@
-/* Mistakes of the host: launches, copies, and what is left behind. */
+/* Mistakes of the host: launches, copies, leaks. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void fill(float *out)

@@ -175,7 +175,7 @@ __global__ void named_barrier_zero(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
-/* Who only arrives does not know what the others have written. */
+/* barrier_arrive does not acquire the others' writes. */
 __global__ void arrives_and_reads(float *out)
 {
     __shared__ float x[64];

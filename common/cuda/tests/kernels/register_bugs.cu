@@ -1,4 +1,4 @@
-/* Mistakes with the number of registers that a warpgroup asks for. */
+/* Mistakes with setmaxnreg. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_registers_than_there_are(float *out)
@@ -7,7 +7,10 @@ __global__ void more_registers_than_there_are(float *out)
     out[threadIdx.x / 8] = 1.0f;
 }
 
-/* 128 threads with 32 and 256 with 240 would have 65536, all of a multiprocessor's; the launch gave 384 times 168. */
+/*
+ * 128 threads with 32 and 256 with 240 would have 65536, the whole multiprocessor; the launch gave
+ * 384 times 168.
+ */
 __global__ void more_registers_than_were_given(float *out)
 {
     if (threadIdx.x < 128)

@@ -1,4 +1,4 @@
-/* What the host does wrong. */
+/* Mistakes of the host. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_launches[] = {

@@ -1,4 +1,4 @@
-/* Memory that a kernel may not touch, and memory in which there is nothing yet. */
+/* Forbidden and uninitialised memory. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_memory[] = {
