@@ -1,5 +1,5 @@
 /*
- * Error checks: a failed CUDA call ends the program with status 2 and one line: place, call, error,
+ * Error checks: a failed call ends the program with status 2 and one line: place, call, error,
  * hint.
  *
  *     CHECK_CUDA(cudaMalloc(&Q, bytes));
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A hint against frequent causes, or "". */
 static inline const char *cuda_hint(cudaError_t error)
 {
     switch (error) {
@@ -50,7 +49,6 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
 
 #define CHECK_CUDA(call) cuda_check(call, #call, __FILE__, __LINE__)
 
-/* After a launch: was it accepted, and did the kernel finish? */
 #define CHECK_LAUNCH(kernel)                                                           \
     do {                                                                               \
         cuda_check(cudaGetLastError(), "the launch of " kernel, __FILE__, __LINE__);   \
@@ -58,8 +56,8 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
     } while (0)
 
 /*
- * Aborts because a launcher was called for a problem that it has no kernel for. The program must
- * refuse such problems earlier, so this is a bug in the program.
+ * Aborts: a launcher was called for a problem without a kernel, which the program must refuse
+ * earlier.
  *
  *     not_compiled(__func__, "d = %zu", p->d);
  */

@@ -1,4 +1,4 @@
-/* Settings and reports of the emulator, which runs CUDA kernels on a CPU. All are optional. */
+/* Optional settings and reports of the emulator, which runs CUDA kernels on a CPU. */
 #ifndef COMMON_CUDA_CPU_H
 #define COMMON_CUDA_CPU_H
 
@@ -11,17 +11,16 @@ extern "C" {
 #endif
 
 /*
- * The order in which threads of a block take turns: ascending, descending, drawn from `seed`, or
- * one warp as far ahead of the others as barriers allow. Blocks start in the same order; for
- * CUDA_AHEAD, ascending.
+ * The order of threads in a block: ascending, descending, drawn from `seed`, or one warp as far
+ * ahead as barriers allow. Blocks start in the same order; for CUDA_AHEAD, ascending.
  */
 enum cuda_schedule { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM, CUDA_AHEAD };
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed);
 
 /*
- * Runs every launch under all four schedules from the same memory. If the bits in device memory
- * differ, the program ends with a report. Arrays with float atomics are not compared: their
- * rounding may depend on the order.
+ * Runs every launch under all four schedules from the same memory, and ends the program if device
+ * memory differs. Arrays with float atomics are not compared: their rounding may depend on the
+ * order.
  */
 void cuda_cpu_all_schedules(bool all);
 
@@ -29,14 +28,14 @@ void cuda_cpu_all_schedules(bool all);
 void cuda_cpu_threads(size_t count);
 
 /*
- * CPU seconds that a thread may run between barriers, by default 20. Then the emulator reports a
- * busy wait: in a loop, a thread would wait forever for another one, which does not run meanwhile.
+ * CPU seconds that a thread may run between barriers, by default 20. Longer runs are reported as
+ * busy waits, which never end: threads are not preempted.
  */
 void cuda_cpu_patience(unsigned seconds);
 
 /*
- * Shared memory that a block may request, in bytes, at least 48 kB. The default is 227 kB as on
- * compute capability 9.0; 8.0 has 163 kB, and 8.6, 8.9 and 12.0 have 99 kB.
+ * Bytes of shared memory that a block may request, at least 48 kB. Default: 227 kB as on compute
+ * capability 9.0. 8.0 has 163 kB; 8.6, 8.9 and 12.0 have 99 kB.
  */
 void cuda_cpu_shared(size_t bytes);
 
@@ -47,17 +46,16 @@ void cuda_cpu_shared(size_t bytes);
 void cuda_cpu_devices(int count, int device);
 
 /*
- * Creates a stream; counts the launches, copies and fills issued to a stream. NULL is the default
- * stream.
+ * A new stream; the number of launches, copies and fills issued to one. NULL: the default stream.
  */
 struct CUstream_st *cuda_cpu_stream(void);
 size_t cuda_cpu_works(struct CUstream_st *stream);
 
 /*
- * What to do with the accesses of an instrumented kernel (launchers that end in _instrumented), one
- * or more: report data races; count global accesses of arrays named by cuda_name
- * (common/measure/traffic.h); sum accesses by source line; record a timeline of the first block's
- * units. Bounds, alignment and reads of uninitialised shared memory are always checked.
+ * Checks of instrumented kernels (launchers that end in _instrumented), one or more: data races;
+ * counts of global accesses to arrays named by cuda_name (common/measure/traffic.h); accesses per
+ * source line; a timeline of the first block's units. Bounds, alignment and reads of uninitialised
+ * shared memory are always checked.
  */
 enum cuda_watch {
     CUDA_WATCH_RACES = 1,
@@ -69,9 +67,9 @@ void cuda_cpu_watch(unsigned what);
 
 /*
  * The accesses of one source line to one kind of memory, since the profile was last read. Lanes of
- * a warp that execute the same instruction for the n-th time form one request. `cost` is what a GPU
- * pays: cycles in shared memory (each of 32 banks delivers one 4-byte word per cycle), 32-byte
- * sectors in global memory. `least` is the lowest cost for the same bytes.
+ * a warp that execute the same instruction for the n-th time form one request. `cost`: cycles in
+ * shared memory (32 banks deliver one 4-byte word per cycle), 32-byte sectors in global memory.
+ * `least`: the lowest cost for the same bytes.
  */
 struct cuda_line {
     const char *file;
@@ -81,35 +79,34 @@ struct cuda_line {
     size_t requests, cost, least;
 };
 
-/* The number of lines, and the lines sorted by file and number; valid until the next call. */
+/* Returns the number of lines; sorted by file and number, valid until the next call. */
 size_t cuda_cpu_profile(const struct cuda_line **lines);
 
-/* False if addr2line or atos did not start: then lines are unknown; the counts are right. */
+/* False if lines are unknown because addr2line or atos did not start. */
 bool cuda_cpu_profile_has_lines(void);
 
 /*
- * Work that a warp issued to a unit in the first block of a launch. `begin` and `end` are in
- * cycles, if each unit worked at its published rate and only waiting took time (timeline_clock.h).
+ * Work that a warp issued to a unit in the first block of a launch; `begin` and `end` are in cycles
+ * (timeline_clock.h).
  */
 struct cuda_work {
-    unsigned launch;   // counted from 1 since the timeline was last read
+    unsigned launch;   // counted from 1
     const char *unit;  // copies, sums, tensor cores, exponentials
     unsigned warp;     // that issued it, or the first of four
-    unsigned run;      // number of this run: consecutive work of one kind by one warp
+    unsigned run;      // consecutive work of one kind by one warp
     const char *what;  // the copied array; else product or exp
-    const char *file;  // where it was issued; "" and 0 for exponentials
+    const char *file;  // "" and 0 for exponentials
     int line;
     double begin, end;
-    double work, cycles;  // bytes, FLOP or exponentials; the unit's time for them alone
+    double work, cycles;  // bytes, FLOP or exponentials; their time at the unit's rate
 };
 
-/* The number of pieces, and the pieces sorted by time; valid until the next call. */
+/* Returns the number of pieces; sorted by time, valid until the next call. */
 size_t cuda_cpu_timeline(const struct cuda_work **works);
 
-/* Prints how busy each unit was in the last timeline; writes its pieces to `path` as CSV. */
+/* Prints the units' utilisation in the last timeline; writes its pieces to `path` as CSV. */
 void cuda_cpu_print_timeline(const char *kernel, const char *path);
 
-/* Prints the last profile as a table with source lines. */
 void cuda_cpu_print_profile(void);
 
 #ifdef __cplusplus

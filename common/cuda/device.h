@@ -19,7 +19,7 @@
 #include <math_constants.h>
 #define LAUNCHER(name) name##_gpu
 
-/* Names an array in the emulator's reports; does nothing on a GPU. */
+/* For the emulator's reports. */
 static inline void cuda_name(const void *array, const char *name, size_t element = 0)
 {
     (void)array, (void)name, (void)element;

@@ -1,7 +1,6 @@
 /*
- * CUDA's keywords and built-in variables for a C++ compiler. A kernel is an ordinary function;
- * threadIdx is read from the running thread, `self`. to_cpp.sed rewrites launches and shared
- * memory.
+ * CUDA's keywords and built-in variables for a C++ compiler: threadIdx is that of the running
+ * thread, `self`. to_cpp.sed rewrites launches and shared memory.
  */
 #ifndef COMMON_CUDA_LANGUAGE_H
 #define COMMON_CUDA_LANGUAGE_H
@@ -13,8 +12,8 @@
 #include <cstdio>
 
 /*
- * A program links each kernel twice, once instrumented (watch.h). The linker merges functions of
- * the same name, so each build needs its own namespace.
+ * A program links each kernel twice, once instrumented (watch.h); namespaces keep the linker from
+ * merging them.
  */
 #ifdef CUDA_INSTRUMENTED
 #define CUDA_BUILD cuda_instrumented
@@ -45,7 +44,7 @@ static inline void __syncthreads(CUDA_SITE)
     cpu::barrier("__syncthreads()", { file, line }, false);
 }
 
-/* These also return how many threads, whether all, or whether any passed a true value. */
+/* Return how many, whether all, or whether any values are true. */
 static inline int __syncthreads_count(int value, CUDA_SITE)
 {
     return cpu::barrier("__syncthreads_count()", { file, line }, value != 0);
@@ -62,7 +61,7 @@ static inline int __syncthreads_or(int value, CUDA_SITE)
     return cpu::barrier("__syncthreads_or()", { file, line }, value != 0) > 0;
 }
 
-/* A switch between a block's threads is already a full fence. */
+/* Threads of a block switch on one OS thread, which orders all. */
 static inline void __threadfence_block()
 {
 }

@@ -37,8 +37,8 @@ int barrier(const char *name, site at, bool vote)
         refuse_block("threads of one block wait at different barriers");
     b->votes += vote;
 
-    // Threads that have left never arrive. A GPU would not wait for them; but then the code after
-    // the barrier runs without them, which is nearly always a mistake, so here it is an error.
+    // Threads that have left never arrive. A GPU would not wait for them, but the code after the
+    // barrier would run without them: nearly always a mistake, so here an error.
     if (++b->arrived == own->threads.size())
         open(b);
     else

@@ -14,10 +14,10 @@ struct thread;
 struct barrier_state {
     size_t arrived;
     const thread *first;  // to arrive
-    int votes, outcome;   // true votes so far, and at the barrier passed last
+    int votes, outcome;   // true votes so far, and at the last barrier
 };
 
-/* Waits for all threads of the block; returns how many passed a true `vote`. */
+/* Returns how many threads of the block passed a true `vote`. */
 int barrier(const char *name, site at, bool vote);
 
 }  // namespace cpu

@@ -59,7 +59,7 @@ std::unique_ptr<block> block_take(size_t threads)
 
 void block_give(std::unique_ptr<block> b)
 {
-    b->outside.stack = nullptr;  // the next OS thread has another
+    b->outside.stack = nullptr;  // differs on the next OS thread
     const std::lock_guard<std::mutex> lock(idle_lock);
     idle.push_back(std::move(b));
 }
@@ -73,7 +73,6 @@ static void go_on(thread *from, thread *to, bool for_good)
     fiber_switch(&from->own, to ? &to->own : &own->outside, for_good);
 }
 
-/* The next runnable thread; if there is none, completes pending work of the units first. */
 static thread *next_or_land()
 {
     thread *next = next_thread(own);
@@ -91,7 +90,6 @@ void wait()
         go_on(me, next, false);
 }
 
-/* A fiber's function: runs the kernel once. */
 static void thread_main()
 {
     fiber_entered(&own->outside);

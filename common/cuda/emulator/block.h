@@ -1,8 +1,6 @@
 /*
- * A block and its threads, on one OS thread.
- *
- * Threads of a block take turns: one runs until it waits at a barrier or in a warp function, then
- * the next runnable one. After all have left, the OS thread takes another block of the grid.
+ * A block and its threads, on one OS thread. Threads take turns: one runs until it waits at a
+ * barrier or in a warp function, then the next runnable one.
  */
 #ifndef COMMON_CUDA_BLOCK_H
 #define COMMON_CUDA_BLOCK_H
@@ -38,19 +36,19 @@ enum thread_state {
 };
 
 struct thread {
-    uint3 thread_index, block_index;  // threadIdx, blockIdx
-    dim3 block_size, grid_size;       // blockDim, gridDim
-    unsigned number, lane;            // in its block, in its warp
+    uint3 thread_index, block_index;
+    dim3 block_size, grid_size;
+    unsigned number, lane;  // in its block, in its warp
     thread_state state;
-    const char *waits_in;            // the function that it waits in …
-    site at;                         // … called here …
-    unsigned mask;                   // … for these lanes
-    void *operands;                  // its arguments for them
-    const void *waits_for;           // the mbarrier or named barrier that it waits at
+    const char *waits_in;  // function …
+    site at;               // … called here …
+    unsigned mask;         // … for these lanes
+    void *operands;
+    const void *waits_for;           // mbarrier or named barrier
     const void *asked;               // where it issued a product
-    const void *access;              // where its last access was, of those the emulator records
-    std::vector<async_copy> copies;  // not yet waited for …
-    unsigned copy_group;             // … and how many groups of them are committed
+    const void *access;              // its last recorded access
+    std::vector<async_copy> copies;  // pending …
+    unsigned copy_group;             // … and the number of committed groups
     fiber own;
 };
 
@@ -58,15 +56,15 @@ struct block {
     const struct launch *launch;
     uint3 index;
     std::vector<thread> threads;
-    std::vector<unsigned> waiting;  // per warp: lanes that wait in a warp function
-    std::vector<unsigned> order;    // of the threads' turns (schedule.cpp) …
-    size_t turn;                    // … and the index of the next
+    std::vector<unsigned> waiting;  // per warp: waiting lanes
+    std::vector<unsigned> order;    // of turns (schedule.cpp)
+    size_t turn;                    // index of the next in `order`
     unsigned random;
-    size_t left;   // threads that have left
-    size_t turns;  // taken so far, in all blocks
+    size_t left;
+    size_t turns;  // taken, in all blocks
     barrier_state barrier;
     shared_memory shared;
-    std::unique_ptr<struct units> units;  // Hopper's; NULL if unused
+    std::unique_ptr<struct units> units;  // Hopper's; may be NULL
     stacks room;
     fiber outside;  // the OS thread itself
 
@@ -76,21 +74,20 @@ struct block {
     block &operator=(const block &) = delete;
 };
 
-/* The running thread and its block; NULL outside kernels. */
+/* NULL outside kernels. */
 extern __thread thread *self;
 extern __thread block *own;
 
-/* A block of `threads` threads, reused if possible; block_give returns it. */
+/* Reuses a block returned by block_give, if possible. */
 std::unique_ptr<block> block_take(size_t threads);
 void block_give(std::unique_ptr<block> b);
 
-/* Runs `b` as the block at `index` of a launch, to its end. */
 void block_run(block *b, const struct launch *l, uint3 index);
 
 /* Suspends the running thread until its state is READY again. */
 void wait();
 
-/* The next runnable thread, NULL if there is none (schedule.cpp). */
+/* NULL if none can run (schedule.cpp). */
 thread *next_thread(block *b);
 void schedule_start(block *b);
 

@@ -1,4 +1,4 @@
-/* Bulk copies: adding floats in shared memory to global memory, and storing boxes (tma.cpp). */
+/* Bulk copies: adding floats to global memory, and storing boxes (tma.cpp). */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/atomics.h"
@@ -85,7 +85,7 @@ static void add_float(float *to, const char *from)
     atomic(to, more, ATOMIC_ADD);
 }
 
-/* Stores or adds each row's elements inside the array, undoing the swizzle. */
+/* Undoes the swizzle; skips elements outside the array. */
 static void store_box(const bulk_copy *c)
 {
     const size_t element = c->map.element;

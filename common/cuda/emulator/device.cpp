@@ -1,4 +1,4 @@
-/* The runtime's devices (this CPU), streams (always empty) and events (clocks). */
+/* Devices (this CPU), streams (always empty) and events (clocks). */
 #include "common/cuda/emulator/errors.h"
 #include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"

@@ -1,7 +1,4 @@
-/*
- * The last error, and reports at exit: errors that the program never read, memory that it never
- * freed.
- */
+/* The last error; at exit, reports errors never read and memory never freed. */
 #include "common/cuda/emulator/errors.h"
 
 #include "common/cuda/emulator/block.h"
@@ -14,7 +11,7 @@
 #include <unistd.h>
 
 static cudaError_t last_error;
-static char last_why[400];  // of a failed launch, until the program reads the error
+static char last_why[400];  // of a failed launch, until read
 
 namespace cpu
 {
@@ -44,7 +41,7 @@ static void report_leftovers(int status)
     _exit(EXIT_FAILURE);
 }
 
-/* Reports at exit. Only glibc passes the exit status. */
+/* Only glibc passes the exit status. */
 static void watch_end()
 {
     static bool watching;

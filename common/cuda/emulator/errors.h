@@ -9,13 +9,13 @@ namespace cpu
 
 struct launch;
 
-/* Records `error` as the last error unless it is cudaSuccess; returns it. */
+/* Records `error` unless it is cudaSuccess; returns it. */
 cudaError_t result(cudaError_t error);
 
-/* Records that a launch was refused, and why, until the program reads the error. */
+/* Records `error` and `why` until the program reads them. */
 void launch_failed(cudaError_t error, const struct launch *l, const char *why);
 
-/* Ends the program if a kernel calls a host function. */
+/* Ends the program if called in a kernel. */
 void only_on_the_host(const char *name);
 
 }  // namespace cpu

@@ -9,11 +9,9 @@
 #include <sys/mman.h>
 
 /*
- * Switches fibers: saves the callee-saved registers, exchanges the stack pointers, loads the other
- * fiber's registers. About a dozen instructions; swapcontext adds a system call and takes some
- * sixty times as long.
- *
- * On x86-64 it ends with a jump, not a return: the return predictor would be wrong every time.
+ * Saves callee-saved registers and exchanges stacks: about a dozen instructions, some sixty times
+ * as fast as swapcontext, which makes a system call. On x86-64 it ends with a jump: the return
+ * predictor would be wrong every time.
  */
 #if defined(__x86_64__) && !defined(CUDA_UCONTEXT)
 extern "C" void cuda_fiber_switch(void **save, void *load) __asm__("cuda_fiber_switch");
@@ -23,11 +21,7 @@ __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
         "  movq %rsi, %rsp\n"
         "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
         "  popq %rdx\n  jmp *%rdx\n");
-enum {
-    SAVED_WORDS = 8,
-    ENTRY = 6
-};  // six registers, the address to continue at, and a last
-    // return address: 0
+enum { SAVED_WORDS = 8, ENTRY = 6 };  // registers, address, 0 as return address
 #elif defined(__aarch64__) && !defined(CUDA_UCONTEXT)
 extern "C" void cuda_fiber_switch(void **save, void *load) __asm__("cuda_fiber_switch");
 __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
@@ -43,7 +37,7 @@ __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
         "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
         "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
         "  add sp, sp, #160\n  ret\n");
-enum { SAVED_WORDS = 20, ENTRY = 11 };  // the link register x30 is the address to continue at
+enum { SAVED_WORDS = 20, ENTRY = 11 };  // x30: address to continue at
 #else
 #ifndef CUDA_UCONTEXT
 #define CUDA_UCONTEXT
@@ -55,13 +49,13 @@ namespace cpu
 {
 
 /*
- * Functions poison the memory around their variables and unpoison it on return. The kernel's have
- * returned; the frames of its callers, at the top of the stack, remain when a fiber ends.
+ * Functions poison memory around their variables and unpoison it on return. The kernel's have
+ * returned; its callers' frames, at the top of the stack, remain when a fiber ends.
  */
 static void clear_marks(fiber *f)
 {
-    enum { CALLERS = 16 * 1024 };  // more than the frames of the kernel's callers need
-    const bool began = f->at;      // has a fiber run on this stack before?
+    enum { CALLERS = 16 * 1024 };  // the kernel's callers need less
+    const bool began = f->at;      // has a fiber run here before?
     const size_t marked = began ? std::min(f->bytes, size_t{ CALLERS }) : f->bytes;
     sanitizer_unpoison(f->stack + f->bytes - marked, marked);
 }
@@ -131,9 +125,9 @@ void fiber_entered(fiber *first)
 
 // ---- stacks -------------------------------------------------------------------------------------
 
-/* The guard is as large as the stack: one large variable must not reach past it. */
+/* As large as the stack: one large variable must not reach past it. */
 #ifdef CUDA_ADDRESS_SANITIZER
-enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = STACK_BYTES };  // the sanitizer's frames are larger
+enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = STACK_BYTES };  // its frames are larger
 #else
 enum { STACK_BYTES = 64 * 1024, GUARD_BYTES = STACK_BYTES };
 #endif

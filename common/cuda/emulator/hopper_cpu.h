@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/* The driver's tensor map is opaque; this is what it must contain. */
+/* The driver's map is opaque; this is its content. */
 struct tensor_map {
     const char *array;
     unsigned rank, element;  // bytes
@@ -21,11 +21,7 @@ struct tensor_map {
 namespace cpu
 {
 
-enum {
-    BOX_ROW = 128,
-    SWIZZLED = 1024
-};  // bytes of a box's row, and of the eight rows of a
-    // swizzle period
+enum { BOX_ROW = 128, SWIZZLED = 1024 };  // bytes; eight rows
 
 void phase_init(void *bar, unsigned count, site at);
 void phase_arrive(void *bar, unsigned bytes, const char *name, site at);
@@ -50,7 +46,7 @@ template <class T> constexpr element element_for(void)
     return std::is_same_v<T, __half> ? HALF : BFLOAT16;
 }
 
-/* A product as one thread issues it; a is NULL if the matrix is in shared memory. */
+/* One thread's arguments; a is NULL if the matrix is in shared memory. */
 struct product_call {
     element type;
     unsigned count;  // floats of d

@@ -19,7 +19,7 @@
 namespace cpu
 {
 
-/* cudaSuccess, or why the launch is refused; then it does not run, as on a GPU. */
+/* A refused launch does not run, as on a GPU. */
 static cudaError_t refusal(const launch *l, char *why, size_t size)
 {
     const size_t threads = size_t{ l->block.x } * l->block.y * l->block.z;
@@ -62,7 +62,6 @@ static std::vector<size_t> order_of_blocks(size_t blocks)
     return order;
 }
 
-/* Runs blocks of that order, from `next` until none is left. */
 static void run_blocks(const launch *l, const std::vector<size_t> *order, std::atomic<size_t> *next)
 {
     const fault_stack on_faults;
@@ -89,7 +88,7 @@ void run_grid(launch *l)
     const std::vector<size_t> order = order_of_blocks(blocks);
     size_t workers = settings.threads ? settings.threads : std::thread::hardware_concurrency();
     if (l->instrumented)
-        workers = 1;  // instrumentation data is not shared between OS threads
+        workers = 1;  // instrumentation is not thread-safe
     std::vector<std::thread> others;
     try {
         for (size_t k = 1; k < std::min(workers, blocks); k++)

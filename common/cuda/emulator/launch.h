@@ -16,10 +16,10 @@
 namespace cpu
 {
 
-/* Where a launch's shared variables lie, the same in every block. */
+/* Places of shared variables, the same in every block of a launch. */
 struct shared_packing {
-    size_t count, bytes;      // variables; their bytes as a GPU's compiler packs them
-    std::atomic<size_t> end;  // of the last, with its gap
+    size_t count, bytes;      // bytes: as a GPU's compiler packs
+    std::atomic<size_t> end;  // of the last, with gap
     shared_variable variables[SHARED_VARIABLES];
 };
 
@@ -28,27 +28,27 @@ struct launch {
     size_t shared;
     cudaStream_t stream;
     site at;
-    const char *name;            // of the kernel
-    const void *kernel;          // its address
-    void (*call)(const void *);  // calls the kernel …
-    const void *arguments;       // … with these
+    const char *name;
+    const void *kernel;
+    void (*call)(const void *);
+    const void *arguments;
     size_t argument_bytes;
     bool instrumented;
-    unsigned number;  // of this launch
+    unsigned number;
     size_t shared_limit;
     shared_packing *packed;
 };
 
-/* Runs all blocks of the grid to their end. A refused launch sets the last error. */
+/* Runs the grid; a refused launch sets the last error. */
 void run(launch *l);
 
 /*
- * Ends the program if a block has more threads than __launch_bounds__ declares; its other arguments
- * are only hints. to_cpp.sed inserts the call.
+ * Ends the program if a block has more threads than __launch_bounds__ declares; the rest are hints.
+ * Inserted by to_cpp.sed.
  */
 void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
 
-/* Ends the program unless `p`, parameter `number` of the kernel, points to device memory. */
+/* Ends the program unless parameter `number`, `p`, points to device memory. */
 void check_parameter(const void *p, unsigned number, const launch *l);
 
 // Compiled twice per program, with and without instrumentation.
@@ -72,7 +72,7 @@ template <class... P> struct call {
     static void run(const void *one)
     {
         const call *c = static_cast<const call *>(one);
-        std::apply(c->kernel, c->parameters);  // copies them for each thread
+        std::apply(c->kernel, c->parameters);  // copies them per thread
     }
 };
 
@@ -80,7 +80,7 @@ template <class... P> struct launcher {
     launch l;
     void (*kernel)(P...);
 
-    /* The parameters have the kernel's own types, so arguments convert as in any call. */
+    /* Parameters have the kernel's types, so arguments convert as usual. */
     void operator()(P... parameters)
     {
         static_assert(!(std::is_reference_v<P> || ...), "a kernel takes no references");

@@ -1,4 +1,4 @@
-/* Addresses the matrices of a product, in swizzled shared memory or registers, and reads them. */
+/* A product's matrices: addresses in swizzled shared memory, or registers. */
 #include "common/cuda/emulator/warpgroup.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -10,9 +10,8 @@
 namespace cpu
 {
 
-enum { ALL_ADDRESSES = 1 << 18 };  // that a matrix descriptor can hold
+enum { ALL_ADDRESSES = 1 << 18 };  // of a matrix descriptor
 
-/* Ends the program unless a matrix may begin at this offset in dynamic shared memory. */
 static void check_begin(size_t address, const char *name, site at)
 {
     if (address >= own->launch->shared)
@@ -50,9 +49,8 @@ uint64_t product_further(uint64_t matrix, unsigned bytes, site at)
 }
 
 /*
- * The address of eight contiguous elements, by PTX's canonical layouts for 16-bit elements and
- * 128-byte swizzle: row `outer`, elements 8 * inner and following of k; or, with `columns`, k =
- * inner, rows 8 * outer and following.
+ * Eight contiguous elements, by PTX's canonical layouts for 16-bit elements and 128-byte swizzle:
+ * row `outer`, k from 8 * inner; or, with `columns`, k = inner, rows from 8 * outer.
  */
 static const char *piece_of(uint64_t matrix, bool columns, size_t outer, size_t inner)
 {
@@ -69,8 +67,8 @@ static const char *piece_of(uint64_t matrix, bool columns, size_t outer, size_t 
 }
 
 /*
- * Calls visit(piece, row, k) for each piece of eight elements: first row, first k; they continue
- * along k or, with `columns`, along the rows.
+ * Calls visit(piece, row, k) for pieces of eight elements, which continue along k or, with
+ * `columns`, along the rows.
  */
 template <class Visit>
 static void each_piece(uint64_t matrix, bool columns, size_t from, size_t rows, Visit visit)

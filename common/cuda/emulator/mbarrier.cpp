@@ -1,4 +1,4 @@
-/* mbarriers: arrivals, waits, and the ends of phases. */
+/* mbarriers: arrivals, waits, phases. */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -13,7 +13,7 @@ namespace cpu
 
 enum { MOST_BYTES = (1 << 20) - 1 };
 
-/* The content of an mbarrier's eight bytes, where a GPU keeps its counts. */
+/* The content of an mbarrier, where a GPU keeps its counts. */
 static const uint64_t MARK = 0x7265697272616bff;
 
 phase_barrier *phase_find(const void *bar, const char *name, site at)

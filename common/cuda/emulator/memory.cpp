@@ -23,7 +23,7 @@ static std::map<const char *, allocation> &allocations()
     return *all;
 }
 
-static int exposed;  // nested memory_expose() calls
+static int exposed;  // calls may nest
 
 static size_t up(size_t bytes, size_t multiple)
 {
@@ -96,7 +96,7 @@ allocation *allocation_near(const void *p)
     const char *at = static_cast<const char *>(p);
     auto next = allocations().upper_bound(at);
     if (next != allocations().end() && at >= next->second.room)
-        return &next->second;  // before its beginning
+        return &next->second;
     if (next == allocations().begin())
         return nullptr;
     allocation *a = &(--next)->second;
@@ -125,7 +125,7 @@ void memory_name(const void *p, const char *name, size_t element)
     a->element = element;
 }
 
-/* The number of bytes before the first that has changed; `bytes` if none has. */
+/* Bytes before the first change; `bytes` if none. */
 static size_t untouched(const char *from, size_t bytes)
 {
     sanitizer_unpoison(from, bytes);

@@ -1,4 +1,3 @@
-/* Named barriers for some warps of a block. */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"

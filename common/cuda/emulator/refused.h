@@ -1,16 +1,16 @@
-/* CUDA functions that the emulator does not support: the compiler rejects them by name. */
+/* Unsupported CUDA functions: the compiler rejects them by name. */
 #ifndef COMMON_CUDA_REFUSED_H
 #define COMMON_CUDA_REFUSED_H
 
 #define CUDA_REFUSED(name) template <class... T> void name(T...) = delete
-CUDA_REFUSED(__activemask);  // lanes do not run in lockstep here: pass an explicit mask
-CUDA_REFUSED(__nanosleep);   // a busy wait never ends: threads take turns
+CUDA_REFUSED(__activemask);  // no lockstep: pass an explicit mask
+CUDA_REFUSED(__nanosleep);   // busy waits never end
 CUDA_REFUSED(__match_all_sync);
 CUDA_REFUSED(__threadfence_system);
 CUDA_REFUSED(clock64);
 CUDA_REFUSED(atomicInc);
 CUDA_REFUSED(atomicDec);
-CUDA_REFUSED(cudaMallocManaged);  // device memory is separate from host memory
+CUDA_REFUSED(cudaMallocManaged);  // device and host memory are separate
 CUDA_REFUSED(cudaMallocAsync);
 CUDA_REFUSED(cudaMallocPitch);
 CUDA_REFUSED(cudaMemcpy2D);

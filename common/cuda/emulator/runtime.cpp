@@ -60,7 +60,6 @@ cudaError_t cudaFree(void *p)
     return result(!p || memory_free(p) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* Is the range entirely in device memory, or entirely outside? */
 static bool fits(const void *p, size_t bytes, bool device)
 {
     return device ? on_device(p, bytes) : !allocation_of(p);

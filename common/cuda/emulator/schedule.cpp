@@ -1,6 +1,6 @@
 /*
- * The order of turns. A GPU promises none, so a correct kernel gives the same result in all;
- * without a barrier it is often right in one.
+ * The order of turns. A GPU promises none; a kernel without a barrier is often right in one of
+ * them.
  */
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/settings.h"

@@ -16,7 +16,7 @@ namespace cpu
 
 enum {
     DYNAMIC_ROOM = SHARED_MOST + SHARED_ALIGNMENT,
-    NAN_BYTE = 0xff,  // four are a NaN; so are two, as half or bfloat16
+    NAN_BYTE = 0xff,  // a NaN as float, half and bfloat16
 };
 
 static size_t up(size_t bytes, size_t multiple)
@@ -24,7 +24,7 @@ static size_t up(size_t bytes, size_t multiple)
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/* Memory followed by a guard page. */
+/* Followed by a guard page. */
 static char *guarded(size_t bytes)
 {
     const size_t page = size_t(sysconf(_SC_PAGESIZE)), size = up(bytes, page);
@@ -72,14 +72,13 @@ void shared_begin(shared_memory *s, const struct launch *l)
 
 static std::mutex packing;
 
-/* Places the variable in all blocks of this launch. */
 static void pack(shared_site *declared, size_t bytes, size_t alignment)
 {
     const struct launch *l = own->launch;
     shared_packing *p = l->packed;
     const std::lock_guard<std::mutex> lock(packing);
     if (declared->launch.load(std::memory_order_relaxed) == l->number)
-        return;  // another block was first
+        return;  // placed by another block
     p->bytes = up(p->bytes, alignment) + bytes;
     // cudaFuncSetAttribute limits only the dynamic part; the sum is limited by the hardware.
     const size_t most = l->shared_limit > SHARED_USUAL ? settings.shared : l->shared_limit;
@@ -124,8 +123,8 @@ void *dynamic_shared(size_t alignment)
 }
 
 /*
- * On a GPU the dynamic part begins after the kernel's variables, at a multiple of its declared
- * alignment. Here it is always aligned, so a missing declaration would fail only on a GPU.
+ * A GPU puts the dynamic part after the variables, at a multiple of its declared alignment. Ours is
+ * always aligned, so we check the declaration.
  */
 void shared_wants_alignment(const void *p, size_t alignment, const char *name, site at)
 {
@@ -155,7 +154,7 @@ bool shared_holds(const void *p, size_t bytes)
 
 // ---- gaps ---------------------------------------------------------------------------------------
 
-/* The number of bytes before the first one written; `bytes` if there is none. */
+/* `bytes` if there is none. */
 static size_t first_written(const char *from, size_t bytes)
 {
     size_t k = 0;

@@ -1,6 +1,6 @@
 /*
- * tensor.h for a CPU. Products of two 16-bit numbers are exact in double, so we sum there and round
- * once. A GPU's last digits differ, and differ between generations.
+ * tensor.h for a CPU. Products of 16-bit numbers are exact in double, where we sum and round once;
+ * GPUs' last digits differ, even between generations.
  */
 #ifndef COMMON_CUDA_TENSOR_CPU_H
 #define COMMON_CUDA_TENSOR_CPU_H
@@ -24,7 +24,6 @@ void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, 
                  site at);
 void matrix_store(void *row, const unsigned *r, unsigned count, site at);
 
-/* Per thread. */
 void copy_async(void *to, const void *from, unsigned bytes, int given, site at);
 void copy_commit(site at);
 void copy_wait(unsigned pending, site at);
@@ -77,7 +76,7 @@ template <int N> __forceinline__ void cp_async_wait(CUDA_SITE)
     cpu::copy_wait(N, { file, line });
 }
 
-/* The true value, rounded. Like a GPU it flushes inputs and results below 2^-126 to 0. */
+/* Rounded; inputs and results below 2^-126 become 0, as on a GPU. */
 static inline float ex2(float x)
 {
 #ifdef CUDA_INSTRUMENTED

@@ -1,4 +1,4 @@
-/* Boxes: their tensor maps, issuing copies to and from shared memory, and completing them. */
+/* Boxes: tensor maps, copies to and from shared memory. */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -71,9 +71,7 @@ box_row box_row_of(const tensor_map *m, const int *from, size_t row)
     return r;
 }
 
-/*
- * Ends the program unless the box fits its map, shared memory and coordinates; returns its bytes.
- */
+/* Returns the box's bytes; ends the program if it is invalid. */
 static size_t check_box(const tensor_map *map, unsigned rank, const void *shared, const int *from,
                         const char *name, site at)
 {
@@ -95,7 +93,6 @@ static size_t check_box(const tensor_map *map, unsigned rank, const void *shared
     return bytes;
 }
 
-/* Records a unit's accesses to the box's rows in the array. */
 static void watch_rows(const tensor_map *map, const int *from, size_t bytes, bool writes,
                        const void *instruction)
 {
@@ -133,7 +130,7 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     own_units()->copies.push_back(c);
 }
 
-/* The common part of storing and adding a box. */
+/* For storing and adding. */
 static bulk_copy box_from(const char *name, const tensor_map *map, const void *from, const int *to,
                           site at)
 {
@@ -166,7 +163,7 @@ void tensor_reduce(const tensor_map *map, const float *from, const int *to, site
     bulk_begin(&c, TIMED_SUMS, map->array);
 }
 
-/* Copies the box's chunks to their swizzled positions; zeros outside the array. */
+/* Swizzles chunks; zeros outside the array. */
 static void fill(const tensor_copy *c)
 {
     for (size_t n = 0; n < c->bytes / BOX_ROW; n++) {

@@ -24,10 +24,7 @@ static void check(const unsigned *turn, const char *name, site at)
         refuse_at(at, "%s: the counter does not lie in device memory", name);
 }
 
-/*
- * Sleeps, because other blocks run on other OS threads. With one OS thread no block could pass the
- * turn, so that is an error.
- */
+/* Sleeps while other OS threads run other blocks; with one OS thread, waiting is a deadlock. */
 void turn_await(const unsigned *turn, unsigned number, site at)
 {
     check(turn, "turn_wait()", at);
@@ -49,7 +46,7 @@ void turn_await(const unsigned *turn, unsigned number, site at)
                 "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
                 "    (does a block wait for one that begins after it?)",
                 number, now);
-        own->turns++;  // this is no busy loop (watchdog.h)
+        own->turns++;  // no busy loop (watchdog.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));
     }
 }

@@ -1,11 +1,11 @@
 /*
- * Hopper's asynchronous units: copies to and from shared memory, the mbarriers that count them,
- * named barriers, and products of warpgroups (warpgroup.h).
+ * Hopper's asynchronous units: copies, mbarriers, named barriers, products of warpgroups
+ * (warpgroup.h).
  *
- * A GPU may do such work at any time before a thread waits for it. We do it only when no thread of
- * the block can continue otherwise, the latest legal time. Until then the target holds NaN, and
- * sources are read at the end. So a kernel that forgets a wait, or frees memory too early, is wrong
- * in every run.
+ * A GPU may do such work at any time before a thread waits for it. We do it when no thread of the
+ * block can continue otherwise, the latest legal time. Until then the target holds NaN, and sources
+ * are read at the end. So a kernel that forgets a wait, or frees memory too early, is wrong in
+ * every run.
  */
 #ifndef COMMON_CUDA_UNITS_H
 #define COMMON_CUDA_UNITS_H
@@ -19,17 +19,16 @@
 namespace cpu
 {
 
-/* A phase ends when all arrivals and all bytes have come; then the next begins. */
+/* A phase ends when no arrivals and bytes are missing. */
 struct phase_barrier {
     const void *place;
-    unsigned expected, missing;  // arrivals per phase, and those missing in this one
-    int64_t bytes;               // missing; negative if bytes came before they were expected
-    unsigned phase;              // its number
-    unsigned by;                 // the thread that initialised it; has it called fence_async()
-                                 // since?
+    unsigned expected, missing;  // arrivals per phase, in this one
+    int64_t bytes;               // missing; may come before they are expected
+    unsigned phase;
+    unsigned by;  // initialised it; then called fence_async()?
     bool fenced;
     race_clock arriving,
-        over;  // clocks of this phase's arrivals, and of the phases before
+        over;  // clocks of arrivals: in this phase, in earlier ones
 };
 
 /* A pending copy of a box to shared memory. */
@@ -38,33 +37,31 @@ struct tensor_copy {
     int from[4];
     char *to;
     size_t bytes, barrier;
-    unsigned job;      // in the timeline
-    race_clock known;  // of the issuing thread
+    unsigned job;
+    race_clock known;  // to the issuing thread
     site at;
     const void *instruction;
 };
 
-/*
- * A row of a box: the address of its first element in the array, and the range of elements inside.
- */
+/* Address of the row's first element, and the range inside the array. */
 struct box_row {
     char *place;
     int64_t begin, end;
 };
 box_row box_row_of(const tensor_map *map, const int *from, size_t row);
 
-/* A pending bulk copy or sum to global memory: issued, then read, then done. */
+/* A pending bulk copy or sum: issued, then read, then done. */
 struct bulk_copy {
-    const char *name;  // the function that issued it
-    float *to;         // NULL: a box
+    const char *name;
+    float *to;  // NULL: a box
     tensor_map map;
-    int box[4];  // its coordinates
-    bool adds;   // adds the box, of floats
+    int box[4];  // coordinates
+    bool adds;   // the box, of floats
     const char *from;
     std::vector<char> data;
     size_t bytes;
     unsigned thread, group;
-    unsigned job;  // in the timeline
+    unsigned job;
     bool read;
     site at;
     const void *instruction;
@@ -81,9 +78,9 @@ struct units {
     std::vector<phase_barrier> barriers;
     std::vector<tensor_copy> copies;
     std::vector<bulk_copy> bulk;
-    std::vector<unsigned> bulk_groups;  // per thread: committed groups
-    unsigned awaited = 0;        // how often threads of this block have waited for other blocks
-    std::vector<unsigned> told;  // per thread: `awaited` at its last fence_async_global()
+    std::vector<unsigned> bulk_groups;  // committed, per thread
+    unsigned awaited = 0;               // waits for other blocks
+    std::vector<unsigned> told;         // per thread: `awaited` at its last fence_async_global()
     named barrier[16];
     std::vector<warpgroup> groups;
 
@@ -91,13 +88,13 @@ struct units {
     ~units();
 };
 
-/* The running block's units; created at the first use. */
+/* Created at the first use. */
 units *own_units();
 
-/* The running thread calls `name`, a function of a unit; ends the program outside kernels. */
+/* The running thread calls `name`; ends the program outside kernels. */
 void units_called(const char *name, site at);
 
-/* A block begins or ends; a thread leaves the kernel. Pending work is then an error. */
+/* A block begins, ends; a thread leaves. Pending work is then an error. */
 void units_begin();
 void units_end();
 void units_leave();
@@ -105,27 +102,27 @@ void units_leave();
 /* No thread can run: completes pending work. False if there is none. */
 bool units_land();
 
-/* Reports a deadlock that one of the units explains; otherwise returns. */
+/* Reports a deadlock of the units; otherwise returns. */
 void units_stuck();
 
-/* The mbarrier at `bar` (mbarrier.cpp); ends the program if it is not initialised. */
+/* Ends the program if no mbarrier is initialised at `bar`. */
 phase_barrier *phase_find(const void *bar, const char *name, site at);
 
-/* Ends the phase if nothing is missing, and wakes its waiting threads. */
+/* If nothing is missing, ends the phase and wakes its threads. */
 void phase_settle(phase_barrier *b);
 
-/* The same per unit: boxes, sums and products (tma.cpp, bulk.cpp, wgmma.cpp). */
+/* The same per unit (tma.cpp, bulk.cpp, wgmma.cpp). */
 bool boxes_land();
 void bulk_begin(bulk_copy *c, timeline_unit unit, const void *array);
 void bulk_leave();
 
-/* Does a pending bulk copy still read from this shared memory? */
+/* Does a pending bulk copy read this shared memory? */
 bool bulk_reads(const void *p, size_t bytes);
 bool products_land();
 void products_leave();
 void products_stuck();
 
-/* A thread accesses private memory: ends the program if that is a register of a running product. */
+/* Ends the program if a thread accesses a register of a running product. */
 void products_touched(const void *p, size_t bytes, bool writes, const void *instruction);
 
 }  // namespace cpu

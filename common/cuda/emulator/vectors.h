@@ -1,7 +1,7 @@
 /*
- * CUDA's small vectors (float4, …) and dim3. 16-byte vectors are aligned to 16 bytes, as on a GPU,
- * where one instruction loads them. In an instrumented kernel a copy is one access: it is written
- * out, because compilers tend to copy element by element.
+ * CUDA's small vectors and dim3. 16-byte vectors are aligned, as on a GPU, where one instruction
+ * loads them. Instrumented copies are written out as one access, because compilers may copy element
+ * by element.
  */
 #ifndef COMMON_CUDA_VECTORS_H
 #define COMMON_CUDA_VECTORS_H
@@ -72,7 +72,6 @@ CUDA_VECTORS(unsigned, uint)
 CUDA_VECTORS(float, float)
 #undef CUDA_VECTORS
 
-/* The size of a grid or a block; omitted sizes are 1. */
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1)

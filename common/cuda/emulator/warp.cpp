@@ -10,7 +10,7 @@
 namespace cpu
 {
 
-/* The lanes of the running warp: 32, or fewer in a block's last. */
+/* 32, or fewer in a block's last warp. */
 static unsigned lanes_there(const thread *first)
 {
     const size_t count = own->threads.size() - first->number;
@@ -27,7 +27,7 @@ static void check_mask(unsigned mask, const thread *first)
                   self->waits_in, mask);
 }
 
-/* Do all lanes of the mask wait in the same function, at the same line, with the same mask? */
+/* Same function, line and mask for all lanes of the mask? */
 static void check_agreement(unsigned mask, const thread *first)
 {
     for (unsigned lane = 0; lane < WARP; lane++) {
@@ -145,7 +145,7 @@ static unsigned join(unsigned a, unsigned b, reduction how)
     }
 }
 
-/* The lanes whose value equals `value`; with `as_truth`, has the same truth value. */
+/* The lanes with this value or, with `as_truth`, truth value. */
 static unsigned alike(void *operands[], unsigned mask, unsigned value, bool as_truth)
 {
     unsigned lanes = 0;

@@ -1,8 +1,6 @@
 /*
- * Warp functions: 32 threads exchange values without memory.
- *
- * Every lane of the mask must make the same call. Each passes its operands and waits; the last one
- * does the work for all. A kernel must not rely on lanes arriving together.
+ * Warp functions: every lane of the mask must make the same call. Each passes its operands and
+ * waits; the last one does the work for all.
  */
 #ifndef COMMON_CUDA_WARP_H
 #define COMMON_CUDA_WARP_H
@@ -15,11 +13,10 @@
 namespace cpu
 {
 
-/* Waits for the lanes of `mask`; the last one calls `together` with the operands of all. */
+/* The last lane calls `together` with the operands of all. */
 void warp_meet(unsigned mask, const char *name, site at, void *operands,
                void (*together)(void *operands[], unsigned mask));
 
-/* A lane's arguments to a shuffle: its value, where the result goes, and the lane to read from. */
 struct shuffle {
     const void *value;
     void *result;
@@ -32,7 +29,7 @@ void warp_shuffle(unsigned mask, const char *name, site at, shuffle *s);
 enum shuffle_kind { FROM, UP, DOWN, XOR };
 int shuffle_source(shuffle_kind kind, int by, int width, const char *name, site at);
 
-/* Votes and reductions: one value from each lane, one result for all. */
+/* One value per lane, one result for all. */
 enum reduction { ALL, ANY, BALLOT, ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, EXOR, SAME };
 unsigned warp_reduce(unsigned mask, const char *name, site at, unsigned value, reduction how);
 

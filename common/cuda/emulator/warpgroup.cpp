@@ -54,14 +54,13 @@ void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g))
 
 // ---- registers ----------------------------------------------------------------------------------
 
-/* Registers per thread at launch: an equal share, rounded down to a multiple of eight. */
+/* An equal share, in multiples of eight. */
 static unsigned registers_given()
 {
     const unsigned each = POOL / unsigned(own->threads.size()) / 8 * 8;
     return each < 255 ? each : 248;
 }
 
-/* Registers of all warpgroups. */
 static unsigned registers_taken()
 {
     unsigned sum = 0;
@@ -70,10 +69,7 @@ static unsigned registers_taken()
     return sum;
 }
 
-/*
- * A warpgroup may take only what others released: a block never exceeds its initial total, even if
- * the multiprocessor has more.
- */
+/* A block never exceeds its initial total, even if the multiprocessor has more. */
 void set_registers(unsigned count, bool more, site at)
 {
     warpgroup *g = group_called(more ? "setmaxnreg_inc()" : "setmaxnreg_dec()", at);

@@ -1,4 +1,4 @@
-/* Warpgroups: four warps that issue a product together; tensor cores compute it asynchronously. */
+/* Warpgroups: four warps that issue a product together, asynchronously. */
 #ifndef COMMON_CUDA_WARPGROUP_H
 #define COMMON_CUDA_WARPGROUP_H
 
@@ -16,15 +16,15 @@ enum { GROUP = 128, PRODUCT_M = 64, PRODUCT_K = 16, PRODUCT_N = 256 };
 struct product {
     product_call call;
     const unsigned *a[GROUP];
-    unsigned a_then[GROUP][4];  // their values at issue
+    unsigned a_then[GROUP][4];  // values at issue
     float *d[GROUP];
     unsigned group;
-    unsigned job;  // in the timeline
+    unsigned job;
     site at;
     const void *instruction;
 };
 
-/* Registers that pending products will write, and their future values. They hold NaN until then. */
+/* Registers of pending products, which hold NaN, and their future values. */
 struct accumulators {
     float *d[GROUP];
     unsigned count;
@@ -33,28 +33,28 @@ struct accumulators {
 };
 
 struct warpgroup {
-    unsigned waiting;  // threads that wait for the others
+    unsigned waiting;
     void *brought[GROUP];
     std::vector<product> products;
     std::vector<accumulators> held;
     unsigned committed;
     bool fenced;
-    unsigned registers;  // per thread; 0: as many as the launch assigned
+    unsigned registers;  // per thread; 0: the launch's
 };
 
-/* The running thread's warpgroup, for a call of `name`; ends the program if it has none. */
+/* Ends the program outside a warpgroup. */
 warpgroup *group_called(const char *name, site at);
 thread *group_first(const warpgroup *g);
 
-/* Waits for the 128 threads; the last one calls `together`. */
+/* The last of 128 threads calls `together`. */
 void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g));
 
-/* A product's matrices as numbers (matrices.cpp): from shared memory, or A from registers. */
+/* A product's matrices as numbers (matrices.cpp). */
 void matrix_read(const product *p, uint64_t matrix, bool columns, size_t rows,
                  float (*x)[PRODUCT_K]);
 void fragments_read(const product *p, float (*A)[PRODUCT_K]);
 
-/* Instrumented kernels: records the warps' reads of A and B. */
+/* Records the warps' reads of A and B. */
 void matrices_instrumented(const product *p);
 
 }  // namespace cpu

@@ -1,4 +1,4 @@
-/* Products of warpgroups: issuing, completing, and accesses that are forbidden meanwhile. */
+/* Products of warpgroups: issuing and completing them, and forbidden accesses. */
 #include "common/cuda/emulator/warpgroup.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -12,7 +12,7 @@
 namespace cpu
 {
 
-enum { RUNNING = -1 };  // the bits of a register that a pending product will write: a NaN
+enum { RUNNING = -1 };  // a NaN, in registers of pending products
 
 // ---- issued -------------------------------------------------------------------------------------
 
@@ -126,17 +126,14 @@ void product_over(const void *fragments, size_t bytes, unsigned pending, site at
 
 // ---- done ---------------------------------------------------------------------------------------
 
-/*
- * The element's position in `values`: four threads share a row, with two of every eight columns
- * each.
- */
+/* Four threads share a row; each has two of every eight columns. */
 static float *value_at(accumulators *h, unsigned row, unsigned column)
 {
     const unsigned t = row / 16 * 32 + row % 8 * 4 + column % 8 / 2;
     return &h->values[t * h->count + column / 8 * 4 + row % 16 / 8 * 2 + column % 2];
 }
 
-/* Every product is exact; sixteen are summed, then rounded once. */
+/* Products are exact; sixteen are summed, then rounded once. */
 static void multiply(const product *p, accumulators *h)
 {
     static thread_local float A[PRODUCT_M][PRODUCT_K], B[PRODUCT_N][PRODUCT_K];
@@ -173,7 +170,7 @@ static void check_untouched(const product *p)
                       "wgmma: a thread has changed the registers of A before the product had run");
 }
 
-/* Sets the registers, unless other pending products write them. */
+/* Unless other pending products write them. */
 static void let_go(warpgroup *g, accumulators *h)
 {
     for (const product &p : g->products)
@@ -217,7 +214,7 @@ static void land(warpgroup *g, unsigned pending)
             g->held.erase(g->held.begin() + ptrdiff_t(k));
 }
 
-/* PTX requires it of waits in a branch. */
+/* PTX requires it. */
 static void check_same_arm(const thread *first, thread *t)
 {
     if (same_site(t->at, first->at))

@@ -18,7 +18,7 @@
 namespace cpu
 {
 
-static std::recursive_mutex speaking;  // one OS thread reports at a time
+static std::recursive_mutex speaking;
 
 static void print_index(uint3 i)
 {
@@ -97,8 +97,7 @@ void machine_lacks(const char *format, ...)
 static std::terminate_handler usual_end;
 
 /*
- * Nothing can catch a bad_alloc in a kernel: no exception unwinds past the end of a fiber's stack.
- * So the terminate handler reports it.
+ * No exception unwinds past the end of a fiber's stack, so the terminate handler reports bad_alloc.
  */
 static void end()
 {
@@ -131,7 +130,7 @@ static bool same_place(const thread *a, const thread *b)
            (a->state != IN_WARP || a->mask == b->mask);
 }
 
-/* One line for all threads at the place of `t`: how many, where, and which. */
+/* One line for all threads at the place of `t`. */
 static void print_group(const thread *t)
 {
     const thread *last = t;

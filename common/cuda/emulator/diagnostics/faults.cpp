@@ -1,4 +1,4 @@
-/* Explains invalid accesses: which thread, which line, and the likely mistake. */
+/* Explains faults: which thread, which line, and the likely mistake. */
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/sanitizer.h"
@@ -49,7 +49,6 @@ const void *instruction_of(void *context)
 }
 
 #ifndef CUDA_ADDRESS_SANITIZER
-/* In the guard page after shared memory? */
 static bool past_shared(const char *p)
 {
     const shared_memory *s = &own->shared;
@@ -57,7 +56,7 @@ static bool past_shared(const char *p)
     return p >= end && p < end + sysconf(_SC_PAGESIZE);
 }
 
-/* In guarded memory: an access there raises SIGSEGV on Linux and SIGBUS on macOS. */
+/* A fault there is SIGSEGV on Linux and SIGBUS on macOS. */
 static bool is_guarded(const char *p)
 {
     const allocation *a = allocation_near(p);
@@ -111,7 +110,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
             refuse_at(at, "an access to address %p, which is no memory of this program",
                       static_cast<const void *>(p));
     }
-    signal(number, SIG_DFL);  // not ours: use the default action
+    signal(number, SIG_DFL);  // not ours
 }
 
 void explain_faults()
@@ -120,7 +119,7 @@ void explain_faults()
     if (installed)
         return;
     installed = true;
-    new fault_stack;  // for the main thread; never freed
+    new fault_stack;  // the main thread's; never freed
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -136,7 +135,6 @@ void explain_faults()
 }  // namespace cpu
 
 #ifdef CUDA_ADDRESS_SANITIZER
-/* Adds the running thread to the sanitizer's report. */
 extern "C" void __asan_on_error()
 {
     using namespace cpu;

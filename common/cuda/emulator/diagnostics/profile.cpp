@@ -16,15 +16,15 @@
 namespace cpu
 {
 
-/* One execution of an instruction by the lanes of a warp. */
+/* An instruction executed once by lanes of a warp. */
 struct request {
     const char *p[WARP];
     unsigned lanes;
 };
 
-/* An instruction of a warp: its requests since the last barrier, and the number per lane. */
+/* A warp's instruction: requests since the last barrier, and the number per lane. */
 struct stream {
-    size_t bytes, elements;  // per access
+    size_t bytes, elements;
     bool shared, writes;
     std::vector<request> requests;
     size_t made[WARP];
@@ -50,12 +50,11 @@ void profile_access(const memory_access *a)
     const size_t nth = s->made[self->lane]++;
     if (nth >= s->requests.size())
         s->requests.resize(nth + 1);
-    // Addresses will do for offsets: the gaps in shared memory keep each variable's bank.
+    // The gaps in shared memory keep each variable's bank, so addresses serve as offsets.
     s->requests[nth].p[self->lane] = a->p;
     s->requests[nth].lanes |= 1u << self->lane;
 }
 
-/* Counts the distinct values. */
 static size_t distinct(std::vector<uintptr_t> *units)
 {
     std::sort(units->begin(), units->end());
@@ -72,7 +71,7 @@ static size_t bank_cycles(std::vector<uintptr_t> *words)
     return *std::max_element(busy, busy + 32);
 }
 
-/* 8-byte accesses are served by half warps, 16-byte ones by quarters. */
+/* Half warps access 8 bytes per lane at a time, quarters 16. */
 static void cost_shared(const stream *s, const request *r, total *t)
 {
     const unsigned parts = s->bytes >= 16 ? 4 : s->bytes >= 8 ? 2 : 1, lanes = WARP / parts;
@@ -156,7 +155,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
         found.push_back(line);
     }
     std::sort(found.begin(), found.end(), before);
-    size_t kept = 0;  // merge instructions of one line
+    size_t kept = 0;  // merge by line
     for (const cuda_line &line : found) {
         cuda_line *last = kept > 0 ? &found[kept - 1] : nullptr;
         if (!last || before(*last, line)) {

@@ -1,4 +1,4 @@
-/* Costs of a kernel's accesses by source line: struct cuda_line in cpu.h. */
+/* Costs of accesses by source line (struct cuda_line in cpu.h). */
 #ifndef COMMON_CUDA_PROFILE_H
 #define COMMON_CUDA_PROFILE_H
 
@@ -9,7 +9,7 @@ struct memory_access;
 
 void profile_access(const memory_access *a);
 
-/* A barrier: closes the requests collected so far. */
+/* At a barrier: closes the requests. */
 void profile_close();
 
 }  // namespace cpu

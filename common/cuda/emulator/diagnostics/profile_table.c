@@ -1,4 +1,4 @@
-/* Prints the profile: each source line that accesses memory, and its cost. */
+/* Prints the profile: source lines and their costs. */
 #include "common/cuda/cpu.h"
 
 #include "common/program/options.h"
@@ -9,13 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    CODE = 38,
-    DEAR = 110
-};  // characters shown of a line; mark costs above this per cent of
-    // the least
+enum { CODE = 38, DEAR = 110 };  // characters per line; a cost above this % is marked
 
-/* Line `number` of the file without surrounding white space; "" if the file cannot be opened. */
+/* The line without surrounding white space; "" if the file cannot be opened. */
 static void quote(const char *file, int number, char *code, size_t size)
 {
     char text[500] = "";

@@ -14,26 +14,25 @@
 namespace cpu
 {
 
-/* An access and its time: block, number of barriers, the thread's clock. */
+/* An access and its time. */
 struct record {
-    uint32_t block;  // counted over all launches from 1; 0: no access
+    uint32_t block;  // from 1, over all launches; 0: none
     uint32_t barriers, clock;
     uint16_t thread;
-    uint8_t bytes;  // mask of the cell's two bytes
+    uint8_t bytes;  // mask
     bool atomic;
     const void *instruction;
 };
 
 enum { GRAIN = 2, READERS = 2 };
 
-/* Two bytes of memory: the last plain write, the last atomic one, and two reads since. */
+/* Two bytes of memory: the last plain and atomic writes, and two reads since. */
 struct cell {
     record writes[2], reads[READERS];
 };
 
 static uint32_t blocks, first_of_launch, barriers;
-static std::vector<uint32_t> known;  // known[a * threads + b]: the last clock of b that a has
-                                     // synchronised with
+static std::vector<uint32_t> known;  // known[a * threads + b]: last clock of b that a knows
 static cell shared_cells[SHARED_OFFSETS / GRAIN];
 
 static uint32_t *clock_of(unsigned a, unsigned b)
@@ -43,7 +42,7 @@ static uint32_t *clock_of(unsigned a, unsigned b)
 
 void race_launch()
 {
-    first_of_launch = blocks + 1;  // orders all accesses of earlier launches
+    first_of_launch = blocks + 1;  // orders earlier launches
 }
 
 void race_block()
@@ -111,13 +110,12 @@ void race_acquire(const race_clock *from)
         *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);
 }
 
-/* Is that access unordered with the running thread's next one? */
 static bool unordered(const record *before)
 {
     if (before->block < first_of_launch || before->block == 0)
         return false;
     if (before->block != blocks)
-        return true;  // global memory: records of other blocks' shared memory are cleared
+        return true;  // global memory only: shared records are cleared
     return before->thread != self->number && before->barriers == barriers &&
            *clock_of(self->number, before->thread) < before->clock;
 }
@@ -137,7 +135,7 @@ static bool unordered(const record *before)
               wrote ? "has written" : "has read", there.file, there.line);
 }
 
-/* Is it from another block or warp, so that no __syncwarp orders it before `me`'s warp? */
+/* From another block or warp, so that no __syncwarp orders it before `me`'s warp? */
 static bool is_foreign(const record *before, const record *me)
 {
     if (before->block < first_of_launch || before->block == 0)
@@ -147,8 +145,8 @@ static bool is_foreign(const record *before, const record *me)
 }
 
 /*
- * Two readers suffice: the running thread and another, preferably a foreign one. For any later
- * unordered writer, one of the two is foreign, or both are of its warp.
+ * Two readers suffice: the running thread and another, preferably foreign. For any later unordered
+ * writer, one is foreign or both are of its warp.
  */
 static void remember_reader(cell *c, const record *me)
 {

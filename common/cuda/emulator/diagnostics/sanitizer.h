@@ -1,7 +1,4 @@
-/*
- * Reports switches of stacks and inaccessible memory to the address sanitizer. No-ops in other
- * builds.
- */
+/* Tells the address sanitizer about stacks and inaccessible memory; empty in other builds. */
 #ifndef COMMON_CUDA_SANITIZER_H
 #define COMMON_CUDA_SANITIZER_H
 

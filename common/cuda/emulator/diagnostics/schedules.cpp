@@ -43,7 +43,6 @@ static void load(const image *copy)
         &w);
 }
 
-/* Compares an allocation with its copy from the first schedule. */
 static void compare(allocation *a, void *data)
 {
     walk *w = static_cast<walk *>(data);

@@ -7,10 +7,9 @@ namespace cpu
 
 struct launch;
 
-/* Runs the grid in the order of the settings (launch.cpp). */
 void run_grid(launch *l);
 
-/* Runs it in all orders from the same memory; ends the program if the results differ. */
+/* From the same memory; ends the program if results differ. */
 void run_all_schedules(launch *l);
 
 }  // namespace cpu

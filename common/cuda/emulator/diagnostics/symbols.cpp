@@ -20,7 +20,7 @@ namespace cpu
 
 static const site nowhere = { "?", 0 };
 
-/* Shortens a path below the current folder to a relative one. */
+/* Relative, if below the current folder. */
 static const char *without_folder(const char *path)
 {
     char folder[500];
@@ -30,7 +30,7 @@ static const char *without_folder(const char *path)
     return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-/* The emulator's own files and system headers, which may be inlined into a kernel. */
+/* Emulator files and system headers may be inlined into a kernel. */
 static bool is_no_kernels(const char *path)
 {
     if (without_folder(path) == path && strstr(path, "/include/"))
@@ -54,7 +54,7 @@ static site parse(char *text)
     return { kept, line };
 }
 
-/* The path of the file: dli_fname is a library's path, but for the program only its argv[0]. */
+/* dli_fname is a library's path, but the program's argv[0]. */
 static const char *path_of(const Dl_info &file)
 {
 #ifdef __linux__
@@ -69,8 +69,8 @@ static const char *path_of(const Dl_info &file)
 }
 
 /*
- * Instructions per call of addr2line, whose start takes most of the time. atos does not mark where
- * an answer begins.
+ * addr2line's start takes most of the time, so we ask for many. atos does not mark where an answer
+ * begins.
  */
 #ifdef __APPLE__
 enum { AT_ONCE = 1 };
@@ -78,7 +78,6 @@ enum { AT_ONCE = 1 };
 enum { AT_ONCE = 500 };
 #endif
 
-/* The command that looks up instructions of one file. */
 static std::string question(const Dl_info &file, const void *const *instructions, size_t count)
 {
     char words[1200];
@@ -102,7 +101,7 @@ static std::string question(const Dl_info &file, const void *const *instructions
     return question + " 2>/dev/null";
 }
 
-/* The cache; never destroyed, because errors may be reported at exit. */
+/* Never destroyed: errors may be reported at exit. */
 static std::map<const void *, site> &known()
 {
     static auto *sites = new std::map<const void *, site>;
@@ -110,8 +109,8 @@ static std::map<const void *, site> &known()
 }
 
 /*
- * addr2line prints the address, then one line per inlined function, innermost first: we take the
- * kernel's first. False if the process could not be started.
+ * addr2line prints the address, then a line per inlined function, innermost first; we take the
+ * kernel's first. False if no process could be started.
  */
 static bool ask(const Dl_info &file, const void *const *instructions, size_t count)
 {

@@ -20,7 +20,7 @@ static timeline_log book;
 static std::map<std::pair<const void *, size_t>, gate> phases;
 static gate last_meeting;
 
-/* A thread's last copy, and its last other work; different work begins a new run. */
+/* The last copy, or other work: different work begins a new run. */
 struct last_asked {
     const char *what;
     site at;
@@ -105,7 +105,7 @@ static unsigned add(const timeline_job &job)
 
 unsigned timeline_copy(timeline_unit unit, const void *array, size_t bytes, site at)
 {
-    static std::set<std::string> names;  // copies: arrays may be freed before the timeline is read
+    static std::set<std::string> names;  // copied: arrays may be freed before the timeline is read
     const allocation *a = allocation_of(array);
     const char *const what = names.insert(a ? a->name : "").first->c_str();
     const unsigned t = self->number, run = run_of(&copies[t], what, { "", 0 });

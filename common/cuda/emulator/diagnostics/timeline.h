@@ -1,9 +1,7 @@
 /*
- * The event log of one block: who works, and who waits for whom. timeline_clock.cpp assigns times.
- *
- * It covers the first block of an instrumented launch under CUDA_WATCH_TIMELINE. The emulator's own
- * order of threads means nothing, so each thread has its own list of events. A *gate* stands for a
- * synchronisation: it opens when all threads and jobs that arrived there have done so again.
+ * The event log of the first block of an instrumented launch, under CUDA_WATCH_TIMELINE;
+ * timeline_clock.cpp assigns times. The emulator's order of threads means nothing, so each thread
+ * has its own list. A *gate* is a synchronisation: it opens when all recorded arrivals have come.
  */
 #ifndef COMMON_CUDA_TIMELINE_H
 #define COMMON_CUDA_TIMELINE_H
@@ -21,24 +19,19 @@ enum timeline_unit { TIMED_COPIES, TIMED_SUMS, TIMED_PRODUCTS, TIMED_EXPONENTIAL
 using gate = unsigned;
 enum : unsigned { NO_GATE = 0xffffffff };
 
-/*
- * Work for a unit, issued by `thread`, or started when gate `needs` opens; its end arrives at
- * `gives`.
- */
+/* Issued by `thread`, or started when gate `needs` opens; its end arrives at `gives`. */
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
-        run;         // of consecutive jobs of one kind by one thread
-    unsigned parts;  // of the unit's four: 1 for a warp, 4 for a warpgroup's products
+        run;         // of one kind of work
+    unsigned parts;  // of four: 1 for a warp, 4 for a warpgroup
     double work;     // bytes, FLOP, exponentials
     gate needs, gives;
     const char *what;
     site at;
 };
 
-/*
- * An event of a thread: arrives at a gate, waits for one, does both, issues a job, or works itself.
- */
+/* An event of a thread: arrives at a gate, waits, does both, issues a job, or works. */
 struct timeline_event {
     enum { BRINGS, AWAITS, MEETS, ASKS, WORKS } kind;
     unsigned which;  // gate or job
@@ -50,44 +43,39 @@ struct timeline_log {
     gate gates = 0;
 };
 
-/* Whether the running block is logged. */
+/* Is the running block logged? */
 extern bool timeline_runs;
 
-/* A block begins; and ends. */
 void timeline_begin();
 void timeline_end();
 
 /* The gate of phase `number` of the object at `place`. */
 gate timeline_phase(const void *place, size_t number);
 
-/*
- * The running thread arrives at a gate without waiting; waits for one (NO_GATE: returns at once).
- */
+/* The running thread arrives without waiting; waits for a gate (NO_GATE: returns at once). */
 void timeline_brings(gate g);
 void timeline_awaits(gate g);
 
 /* Thread `number`, not the running one, waits. */
 void timeline_other_awaits(unsigned number, gate g);
 
-/* The waiting threads for which `there` is true have met. */
+/* The waiting threads with `there(t)` have met. */
 template <class There> void timeline_meet(unsigned first, unsigned count, There there);
 
-/* A barrier: the thread's next work is a new run. */
+/* At a barrier: the next work is a new run. */
 void timeline_new_run(unsigned number);
 
-/* A copy of `bytes` bytes, named after the array that it reads; returns its job. */
+/* Returns the job, named after the array. */
 unsigned timeline_copy(timeline_unit unit, const void *array, size_t bytes, site at);
 
-/*
- * The job's end arrives at gate `g`; timeline_done returns a gate for a thread that waits for it.
- */
+/* The job's end arrives at `g`; or, returns a gate to wait for its end. */
 void timeline_lands(unsigned job, gate g);
 gate timeline_done(unsigned job);
 
-/* These threads, which have just met, issue a product of `flop` FLOP on `parts` tensor cores. */
+/* These threads have just met. */
 unsigned timeline_product(unsigned first, unsigned count, double flop, unsigned parts, site at);
 
-/* The running thread computes an exponential; no-op without a timeline. */
+/* No-op if no timeline runs. */
 void timeline_exponential();
 
 // ---- the implementation of timeline_meet ------------------------------------------------------------

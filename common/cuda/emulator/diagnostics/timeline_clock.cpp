@@ -14,26 +14,26 @@ namespace cpu
 {
 
 /*
- * Rates of one multiprocessor per cycle, from Shah et al., "FlashAttention-3", arXiv 2407.08608,
- * section 3.1 and table 1: an H100 SXM5 with 132 of them at 1.83 GHz has 989 TFLOPS in 16 bits, 16
- * exponentials per multiprocessor and cycle, 12 TB/s from L2. The FLOP are wgmma's; mma reaches
- * about 63 % (Luo et al., arXiv 2402.13499).
+ * Per multiprocessor and cycle, from Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1
+ * and table 1: an H100 SXM5 with 132 at 1.83 GHz has 989 TFLOPS in 16 bits, 16 exponentials per
+ * multiprocessor and cycle, 12 TB/s from L2. The FLOP are wgmma's; mma reaches about 63 % (Luo et
+ * al., arXiv 2402.13499).
  */
 static const double FLOP_A_CYCLE = 4096, OF_MMA = 0.63, EXPONENTIALS_A_CYCLE = 16,
                     BYTES_A_CYCLE = 50;
 
 enum { PARTS = 4 };  // warp w uses tensor core and exponential unit w % 4
 
-/* A server for one job at a time. Warps have queues and take turns. */
+/* Serves one job at a time; warps take turns. */
 struct server {
     std::map<unsigned, std::deque<unsigned>> queues;  // jobs by warp
-    unsigned last = 0;                                // the warp served last
+    unsigned last = 0;                                // last warp served
     bool busy = false;
 };
 
 struct gate_state {
     unsigned expected = 0, come = 0;
-    std::vector<unsigned> threads, jobs;  // that wait for it
+    std::vector<unsigned> threads, jobs;  // waiting
 };
 
 struct runner {
@@ -41,9 +41,7 @@ struct runner {
     size_t next = 0;  // event
 };
 
-/*
- * An event of the simulation: a thread continues or a job ends. Ordered by time, then by planning.
- */
+/* Ordered by time, then by planning. */
 struct happening {
     double time;
     unsigned long planned;
@@ -59,8 +57,8 @@ class replay
 {
   public:
     explicit replay(const timeline_log *l);
-    double run();                                 // returns the end
-    std::vector<std::pair<double, double>> when;  // begin and end of each job
+    double run();
+    std::vector<std::pair<double, double>> when;  // each job's begin and end
 
   private:
     const timeline_log *log;
@@ -102,7 +100,6 @@ replay::replay(const timeline_log *l)
     }
 }
 
-/* Time on the whole unit. */
 static double cycles_of(const timeline_job &job)
 {
     switch (job.unit) {
@@ -115,13 +112,13 @@ static double cycles_of(const timeline_job &job)
     }
 }
 
-/* A kernel's products all take one core each, or all take four: these queue at the first core. */
+/* A kernel's products take one core each or all four, which we model as the first. */
 server *replay::server_of(const timeline_job &job)
 {
     return &servers[{ job.unit, job.parts == PARTS ? 0 : job.thread / WARP % PARTS }];
 }
 
-/* Round robin over the warps; copies start in the order of issue. */
+/* Round robin over warps; copies in the order of issue. */
 void replay::start_next(server *s, double now)
 {
     const auto waits = [](const auto &entry) { return !entry.second.empty(); };
@@ -162,7 +159,7 @@ void replay::come(gate g, double now)
     s->threads.clear();
 }
 
-/* Returns whether the thread continues at once. */
+/* Does the thread continue at once? */
 bool replay::step(unsigned t, const timeline_event &e)
 {
     const double now = threads[t].clock;
@@ -233,7 +230,7 @@ double replay::run()
 // -------------------------------------------------------------------------------------
 
 static std::vector<cuda_work> found;
-static double until;  // end of the launches before
+static double until;  // end of earlier launches
 static unsigned launches;
 
 void timeline_replay(const timeline_log *log)
@@ -241,7 +238,7 @@ void timeline_replay(const timeline_log *log)
     static const char *const units[] = { "copies", "sums", "tensor cores", "exponentials" };
     replay r(log);
     const double end = r.run();
-    // By unit, warp, run and what: lanes of a warp may copy from two arrays at once.
+    // Includes the array: lanes of a warp may copy from two at once.
     std::map<std::tuple<unsigned, unsigned, unsigned, std::string>, cuda_work> runs;
     launches++;
     for (size_t k = 0; k < log->jobs.size(); k++) {

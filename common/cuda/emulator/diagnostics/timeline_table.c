@@ -1,4 +1,4 @@
-/* Prints the timeline as a table of units, and writes it as CSV. */
+/* The timeline as a table of units, and as CSV. */
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
 

@@ -20,11 +20,10 @@
 namespace cpu
 {
 
-/* The state of each byte of the block's shared memory. */
 enum { NO_VALUE, A_VALUE, UNDER_WAY };
 static char written[SHARED_OFFSETS];
 
-/* Its last writer, counted from 1, and the writer's number of fences then; 0: a unit. */
+/* Writer, from 1, and its number of fences then; 0: a unit. */
 struct writing {
     uint16_t thread, fences;
 };
@@ -36,13 +35,11 @@ static bool watching()
     return self && own->launch->instrumented;
 }
 
-/* Is the first byte in the range, and the whole access? */
 static bool inside(const memory_access *a, const char *begin, size_t bytes)
 {
     return a->p >= begin && a->p < begin + bytes && a->bytes <= size_t(begin + bytes - a->p);
 }
 
-/* Reports an access before or past the array at `begin`. */
 [[noreturn]] static void outside(const memory_access *a, const char *begin, size_t bytes,
                                  const char *what, const char *name)
 {
@@ -57,7 +54,7 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
 // ---- kinds of memory
 // ----------------------------------------------------------------------------
 
-/* Is it shared memory? Sets `offset`. */
+/* Sets `offset`. */
 static bool in_shared(memory_access *a)
 {
     const shared_memory *s = &own->shared;
@@ -87,9 +84,9 @@ static bool in_shared(memory_access *a)
     outside(a, s->room + before->offset, before->bytes, "__shared__ ", before->name);
 }
 
-static allocation *last;  // the last one accessed in this launch
+static allocation *last;  // accessed last
 
-/* Is it device memory? Sets `global` and `offset`. */
+/* Sets `global` and `offset`. */
 static bool in_global(memory_access *a)
 {
     if (!last || !inside(a, last->begin, last->bytes))
@@ -104,7 +101,7 @@ static bool in_global(memory_access *a)
     return true;
 }
 
-/* Is it private to the thread: its stack, built-in variables, the kernel's parameters? */
+/* The thread's stack, built-in variables, or the kernel's parameters? */
 static bool is_private(const memory_access *a)
 {
     const launch *l = own->launch;
@@ -115,10 +112,10 @@ static bool is_private(const memory_access *a)
            inside(a, reinterpret_cast<const char *>(&self), sizeof(void *));
 }
 
-/* Other memory: a kernel may read the program's constants, nothing else. */
+/* A kernel may read the program's constants; nothing else remains. */
 static void check_other(const memory_access *a)
 {
-    static const char *allowed;  // page of constants that was checked last
+    static const char *allowed;  // last page of constants
     const char *page = a->p - uintptr_t(a->p) % 4096;
     if (!a->writes && page == allowed)
         return;
@@ -168,7 +165,7 @@ size_t elements_of(const memory_access *a)
     return (a->bytes + element - 1) / element;
 }
 
-/* Counts its elements in common/measure/traffic.h, if the array is instrumented there. */
+/* If its array is instrumented there, element by element. */
 static void count(const memory_access *a)
 {
     const struct traffic *arrays;
@@ -263,7 +260,7 @@ void watch_atomic(const void *p, size_t bytes, const void *instruction)
     see(p, bytes, true, true, true, instruction);
 }
 
-/* Threads must not touch the target of a pending copy: both ends count as writes for races. */
+/* Threads must not touch a pending target: both ends count as writes for races. */
 void watch_copy(const void *to, size_t bytes, bool lands, const void *instruction)
 {
     if (!watching())
@@ -320,7 +317,7 @@ void watch_unit(const void *p, size_t bytes, bool writes, const void *instructio
         count(&a);
 }
 
-/* Threads must not touch the target until they have waited for it, so landing is no access. */
+/* Threads must wait before they touch the target, so landing is no access. */
 void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instruction)
 {
     if (!own->launch->instrumented)

@@ -13,12 +13,12 @@ namespace cpu
 
 enum { LOOKS = 4 };  // per CPU second
 
-/* What this OS thread ran at the last look, and the number of looks without a change. */
+/* What this OS thread ran last, and for how many looks. */
 static __thread const block *running;
 static __thread size_t turns;
 static __thread unsigned looks;
 
-/* Kernels are in the emulator's file; code in libraries may have line numbers, too. */
+/* Libraries may have line numbers too, but no kernels. */
 static bool is_ours(const void *instruction)
 {
     Dl_info at, emulator;
@@ -41,7 +41,7 @@ static void look(int, siginfo_t *, void *context)
     site at = { nullptr, 0 };
     if (instruction && is_ours(instruction))
         at = site_of(instruction + 1);
-    if (at.line == 0 && self->access)  // interrupted in the emulator or libc
+    if (at.line == 0 && self->access)  // in the emulator or libc
         at = site_of(self->access);
     refuse_at(at,
               "a thread has run for %u s and not come to a barrier; does it wait in a loop for\n"

@@ -1,14 +1,11 @@
-/*
- * Finds threads that busy-wait for another thread. Fibers are not preempted, so such a loop would
- * never end.
- */
+/* Reports busy waits for another thread: fibers are not preempted, so they never end. */
 #ifndef COMMON_CUDA_WATCHDOG_H
 #define COMMON_CUDA_WATCHDOG_H
 
 namespace cpu
 {
 
-/* Start and stop the timer; host code runs without it. */
+/* Host code runs without the timer. */
 void watchdog_begin();
 void watchdog_end();
 
