@@ -22,7 +22,7 @@ def words(seed, stream, index, attempt):
 
 
 def logarithm(x):
-    """As in random.c: only + - * /, so that every machine computes the same bits."""
+    """As in random.c: + - * / give the same bits on every machine."""
     m, e = np.frexp(x)
     low = m < 0.70710678118654752
     m, e = np.where(low, 2 * m, m), e - low
@@ -39,7 +39,7 @@ def made(stream):
 
 
 def normals(stream, count):
-    """Cached, because a longer array begins with the same numbers."""
+    """Cached: a longer array begins with the same numbers."""
     kept = made(stream)
     if len(kept[0]) < count:
         x, left, attempt = np.empty(count, np.float32), np.arange(count, dtype=np.uint64), 1
@@ -56,7 +56,7 @@ def normals(stream, count):
 
 
 def rounded(x, kind):
-    """To bf16 and back, ties to even; float32 stays."""
+    """To bf16, ties to even, and back."""
     if kind == "f32":
         return x
     bits = x.view(np.uint32)
@@ -69,12 +69,12 @@ def problem(kind, heads, n, d):
 
 
 def drawn(seed, stream, index, below):
-    """A random integer in [0, below) for each index."""
+    """Random integers in [0, below)."""
     return (words(seed, stream, index.astype(np.uint64), 0)[0].astype(np.float64) * 2.0**-32 * below).astype(np.int64)
 
 
 def chosen(heads, n, count):
-    """The rows to check: each head's first, then last, then a random one, which may repeat."""
+    """Each head's first row, then last, then a random one, which may repeat."""
     k = np.arange(min(count, heads * n))
     if len(k) == heads * n:
         return k
@@ -89,7 +89,7 @@ def count_of(heads, n, of_row):
 
 
 def weights(Q, K, rows, causal):
-    """P of these rows of a head, in double."""
+    """P of some rows of a head, in double."""
     S = Q[rows].astype(np.float64) @ K.astype(np.float64).T / np.sqrt(np.float64(Q.shape[1]))
     if causal:
         S[np.arange(len(K))[None, :] > rows[:, None]] = -np.inf
@@ -103,7 +103,7 @@ def largest(differences):
 
 
 def error_of_output(inputs, causal, O):
-    """The largest error of O, (heads, N, d)."""
+    """O: (heads, N, d)."""
     Q, K, V, _ = inputs
     heads, n, d = Q.shape
     rows = chosen(heads, n, count_of(heads, n, 2.0 * n * d))
@@ -116,7 +116,7 @@ def error_of_output(inputs, causal, O):
 
 
 def error_of_gradients(inputs, causal, dQ, dK, dV):
-    """The largest error of one head's gradients, each (1, N, d)."""
+    """One head's, each (1, N, d)."""
     Q, K, V, dO = (x[0].astype(np.float64) for x in inputs)
     n, d = Q.shape
     rows, scale = chosen(1, n, count_of(1, n, 5.0 * n * d)), 1 / np.sqrt(np.float64(d))

@@ -8,9 +8,8 @@
  *     S = scale Q K^T,   P = e^(S - L),   dP = dO V^T,   dS = scale P (dP - D),
  *     dV += P^T dO,   dQ = dS K,   dK += dS^T Q                                  (five sgemm)
  *
- * on blocks of rows of Q: fewer rows keep S in the cache. We try several sizes and report the
- * fastest. A task for a thread is a block forward, a head backward. Causal blocks stop at their
- * last row's key.
+ * on blocks of rows, whose S may fit in the cache; the fastest of several sizes counts. A thread's
+ * task is a block forward, a head backward. Causal blocks stop at their last key.
  */
 #include "common/cpu/fast_exp.h"
 #include "common/cpu/memory.h"
@@ -30,7 +29,7 @@ static size_t block_rows;  // of Q per block
 static float *scores;      // (threads, 2, block_rows, N): S and dP of each thread
 static float *lse, *sums;  // (B, H, N): written forward; backward reads lse
 
-/* Replaces row `row` of S by e^(S - max), from key `seen` by 0. Returns the sum. */
+/* e^(S - max), and 0 from key `seen`. Returns the sum. */
 static float exponentials(float *row, size_t seen, size_t N, float *max_of_row)
 {
     float max = -INFINITY, sum = 0.0f;
@@ -48,7 +47,7 @@ static float exponentials(float *row, size_t seen, size_t N, float *max_of_row)
     return sum;
 }
 
-/* A block of rows of Q, and the number of keys that it attends to. */
+/* Rows of Q, and the keys that they attend to. */
 struct rows {
     size_t first, count, keys;
 };
@@ -86,7 +85,7 @@ static void attend(const struct peer_problem *p, size_t head, struct rows rows, 
             O[i * d + c] /= l[i];
 }
 
-/* The longest blocks first: in causal order, the last of each head. */
+/* The longest blocks first. */
 static void forward(const struct peer_problem *p)
 {
     const size_t heads = p->B * p->H, blocks = (p->N - 1) / block_rows + 1;
@@ -96,7 +95,7 @@ static void forward(const struct peer_problem *p)
                scores_of_thread(p));
 }
 
-/* Replaces a row of S by P, and one of dP by dS. */
+/* S becomes P, dP becomes dS. */
 static void row_backward(float *S, float *dP, size_t seen, size_t n, float L, float D, float scale)
 {
 #pragma omp simd
@@ -151,7 +150,7 @@ static double seconds_with(const struct peer_problem *p, size_t rows)
     block_rows = rows;
     free(scores);
     scores = allocate(p->threads * rows * p->N, 2 * sizeof *scores, "S");
-    double seconds = 0.0;  // if one call takes long, one is enough
+    double seconds = 0.0;  // a long call needs no repetition
     for (int n = 0; n < 3 && seconds < LONG_CALL; n++) {
         const double start = bench_now();
         run(p);
@@ -170,7 +169,7 @@ static const char *prepare(const struct peer_problem *p)
     lse = allocate(p->B * p->H * p->N, sizeof *lse, "lse");
     sums = allocate(p->B * p->H * p->N, sizeof *sums, "the sums");
     threads_use(p->threads);
-    if (p->backward) {  // a backward pass needs lse of a forward pass
+    if (p->backward) {  // for lse
         block_rows = p->N;
         free(scores);
         scores = allocate(p->threads * p->N * p->N, 2 * sizeof *scores, "S");

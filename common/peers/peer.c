@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { LINE = 1024 };
-static const double SHORT_CALL = 0.02;  // seconds; we warm the caches again before such a call
+static const double SHORT_CALL = 0.02;  // seconds; below, a first call warms the caches
 
 static _Noreturn void give_up(const char *what, const char *why)
 {
@@ -34,7 +34,7 @@ static float *read_array(const char *folder, const char *name, size_t count)
     return elements;
 }
 
-/* The next word of strtok's line, or "". */
+/* Of strtok's line, or "". */
 static const char *next_word(void)
 {
     const char *word = strtok(NULL, " \n");
@@ -46,7 +46,7 @@ static size_t next_number(void)
     return strtoul(next_word(), NULL, 10);
 }
 
-/* Reads what follows the word `problem`. */
+/* After the word `problem`. */
 static void read_problem(struct peer_problem *p)
 {
     const char *const folder = next_word();
@@ -90,7 +90,7 @@ static double timed_call(const struct peer *peer, const struct peer_problem *p)
     return bench_now() - start;
 }
 
-/* Returns the seconds of the fastest call. Other peers have used the caches since the last turn. */
+/* Seconds of the fastest call. Other peers have used the caches since the last turn. */
 static double take_turn(const struct peer *peer, const struct peer_problem *p, double seconds)
 {
     const double start = bench_now();

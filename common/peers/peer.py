@@ -11,11 +11,10 @@ import time
 
 import numpy
 
-SHORT_CALL = 0.02  # seconds; we warm the caches again before such a call
+SHORT_CALL = 0.02  # seconds; below, a first call warms the caches
 
 
 class PyTorch:
-    """scaled_dot_product_attention and its gradients."""
 
     def __init__(self):
         import torch
@@ -54,7 +53,7 @@ class OnnxRuntime:
         self.name = f"ONNX Runtime {onnxruntime.__version__}"
 
     def session(self, operator, names, inputs, outputs, threads, **attributes):
-        """A model of one operator, bound to arrays, so that a call copies nothing. An omitted input has no name."""
+        """Bound to arrays, so that a call copies nothing. An omitted input has no name."""
         make, kinds = self.onnx.helper, {"float32": 1, "int32": 6}
         domain = "" if operator == "Attention" else "com.microsoft"
         node = make.make_node(operator, names, list(outputs), domain=domain, **attributes)
@@ -102,7 +101,7 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """scaled_dot_product_attention in float32; by default it may choose bf16."""
+    """In float32; by default it may choose bf16."""
 
     def __init__(self):
         import openvino
@@ -115,7 +114,7 @@ class OpenVino:
         model = self.ov.Model([opset.scaled_dot_product_attention(*parameters, causal=causal)], parameters)
         settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
         self.request = self.ov.Core().compile_model(model, "CPU", settings).create_infer_request()
-        self.inputs = inputs  # the library reads them in place
+        self.inputs = inputs  # read in place
         for k, x in enumerate(inputs):
             self.request.set_input_tensor(k, self.ov.Tensor(x, shared_memory=True))
         return "scaled_dot_product_attention"
@@ -144,7 +143,7 @@ def quickest(run, calls):
 def take_turn(run, seconds):
     start = time.perf_counter()
     best = timed_call(run)
-    if best < SHORT_CALL:  # the others have used the caches since the last turn
+    if best < SHORT_CALL:  # the others have used the caches
         best = timed_call(run)
     while time.perf_counter() - start < seconds:
         best = min(best, timed_call(run))
@@ -152,7 +151,7 @@ def take_turn(run, seconds):
 
 
 def serve(library, lines, say):
-    """Answers the referee until the pipe closes."""
+    """Until the pipe closes."""
     say(library.name)
     backward = False
     for line in lines:

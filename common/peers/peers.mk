@@ -1,4 +1,4 @@
-# Compares a chapter's best step with libraries on this machine (common/peers/). Building the programs needs no library.
+# Compares a chapter's best step with libraries (common/peers/). Building needs no library.
 PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
 PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
 $(OBJ)/common/peers/composed.o: FLAGS += $(FAST_FLAGS)
@@ -19,7 +19,7 @@ peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@python3 common/peers/peers.py measure $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
-# Measures this machine: its file in common/results, and the pages' tables made from such files.
+# This machine's file in common/results, and the pages' tables of such files.
 results: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \

@@ -170,7 +170,7 @@ def git(*words):
 
 
 def head(machine, command):
-    # Results and pages changed by earlier parts of this run do not count as changes.
+    # Results and pages from earlier parts of this run are no changes.
     commit = git("rev-parse", "--short", "HEAD") or "unknown"
     same = git("diff", "--quiet", "HEAD", "--", ".", ":!common/results", ":!*.md", ":!*.svg") is not None
     asked = f'SIZES="{os.environ["SIZES"]}" ' if os.environ.get("SIZES") else ""
@@ -179,7 +179,7 @@ def head(machine, command):
 
 
 def fetched(venv, package, log):
-    """Installs the package into the private folder unless it is there; True on success."""
+    """Installs the package into the private folder, once."""
     pip = venv / "bin/pip"
     for command in ([sys.executable, "-m", "venv", venv] if not pip.exists() else ["true"],
                     [pip, "install", "-q", "--disable-pip-version-check", package]):
@@ -200,7 +200,7 @@ def commands_of_peers(folder, part):
     venv, log, found = folder / "python", folder / "log", []
     for name, (word, package, pattern) in LIBRARIES.items():
         files = sorted(venv.rglob(pattern)) if fetched(venv, package, log) else []
-        if files:  # a forced core type would select another processor's code
+        if files:  # it would select another processor's code
             found.append(f"env -u OPENBLAS_CORETYPE {folder / 'composed'} {word} {files[0]}")
         else:
             skip(name, f"the package {package} could not be installed")

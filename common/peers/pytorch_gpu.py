@@ -52,7 +52,7 @@ def attention(problem, causal):
 
 
 def median_of(backend, problems, causal, backward):
-    """The time of the pass; with backward, of the gradients alone."""
+    """With backward, the time of the gradients alone."""
     with sdpa_kernel([backend]):
         works = []
         for problem in problems:
@@ -87,7 +87,6 @@ def pairs(heads, n, causal):
 
 
 def turn(chapter, kind, n, d, causal, errors):
-    """Prints a row for each backend."""
     backward, heads, small = chapter == "07", HEADS[kind], 70 if DRY else n
     problems = [torch.randn(4 if backward else 3, 1 if DRY else BATCH, 2 if DRY else heads, small, d, device=DEVICE, dtype=TYPES[kind])
                 for _ in range(COPIES)]
@@ -95,14 +94,14 @@ def turn(chapter, kind, n, d, causal, errors):
         try:
             ms = median_of(backend, problems, causal, backward)
             error = error_of(backend, kind, small, d, causal, backward) if errors else ""
-        except RuntimeError:  # the backend does not take the type, or there is no room for S
+        except RuntimeError:  # wrong type, or no room for S
             continue
         gflops = (10 if backward else 4) * pairs(heads, n, causal) * d / ms / 1e6
         print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},{'backward' if backward else 'forward'},"
               f"{WHERE},{ms:.5f},{gflops:.3f},,,{error}", flush=True)
     del problems
     if not DRY:
-        torch.cuda.empty_cache()  # for the other program's turn
+        torch.cuda.empty_cache()  # for the other program
 
 
 def main():

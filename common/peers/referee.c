@@ -1,11 +1,11 @@
 /*
  * referee CHAPTER FOLDER SIZES COMMAND... - times peers in turn on the same problems (peer.h).
  *
- * CHAPTER is 05 (forward) or 07 (backward). SIZES is "128 512 2048": the N of the problems, each
- * for d = 64 and 128, without a mask and causal, on one thread and on all cores, with eight heads.
- * Each COMMAND starts a peer; the first is the course's. We check outputs, then time peers and the
- * machine's peak in turns, because a processor's speed varies. Files go to FOLDER. Prints a CSV
- * line per peer and problem, as --bench --csv does, plus a column with what the peer ran.
+ * CHAPTER: 05 (forward) or 07 (backward). SIZES, "128 512 2048": the N, each for d = 64 and 128,
+ * full and causal, on one thread and all cores, with eight heads. COMMAND starts a peer; the first
+ * is the course's. We check outputs, then time peers and the machine's peak in turns, because a
+ * processor's speed varies. Files go to FOLDER. Prints CSV as --bench --csv does, plus a column
+ * with what ran.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE  // for the number of cores on macOS
@@ -28,10 +28,10 @@
 #include <unistd.h>
 
 enum { PEERS = 8, LINE = 512, LEAST_ROUNDS = 5, ROUNDS = 9, HEADS = 8, MOST_QUERIES = 1 << 17 };
-static const double TURN = 0.05;  // seconds of a turn, at least: calls are not cut short
-static const double LONG = 8.0;   // seconds, after which a problem has no more than LEAST_ROUNDS
+static const double TURN = 0.05;  // seconds, or one call
+static const double LONG = 8.0;   // seconds; then LEAST_ROUNDS
 
-/* Libraries' threads busy-wait before they sleep: let those of the last peer finish. */
+/* Libraries' threads busy-wait before they sleep: let them finish. */
 static const struct timespec PAUSE = { .tv_nsec = 20000000 };
 
 struct player {
@@ -46,7 +46,7 @@ static _Noreturn void peer_failed(const struct player *player)
     options_fail(player->command, "this peer stopped: see above");
 }
 
-/* Reads a peer's line, for a CSV field. */
+/* For a field of CSV. */
 static void listen_to(const struct player *player, char answer[LINE])
 {
     if (!fgets(answer, LINE, player->from))
@@ -64,14 +64,14 @@ static void ask(const struct player *player, const char *line, char answer[LINE]
     listen_to(player, answer);
 }
 
-/* Starts a peer between two pipes and reads its name. */
+/* Reads the peer's name. */
 static struct player start(const char *command)
 {
     struct player player = { .command = command };
     int there[2], back[2];
     if (pipe(there) != 0 || pipe(back) != 0)
         options_fail(command, "no pipe to start it with");
-    for (int end = 0; end < 2; end++) {  // so that peers do not inherit each other's pipes
+    for (int end = 0; end < 2; end++) {  // peers must not inherit each other's pipes
         fcntl(there[end], F_SETFD, FD_CLOEXEC);
         fcntl(back[end], F_SETFD, FD_CLOEXEC);
     }
@@ -104,7 +104,6 @@ static void write_array(const char *folder, const char *name, const struct atten
         options_fail(path, "%s", error.text);
 }
 
-/* Reads an array that the peer wrote. */
 static float *read_output(const struct player *player, const char *folder, const char *name,
                           size_t count)
 {
@@ -121,7 +120,7 @@ static float *read_output(const struct player *player, const char *folder, const
     return elements;
 }
 
-/* A problem and its expected results. */
+/* With its expected results. */
 struct match {
     const char *folder;
     bool backward;
@@ -183,7 +182,7 @@ static struct attention_errors judge(const struct match *m, const struct player 
     return errors;
 }
 
-/* Sends the problem to the peer and checks its output. */
+/* Sends the problem; checks the output. */
 static void prepare(struct player *player, const struct match *m)
 {
     const struct attention *p = &m->input.p;
@@ -204,7 +203,7 @@ static void prepare(struct player *player, const struct match *m)
     player->seconds = (double)INFINITY;
 }
 
-/* Times the peak and all peers in turns. Returns the peak's seconds per call. */
+/* Returns the peak's seconds per call. */
 static double take_turns(struct player *players, size_t count)
 {
     double peak = (double)INFINITY;

@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 /*
- * C (m, n) = alpha op(A) op(B) + beta C, row-major and dense; op(A) is (m, k), op(B) is (k, n).
- * Runs on one thread; thread-safe.
+ * C (m, n) = alpha op(A) op(B) + beta C, row-major, dense; op(A) is (m, k), op(B) is (k, n). On one
+ * thread; thread-safe.
  */
 typedef void product(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, float alpha,
                      const float *A, const float *B, float beta, float *C);
 
 /*
- * Loads the product of "onednn" or "openblas" from the file `path`; writes its name and version to
- * `name`. Ends the program with 2 and a message if there is none.
+ * The product of "onednn" or "openblas" in the file `path`; writes its name and version. Ends the
+ * program with 2 if there is none.
  */
 product *sgemm_load(const char *which, const char *path, char *name, size_t size);
 

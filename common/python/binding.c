@@ -1,9 +1,7 @@
 /*
- * The parts of a call that all bindings share.
- *
- * A program without memory prints an error and exits. A library must not end its process, and a
- * step's threads cannot return early. So each step has an upper bound for its memory, and we first
- * try to allocate that much at once. test_memory.py compares the bounds with real peaks.
+ * Common to all bindings. A library must not end its process for lack of memory, and a step's
+ * threads cannot return early: so each step has an upper bound, which we first try to allocate at
+ * once. test_memory.py compares the bounds with real peaks.
  */
 #include "common/python/binding.h"
 
@@ -36,10 +34,7 @@ static void *wait_for(void *lock)
     return NULL;
 }
 
-/*
- * Can this many threads run at once? If not, OpenMP would end the process. Tested only for a new
- * maximum.
- */
+/* OpenMP would end the process without threads. Tested for new maxima only. */
 static bool can_start(size_t threads)
 {
     static size_t most = 1;
@@ -87,7 +82,7 @@ void binding_prepare(struct attention *p)
     attention_set_dropout(p, p->dropout, p->dropout_seed);
 }
 
-/* A copy of n numbers, rounded to the type; free() it. */
+/* Rounded to the type; free() it. */
 static float *rounded(const float *x, size_t n, enum dtype type)
 {
     float *copy = allocate(n, sizeof *copy, "an input of the reference");
@@ -151,7 +146,7 @@ const char *binding_explained(const struct attention *p, const struct binding_ca
 
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
 {
-    const double group = 64.0;  // queries and keys are rounded up to groups smaller than this
+    const double group = 64.0;  // rounding up to groups adds less than this
     const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;
     const double cols = (double)(Bc < p->Nk ? Bc : p->Nk) + group;
     const double d = (double)p->d + group;

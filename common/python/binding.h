@@ -1,8 +1,6 @@
 /*
- * A chapter's binding: its interface in libflash.so. flash.py mirrors these structures.
- *
- * Chapters use the same names for their tables and helpers, so each chapter is linked into one
- * object that exports only `binding_NN`; the library links these objects.
+ * A chapter's interface in libflash.so; flash.py mirrors these structures. Chapters use the same
+ * names, so each is linked into one object that exports only `binding_NN`.
  */
 #ifndef COMMON_PYTHON_BINDING_H
 #define COMMON_PYTHON_BINDING_H
@@ -18,7 +16,7 @@ struct binding_step {
     bool lse;       // also writes lse
 };
 
-/* Arguments of a step. Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
+/* Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
 struct binding_call {
     size_t br, bc, threads;  // 0: the step's default, and OpenMP's
     const float *Q, *K, *V, *dO;
@@ -35,24 +33,18 @@ struct binding {
 
     struct binding_step (*step)(size_t n);
 
-    /*
-     * The option of p, or of the call's tile, that step n does not support, as on a command line;
-     * or NULL.
-     */
+    /* The option, or tile, that step n does not support, as on a command line; or NULL. */
     const char *(*unsupported)(size_t n, const struct attention *p,
                                const struct binding_call *call);
 
-    /*
-     * Upper bound of the bytes that step n allocates in each of `threads` threads, without the
-     * call's arrays.
-     */
+    /* Upper bound of bytes allocated in each of `threads` threads, without the call's arrays. */
     double (*room)(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads);
     void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
 
     /*
-     * Runs step n of this binding, which must support the call. Returns NULL, or an error; then it
-     * has written nothing. `extra` becomes the peak of extra memory in bytes.
+     * Runs step n, which must support the call. NULL, or an error; then nothing was written.
+     * `extra`: peak of extra memory in bytes.
      */
     const char *(*call)(const struct binding *binding, size_t n, const struct attention *p,
                         const struct binding_call *call, size_t *extra);
@@ -61,8 +53,7 @@ struct binding {
     void (*prepare)(struct attention *p);
 
     /*
-     * The errors of the call's O (and lse, unless NULL) and of its gradients; either may be NULL.
-     * Returns NULL, or what is missing.
+     * Checks O (and lse, unless NULL) and gradients; either may be NULL. NULL, or what is missing.
      */
     const char *(*explained)(const struct attention *p, const struct binding_call *call,
                              struct binding_explained *explained);
@@ -75,13 +66,10 @@ void binding_prepare(struct attention *p);
 const char *binding_explained(const struct attention *p, const struct binding_call *call,
                               struct binding_explained *explained);
 
-/*
- * Upper bound of the bytes that chapters 05 and 07 need per thread for a tile of queries and one of
- * keys.
- */
+/* Upper bound per thread, in bytes, for a tile of queries and one of keys in chapters 05 and 07. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
-/* A binding of `count` steps, with the chapter's functions of these names. */
+/* `count` steps, with the chapter's functions of these names. */
 #define BINDING(count)                                                                       \
     {                                                                                        \
         .steps = (count), .attention_bytes = sizeof(struct attention),                       \
@@ -90,7 +78,6 @@ double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
         .explained = binding_explained                                                       \
     }
 
-/* A chapter exports only its binding. */
 #define VISIBLE __attribute__((visibility("default")))
 extern VISIBLE const struct binding binding_04, binding_05, binding_06, binding_07;
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of flash.py: problems, options, the verdict, and calls of the programs."""
+"""Shared by the tests of flash.py."""
 from __future__ import annotations
 
 import os
@@ -42,7 +42,7 @@ def problem(B=2, H=4, Hkv=2, Nq=53, Nk=75, d=24, seed=1):
 
 
 def filled(options: dict, Q, K) -> dict:
-    """The options with masks in the shapes of this problem."""
+    """With masks in the shapes of this problem."""
     numbers, options = np.random.default_rng(2), dict(options)
     rows, cols = options.get("mask_block", (64, 64))
     if "key_mask" in options:
@@ -54,7 +54,7 @@ def filled(options: dict, Q, K) -> dict:
 
 
 def can(step: str, Q, K, V, options) -> bool:
-    """Does the step support these options? Tries one query and one key."""
+    """Tries one query and one key."""
     first = [x[..., :1, :] for x in (Q, K, V)]
     try:
         flash.forward(*first, step=step, **filled(options, *first[:2]))
@@ -65,7 +65,7 @@ def can(step: str, Q, K, V, options) -> bool:
 
 class Case(unittest.TestCase):
     def right(self, what, Q, K, V, options, **results):
-        """Checks results, and NumPy's, by the verdict; its options come from flash.py."""
+        """Checks results, and NumPy's."""
         for name, x in flash.explained(Q, K, V, **results, **options).items():
             self.assertLessEqual(x, 1, f"{what}, {list(options)}: {name}, in units of what rounding explains")
 

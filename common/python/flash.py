@@ -150,7 +150,7 @@ def _pair(name: str, value, low: int) -> tuple[int, int]:
 
 
 def floats(name: str, x) -> np.ndarray:
-    """x as contiguous float32: itself, or a converted copy."""
+    """Contiguous float32: x itself, or a converted copy."""
     x = np.asarray(x)
     if x.dtype.type not in (np.float16, np.float32, np.float64):
         raise TypeError(f"{name}: expected float32, float16 or float64 numbers, found {x.dtype}")
@@ -173,7 +173,7 @@ def _same_shape(name: str, x: np.ndarray, shape: tuple[int, ...], of: str) -> np
 
 
 def _output(name: str, x, shape: tuple[int, ...], inputs) -> np.ndarray:
-    """An array for a result: the caller's, or a new one."""
+    """The caller's array, or a new one."""
     if x is None:
         return np.empty(shape, np.float32)
     if not isinstance(x, np.ndarray) or x.dtype != np.float32 or x.dtype.byteorder not in "=|":
@@ -186,7 +186,7 @@ def _output(name: str, x, shape: tuple[int, ...], inputs) -> np.ndarray:
 
 
 def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[Attention, list]:
-    """The C structure, and the arrays that it points to."""
+    """With the arrays that it points to."""
     if not 2 <= Q.ndim <= 4:
         raise ValueError(f"Q: expected shape (N, d), (H, N, d) or (B, H, N, d), found {Q.shape}")
     if K.ndim != Q.ndim:
@@ -248,7 +248,7 @@ def _step(name: str, backward: bool) -> Step:
 
 # ---- calling ------------------------------------------------------------------------------------
 
-_one_at_a_time = threading.Lock()  # chapters record their extra memory in one place for all threads
+_one_at_a_time = threading.Lock()  # extra memory is recorded once for all threads
 _extra = size_t(0)
 
 

@@ -19,7 +19,7 @@ WIDTH = 50  # characters of a bar for weight 1
 
 
 def row_of_weights(step: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray, i: int) -> np.ndarray:
-    """The weights of query i of one head, for each key up to its own."""
+    """For each key up to its own."""
     lse = flash.forward(Q[i:i + 1], K[:i + 1], V[:i + 1], step=step)[1]
     if lse is None:
         write.stop(f"STEP={step}: expected a step that writes lse")
@@ -41,7 +41,6 @@ def inside(model: write.Writer, tokens: list[int], layer: int, head: int) -> lis
 
 
 def words_of(pieces: list[str]) -> list[tuple[str, list[int]]]:
-    """Each word and its tokens."""
     words: list[tuple[str, list[int]]] = []
     for n, piece in enumerate(pieces):
         if words and piece[:1].isalnum() and words[-1][0].isalnum():  # a new word begins with its space

@@ -40,7 +40,7 @@ def model_folder() -> Path:
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """A .safetensors file: the length of a JSON header, the header, the numbers."""
+    """A .safetensors file: length of the header, JSON header, numbers."""
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:start])
@@ -91,7 +91,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
 
 
 class MiniLM:
-    """The model with a given attention: O of Q, K, V (B, H, N, d) and a key mask (B, N)."""
+    """`attention`: O of Q, K, V (B, H, N, d) and a key mask (B, N)."""
 
     def __init__(self, attention: Attention):
         folder = model_folder()
@@ -125,7 +125,7 @@ class MiniLM:
         return self.norm(x + self.linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def embed(self, sentences) -> np.ndarray:
-        """One row of length 1 per sentence; shorter ones are padded and masked."""
+        """Rows of length 1; shorter sentences are padded and masked."""
         tokens = [self.tokens(sentence) for sentence in sentences]
         N = max(map(len, tokens))
         mask = np.array([[n < len(t) for n in range(N)] for t in tokens])
@@ -145,7 +145,7 @@ def by_formula(Q, K, V, mask) -> np.ndarray:
 
 
 def by_step(step: str) -> Attention:
-    """Attention by a step. Without key masks, it is called for each text alone."""
+    """Without key masks, the step is called per text."""
     def whole(Q, K, V, mask):
         return flash.forward(Q, K, V, step=step, key_mask=mask)[0]
 

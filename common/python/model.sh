@@ -1,8 +1,8 @@
 #!/bin/sh
-# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py; fetches their packages. If one
-# is unavailable, what CI runs is skipped, and the others fail.
+# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py; fetches packages. Without them,
+# what CI runs is skipped, and the others fail.
 #
-# PYTHON: an interpreter with the packages; then nothing is fetched. MAKE_LIBRARY: a command that builds the library.
+# PYTHON: an interpreter with the packages, instead of fetching. MAKE_LIBRARY: a command that builds the library.
 export PYTHONDONTWRITEBYTECODE=1
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"  # leaves the cores to NumPy's threads
 program=$1

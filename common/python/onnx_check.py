@@ -22,12 +22,12 @@ ADAPTERS = {
     "16 bits": "float16 and bfloat16 are converted, and Y is rounded to the type of the case",
 }
 STEP = "05/complete"
-# The verdict does not apply: Y itself was rounded, in float16 after each operation of the formula.
-ALLOWED = {"float32": 5e-7, "float16": 2.0**-10, "bfloat16": 2.0**-7}  # for 16 bits, of the largest |Y|: a rounding or two
+# Not by the verdict: Y itself was rounded, in float16 after each operation of the formula.
+ALLOWED = {"float32": 5e-7, "float16": 2.0**-10, "bfloat16": 2.0**-7}  # 16 bits: of the largest |Y|, one or two roundings
 
 
 def cases() -> list:
-    """All cases, except those whose model expands the operator."""
+    """Without models that expand the operator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from onnx.backend.test.case.node import collect_testcases
@@ -35,7 +35,7 @@ def cases() -> list:
 
 
 class Case:
-    """The inputs of a case, by head, with masks and biases."""
+    """By head, with masks and biases."""
 
     def __init__(self, case, wrong: str = ""):
         from onnx import helper
@@ -70,7 +70,7 @@ class Case:
         return x.reshape(*x.shape[:2], H, -1).swapaxes(1, 2) if self.three else x
 
     def mask(self, mask, nonpad, offset, at) -> np.ndarray:
-        """(B, H, Nq, Nk): what is added to the scores; -inf masks."""
+        """(B, H, Nq, Nk): added to the scores; -inf masks."""
         (B, H, Nq, _), Nk = self.Q.shape, self.K.shape[2]
         bias = np.zeros((B, H, Nq, Nk), np.float32)
         if mask is not None:
@@ -93,14 +93,14 @@ class Case:
         return np.where(hidden, -np.inf, bias).astype(np.float32)
 
     def unsupported(self) -> str | None:
-        """Why no adapter can run the case, or None."""
+        """Why no adapter can run the case."""
         finite = self.bias[np.isfinite(self.bias)]
         if self.softcap and finite.any():
             return "a bias after softcap: columns of Q and K come before it"
         return None
 
     def head(self, b: int, h: int) -> np.ndarray:
-        """Computes the head's rows of Y."""
+        """The head's rows of Y."""
         group = self.Q.shape[1] // self.K.shape[1]
         Q, K, V, bias = self.Q[b, h], self.K[b, h // group], self.V[b, h // group], self.bias[b, h]
         options, seen = {"scale": self.scale, "softcap": self.softcap}, ~np.isneginf(bias)
@@ -159,7 +159,7 @@ def main() -> int:
         print(f"  {len(names):4}  not run: {reason}: {', '.join(names)}")
     for line in bad:
         print(f"  WRONG {line}")
-    for wrong in ("offset", "bias"):  # the check must fail with planted mistakes
+    for wrong in ("offset", "bias"):  # the check must fail with mistakes
         some = [Case(case, wrong) for case in every]
         fail = sum(not c.error()[0] <= c.error()[1] for c in some if not c.unsupported())
         print(f"  with a wrong {wrong}: {fail} are wrong, as they have to be")

@@ -1,5 +1,4 @@
-"""PyTorch's errors in tables are computed as the programs' own (common/peers/checked.py); a library follows the referee's protocol
-(common/peers/peer.py)."""
+"""common/peers/checked.py computes errors as the programs do; common/peers/peer.py follows the protocol."""
 from __future__ import annotations
 
 import csv
@@ -20,7 +19,7 @@ BUILD = os.environ.get("BUILD", "build")
 
 
 def run(program, heads, n, outputs, *options):
-    """The program's outputs and its error, with three digits."""
+    """Outputs, and the error with three digits."""
     with tempfile.TemporaryDirectory() as work:
         words = [word for name in outputs for word in (f"--{name}", f"{work}/{name}.npy")]
         subprocess.run([f"{BUILD}/{program}", "--quiet", "--heads", str(heads), "--n-q", str(n), "--d", "64", *options, *words,
@@ -31,7 +30,7 @@ def run(program, heads, n, outputs, *options):
 
 
 class Plain:
-    """A library without packages; records its calls."""
+    """Records its calls."""
     name = "plain 1"
 
     def prepare(self, *asked):

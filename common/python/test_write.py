@@ -31,7 +31,7 @@ def weights():
 
 
 def in_a_file(w):
-    """As in a GGUF file: the two rows of a pair are adjacent."""
+    """In a GGUF file the two rows of a pair are adjacent."""
     def reordered(name, x):
         if name.endswith(("attn_q", "attn_k")):
             x = x.reshape(-1, 2, D // 2, WIDTH).swapaxes(1, 2).reshape(x.shape)
@@ -40,7 +40,7 @@ def in_a_file(w):
 
 
 def formula(w, tokens):
-    """The logits after the last token, in float64, of the whole text at once."""
+    """After the last token, in float64, of the whole text at once."""
     def norm(x, weight):
         return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * weight
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-STEP, SOME = 2.0**-12, 48  # of a difference; the number of elements of each input whose gradient is checked, evenly spread
-CLOSE = 1e-5  # of the largest gradient: float64 differences are more accurate, float32 gradients are not
+STEP, SOME = 2.0**-12, 48  # of a difference; elements of each input that are checked, evenly spread
+CLOSE = 1e-5  # of the largest gradient: float64 differences are better, float32 gradients are not
 
 
 def stop(what: str, message: str):
@@ -31,7 +31,7 @@ class Reference:
     def __init__(self, path: str, q, k, v):
         try:
             self.attention = runpy.run_path(path).get("attention")
-        except Exception as error:  # any error of the user's code
+        except Exception as error:  # the user's code
             stop(path, f"{type(error).__name__}: {error}".splitlines()[0])
         if not callable(self.attention):
             stop(path, "expected a function attention(q, k, v)")
@@ -49,7 +49,7 @@ class Reference:
         return O.astype(np.float64)
 
     def differences(self, which: int, dO) -> tuple[np.ndarray, np.ndarray]:
-        """Some positions in q, k or v, and there the gradient of the sum of dO O."""
+        """Some positions in q, k or v, and the gradient of the sum of dO O there."""
         wide = [np.asarray(x, np.float64) for x in self.inputs]
         x = wide[which].reshape(-1)
         places, found = np.unique(np.linspace(0, x.size - 1, SOME).astype(int)), []
@@ -63,7 +63,7 @@ class Reference:
 
 
 def compare(reference: Reference, outputs: dict, dO) -> bool:
-    """Prints a line for each output; returns whether all are right."""
+    """One line per output; are all right?"""
     right = True
     for name, got in outputs.items():
         if name == "o":

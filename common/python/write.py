@@ -44,7 +44,7 @@ def model_file() -> Path:
 
 
 def read_model() -> tuple[dict, dict[str, np.ndarray]]:
-    """A GGUF file's fields, and its weights as float32 (stored as 4 bits each, with a scale and a minimum per 32)."""
+    """Fields, and weights as float32 (stored in 4 bits, with a scale and a minimum per 32)."""
     from gguf import GGUFReader, dequantize
     reader, weights = GGUFReader(model_file()), {}
     for n, tensor in enumerate(reader.tensors):
@@ -55,7 +55,7 @@ def read_model() -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def tokenizer_of(fields: dict):
-    """Splits a text into words and digits, then merges bytes by the file's list of merges."""
+    """Splits into words and digits, then merges bytes by the file's list."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     vocabulary = {token: n for n, token in enumerate(fields["tokenizer.ggml.tokens"])}
     merges = [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]]
@@ -70,7 +70,7 @@ def tokenizer_of(fields: dict):
 
 
 class Cache:
-    """The keys and values of one layer for all tokens so far: (heads, tokens, d)."""
+    """One layer's keys and values of all tokens so far: (heads, tokens, d)."""
 
     def __init__(self, heads: int, most: int, d: int):
         self.K, self.V = np.empty((2, heads, most, d), np.float32)
@@ -83,7 +83,7 @@ class Cache:
 
 
 class Writer:
-    """The model, with a function that computes O from the queries of new tokens and the keys and values of all."""
+    """`attention` computes O from the queries of new tokens and the keys and values of all."""
 
     def __init__(self, fields: dict, weights: dict[str, np.ndarray], attention: Attention):
         shape = {name.removeprefix("llama."): value for name, value in fields.items()}
@@ -98,7 +98,7 @@ class Writer:
         return x @ self.w[name + ".weight"].T
 
     def norm(self, x: np.ndarray, name: str) -> np.ndarray:
-        """RMSNorm: divides a row by the root of its mean square, then weights each column."""
+        """RMSNorm: divides a row by the root of its mean square, then weights columns."""
         return x / np.sqrt((x * x).mean(-1, keepdims=True) + self.epsilon) * self.w[name + ".weight"]
 
     def heads_of(self, x: np.ndarray) -> np.ndarray:
@@ -106,12 +106,11 @@ class Writer:
         return x.reshape(len(x), -1, self.d).swapaxes(0, 1)
 
     def rotate(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Rotary embedding: two numbers of a row are a point in the plane, rotated by position times the pair's frequency. So
-        a score depends on the distance between query and key.
+        """Rotary embedding: pairs of numbers are points in the plane, rotated by position times the pair's frequency. So scores
+        depend on the distance between query and key.
 
-        In the original model, numbers c and c + d/2 are a pair. Its GGUF file reorders the rows of the weights of Q and K,
-        so that the pair is 2c and 2c + 1; scores do not change. (transformers undoes this when it reads the file, before it
-        computes write_reference.json.)"""
+        The original model pairs numbers c and c + d/2. Its GGUF file reorders the rows of Q's and K's weights, so the pair
+        is 2c and 2c + 1; scores do not change. (transformers undoes this before it computes write_reference.json.)"""
         angles = positions[:, None] * self.frequencies
         cos, sin, a, b = np.cos(angles), np.sin(angles), x[..., 0::2], x[..., 1::2]
         return np.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape).astype(np.float32)
@@ -130,7 +129,7 @@ class Writer:
         return x + self.linear(swish * up, name + "ffn_down")  # together: SwiGLU
 
     def logits(self, tokens: list[int], caches: list[Cache]) -> np.ndarray:
-        """A number for each token of the vocabulary: the larger, the more likely it comes next."""
+        """For each token of the vocabulary: the larger, the more likely it comes next."""
         x = self.w["token_embd.weight"][tokens]
         for n, cache in enumerate(caches):
             if len(tokens) > 1:  # else it would interrupt the text
@@ -139,7 +138,7 @@ class Writer:
         return self.linear(self.norm(x[-1], "output_norm"), "token_embd")  # the embedding again: tied weights
 
     def write(self, tokens: list[int], most: int) -> Iterator[tuple[int, np.ndarray]]:
-        """First the prompt (prefill), then one token at a time (decode). Yields each new token and its logits."""
+        """The prompt (prefill), then one token at a time (decode). Yields each new token and its logits."""
         caches = [Cache(self.kv_heads, len(tokens) + most, self.d) for _ in range(self.layers)]
         for _ in range(most):
             logits = self.logits(tokens, caches)
@@ -148,7 +147,7 @@ class Writer:
 
 
 def by_step(step: str) -> Attention:
-    """Attention by a step: causal if supported, in 16 bits if it has nothing else."""
+    """Causal if supported; in 16 bits if it has nothing else."""
     x, refused = np.ones((1, 2, 64), np.float32), None
     for options in ({"causal": True}, {}, {"causal": True, "dtype": "f16"}, {"dtype": "f16"}):
         try:
@@ -166,8 +165,8 @@ def by_step(step: str) -> Attention:
         return flash.forward(Q, K, V, step=step, **options, **more)[0]
 
     def last(Q, K, V):
-        """One query per head with no keys after it: nothing is masked. The query heads that share a head of keys become the
-        rows of one small problem, which loads each key once for all of them."""
+        """One query per head, so no key is masked. The query heads that share a head of keys become the rows of one small
+        problem, which loads each key once for all."""
         rows = Q.reshape(len(K), len(Q) // len(K), -1)
         return np.stack([run(*head) for head in zip(rows, K, V)]).reshape(Q.shape)
 
@@ -184,8 +183,7 @@ def by_step(step: str) -> Attention:
 
 
 def command(main: Callable[[], int]):
-    """Runs main. Ends without a traceback for a missing package, Ctrl-C, too little memory, a closed pipe, or output that cannot be
-    written."""
+    """Ends without a traceback for a missing package, Ctrl-C, too little memory, a closed pipe, or output that cannot be written."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if sys.stdout is None:
         stop("standard output: expected to be able to write it, found it closed")
@@ -200,11 +198,11 @@ def command(main: Callable[[], int]):
         sys.exit(130)
     except (OSError, MemoryError) as error:
         print(f"write: expected memory, and to be able to write, found: {error or 'too little memory'}", file=sys.stderr)
-        os._exit(2)  # flushing standard output would fail again, with a traceback
+        os._exit(2)  # a flush would fail again, with a traceback
 
 
 def name_of(step: str) -> str:
-    """The step's name: "mine" is a student's, of chapter 04 or 05."""
+    """"mine" is a student's step, of chapter 04 or 05."""
     if step != "mine":
         return step
     if not Path("STARTER").exists():
@@ -213,7 +211,7 @@ def name_of(step: str) -> str:
 
 
 def attention_of(step: str) -> Attention:
-    """by_step for the value of STEP; invalid ones end the program."""
+    """Ends the program for an invalid STEP."""
     try:
         return by_step(name_of(step))
     except (ImportError, ValueError) as error:

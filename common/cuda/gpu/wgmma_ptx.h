@@ -1,33 +1,27 @@
 /*
- * wgmma of hopper.h for a GPU. An instruction names all its registers, so each N has its own text:
- * operands %0 … are d, then a, b and add. Another N needs a row of CUDA_WGMMA, a text and a list of
- * floats.
+ * wgmma for a GPU. An instruction names all its registers, so each N has its own text: operands %0
+ * … are d, then a, b, add. Another N needs a row of CUDA_WGMMA, a text and a list of floats.
  */
 #ifndef COMMON_CUDA_WGMMA_PTX_H
 #define COMMON_CUDA_WGMMA_PTX_H
 
 #include "common/cuda/gpu/hopper_ptx.h"
 
-/*
- * Bits 0 to 13: address; 16 to 29 and 32 to 45: strides, all in 16-byte units; 62: 128-byte
- * swizzle.
- */
+/* Bits 0 to 13: address; 16 to 29, 32 to 45: strides, in 16 bytes; 62: 128-byte swizzle. */
 __device__ static inline uint64_t wgmma_matrix(const void *begin, unsigned leading, unsigned stride)
 {
     return (uint64_t)(shared_address(begin) >> 4 & 0x3fff) | (uint64_t)(leading >> 4) << 16 |
            (uint64_t)(stride >> 4) << 32 | (uint64_t)1 << 62;
 }
 
-/*
- * Only bits 0 to 13 change, so we add 32 bits: 64 would carry and take twice as many instructions.
- */
+/* Only bits 0 to 13 change: a 64-bit addition would take twice as many instructions. */
 __device__ static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes)
 {
     return (matrix & 0xffffffff00000000) | ((unsigned)matrix + (bytes >> 4));
 }
 
 // clang-format off
-/* The operands of d, cumulative. */
+/* Cumulative operands of d. */
 #define CUDA_TEXT_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define CUDA_TEXT_16 CUDA_TEXT_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define CUDA_TEXT_24 CUDA_TEXT_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
@@ -55,8 +49,8 @@ __device__ static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes)
 // clang-format on
 
 /*
- * x0 to x6: operand numbers after d. For `shared`: a, b, add, a's major, b's major; for a in
- * registers: its four, b, add, b's major.
+ * x0 to x6: operand numbers after d. For `shared`: a, b, add, a's major, b's; for `registers`: a's
+ * four, b, add, b's major.
  */
 #define CUDA_WGMMA_OF(R, n, type, T, x0, x1, x2, x3, x4, x5, x6)                                   \
     template <> struct wgmma_instruction<T, R> {                                                   \
@@ -120,14 +114,14 @@ __device__ static inline void wgmma_commit(void)
     CUDA_PTX_90("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
 
-/* Keeps the compiler from moving uses of these registers before the wait. */
+/* Keeps the compiler from moving uses before the wait. */
 template <int R> __device__ static inline void wgmma_landed(float (&d)[R])
 {
     for (int k = 0; k < R; k++)
         asm volatile("" : "+f"(d[k]) : : "memory");
 }
 
-/* Keeps registers that a product still reads from being reused before the wait. */
+/* Keeps the compiler from reusing registers that a product reads. */
 template <int R> __device__ static inline void wgmma_landed(unsigned (&a)[R][4])
 {
     for (int k = 0; k < R; k++)

@@ -21,7 +21,6 @@ bug_runner tensor_bug_instrumented, mbarrier_bug_instrumented, tma_bug_instrumen
     wgmma_bug_instrumented;
 bug_runner register_bug_instrumented;
 
-/* One per file of mistakes: plain, instrumented. */
 static bug_runner *const runners[][2] = {
     { barrier_bug_cpu, barrier_bug_instrumented },
     { memory_bug_cpu, memory_bug_instrumented },
@@ -48,7 +47,7 @@ static bool run(const char *name, enum bug_eye eye)
     return false;
 }
 
-/* Prints a row of Markdown with the report's first line. */
+/* A row of Markdown with the report's first line. */
 static void print_row(const char *program, const struct planted *p)
 {
     static const char mark[] = "CUDA on the CPU: ";

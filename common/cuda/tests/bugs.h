@@ -4,26 +4,25 @@
 
 #include <stddef.h>
 
-/* What detects it: the plain kernel, the instrumented one, its race detector, or several orders. */
+/* Detected by the plain kernel, the instrumented one, its race detector, or several orders. */
 enum bug_eye { PLAIN, INSTRUMENTED, RACES, ORDERS, BUG_EYES };
 
 struct planted {
     const char *name;
     enum bug_eye eye;
-    const char *words[4];  // of the report, in this order
+    const char *words[4];  // of the report, in order
     enum {
         IN_KERNEL,
         AT_LAUNCH,
         CUDA_ERROR
-    } place;  // IN_KERNEL: the report names thread and
-              // line; CUDA_ERROR: status 2
+    } place;  // IN_KERNEL: thread and line; CUDA_ERROR: status 2
 };
 
-/* By kind (planted/); the last has no name. */
+/* The last has no name. */
 extern const struct planted planted_barriers[], planted_memory[], planted_tensor[];
 extern const struct planted planted_launches[], planted_races[], planted_hopper[];
 
-/* The n-th of all, from 0; NULL past the end. */
+/* NULL past the end. */
 const struct planted *planted_at(size_t n);
 
 #endif

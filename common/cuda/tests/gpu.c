@@ -1,7 +1,6 @@
 /*
- * The functions of tensor.h and hopper.h on a GPU, against the same tables as on the CPU. If a
- * kernel fails only on a GPU, this test finds a wrong instruction. `make test-cuda` runs it before
- * the kernels, as build/cuda/tests/instructions.
+ * tensor.h and hopper.h on a GPU, against the same tables as on the CPU: finds a wrong instruction
+ * before kernels run. `make test-cuda` builds it as build/cuda/tests/instructions.
  */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/tensors.h"
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Criterion cannot skip tests with exit codes of their own, so we return. */
+/* Criterion cannot skip tests with their own exit codes. */
 static bool is_at_least(int capability)
 {
     const int is = capability_gpu();

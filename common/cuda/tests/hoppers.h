@@ -1,4 +1,4 @@
-/* kernels/wgmma.cu and hopper.cu for the tests in C. */
+/* kernels/wgmma.cu and hopper.cu, for the tests in C. */
 #ifndef COMMON_CUDA_TESTS_HOPPERS_H
 #define COMMON_CUDA_TESTS_HOPPERS_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Offsets and strides of a product's matrices, in bytes, in an image of shared memory. */
+/* In bytes, in an image of shared memory. */
 enum { IMAGE = 96 * 1024, MOST_N = 256 };
 struct product_test {
     int bfloat, n, a_in_registers, a_columns, b_columns, add;
@@ -20,7 +20,7 @@ typedef void wgmma_runner(const struct product_test *t, const unsigned char *ima
                           const unsigned *a_registers, float *d);
 wgmma_runner wgmma_cpu, wgmma_instrumented;
 
-/* Loads a box of 16-bit elements, or of floats, and copies it to `shared`. */
+/* Loads a box, and copies it to `shared`. */
 struct box_test {
     int floats;
     unsigned rank, box[4];
@@ -30,19 +30,19 @@ struct box_test {
 typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
 box_runner box_cpu, box_instrumented;
 
-/* Stores a box of three dimensions to the array; floats are added twice. */
+/* Stores a box of three dimensions, or adds floats twice. */
 typedef void stored_box_runner(const struct box_test *t, const unsigned char *shared, void *array);
 stored_box_runner stored_box_cpu, stored_box_instrumented;
 
-/* Stores matrices of numbered halves to rows order[lane]. */
+/* Numbered halves, stored to rows order[lane]. */
 typedef void stored_matrices_runner(int count, const unsigned order[32], unsigned short out[512]);
 stored_matrices_runner stored_matrices_cpu, stored_matrices_instrumented;
 
-/* Sums of boxes' rows: one warp fills a ring with `rounds` boxes, four warps empty it. */
+/* One warp fills a ring with `rounds` boxes, four warps sum their rows. */
 typedef void ring_runner(unsigned rounds, const float *in, float *out);
 ring_runner ring_cpu, ring_instrumented;
 
-/* A box's and a product's value before the wait, and after: out[4]. */
+/* A box and a product before the wait, and after: out[4]. */
 void too_early_cpu(const float in[256], float out[4]);
 
 /* 64 blocks add to one array. */
@@ -53,7 +53,7 @@ bulk_runner bulk_cpu, bulk_instrumented;
 typedef void turns_runner(unsigned order[8], unsigned *elected);
 turns_runner turns_cpu, turns_instrumented;
 
-/* The same on a GPU, and the assertions shared with gpu.c. */
+/* On a GPU, and the assertions that gpu.c shares. */
 wgmma_runner wgmma_gpu;
 box_runner box_gpu;
 stored_box_runner stored_box_gpu;

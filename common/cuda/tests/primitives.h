@@ -1,4 +1,4 @@
-/* kernels/primitives.cu and kernels/halves.cu for the tests in C. */
+/* kernels/primitives.cu and halves.cu, for the tests in C. */
 #ifndef COMMON_CUDA_TESTS_PRIMITIVES_H
 #define COMMON_CUDA_TESTS_PRIMITIVES_H
 
@@ -41,11 +41,11 @@ void coordinates_cpu(unsigned *out);
 void atomics_cpu(double out[12]);
 void arithmetic_cpu(float x, float y, float out[FUNCTIONS]);
 
-/* bits[k]: the float with bits `first` + k, rounded to half or bfloat16. */
+/* bits[k]: the rounded float with bits `first` + k. */
 void to_halves_cpu(uint32_t first, uint32_t count, uint16_t *bits);
 void to_bfloats_cpu(uint32_t first, uint32_t count, uint16_t *bits);
 
-/* x[k]: the half or bfloat16 with bits k. */
+/* x[k]: the number with bits k. */
 void from_halves_cpu(float x[65536]);
 void from_bfloats_cpu(float x[65536]);
 

@@ -1,4 +1,4 @@
-/* Each planted mistake is reported with its kernel, block, thread and line. */
+/* Planted mistakes are reported with kernel, block, thread and line. */
 #include "common/cuda/tests/bugs.h"
 
 #include "common/tests/command.h"
@@ -27,7 +27,7 @@ static bool is_in_kernel(const char *file, long line, const char *kernel)
     return found;
 }
 
-/* The word after `before`, up to a character of `ends`. */
+/* Up to a character of `ends`. */
 static char *word_after(const char *text, const char *before, const char *ends, char word[200])
 {
     const char *at = strstr(text, before);
@@ -57,7 +57,7 @@ static void assert_reported(const struct planted *p)
     const struct command c = command_run(words);
     const int status = p->place == CUDA_ERROR ? 2 : 1;
     if (strstr(c.err, "ERROR: AddressSanitizer") || strstr(c.err, ": runtime error: "))
-        return;  // the compiler's sanitizers reported it first, also with thread and line
+        return;  // reported by the compiler's sanitizers, also with thread and line
     const char *const *missing = p->words;
     const char *at = c.err;
     for (size_t k = 0; k < 4 && p->words[k] && at; k++) {
@@ -112,7 +112,7 @@ struct place {
 };
 struct place site_of(const void *instruction) __asm__("_ZN3cpu7site_ofEPKv");
 
-/* The program has instructions at the same offsets, and those have lines. */
+/* The program has other instructions, with lines, at the same offsets. */
 TEST(bugs, of_a_shared_library_are_not_looked_up_in_the_program)
 {
     const char *const library = (const char *)(uintptr_t)&qsort;

@@ -1,4 +1,4 @@
-/* The access counter and the costs by banks and sectors, against values by hand. */
+/* Counts and costs of accesses against values by hand. */
 #include "common/cuda/cpu.h"
 #include "common/measure/traffic.h"
 #include "common/tests/test.h"
@@ -7,7 +7,7 @@
 
 void costs_instrumented(const char *name);
 
-/* Sums one kind of accesses of `name` over all lines. */
+/* Summed over all lines. */
 static struct cuda_line profile_of(const char *name, bool shared, bool store)
 {
     const struct cuda_line *lines;

@@ -1,13 +1,11 @@
 /*
- * 16-bit numbers against their definition, for every float.
- *
- * A format has e bits of exponent and f of fraction. Bits without the sign have the value
+ * 16-bit numbers against their definition, for every float. With e bits of exponent and f of
+ * fraction, bits without the sign have the value
  *
  *     fraction 2^(1 - bias - f)  below the smallest normal number,
  *     (2^f + fraction) 2^(exponent - bias - f)  elsewhere.
  *
- * We walk through floats and 16-bit numbers together: the nearest one changes at the midpoint of
- * two neighbours, which rounds to even.
+ * Walking through floats, the nearest number changes at midpoints, which round to even.
  */
 #include "common/cuda/tests/primitives.h"
 
@@ -25,7 +23,7 @@ struct format {
 static const struct format half = { 5, 10, to_halves_cpu, from_halves_cpu };
 static const struct format bfloat = { 8, 7, to_bfloats_cpu, from_bfloats_cpu };
 
-/* The value of bits without a sign; for infinity, the next power of 2. */
+/* Without the sign; for infinity, the next power of 2. */
 static double value_of(const struct format *f, uint32_t bits)
 {
     const int bias = (1 << (f->exponent - 1)) - 1, exponent = (int)(bits >> f->fraction);
@@ -48,7 +46,7 @@ static float float_of(uint32_t bits)
 
 enum { CHUNK = 1 << 16 };
 
-/* All floats of one sign in chunks; under a sanitizer or an emulator only some of the chunks. */
+/* In chunks; under a sanitizer or an emulator only some. */
 static void assert_rounds_to_nearest(const struct format *f, uint32_t sign)
 {
     static uint16_t bits[CHUNK];

@@ -21,7 +21,7 @@ static int small(unsigned seed, unsigned k)
 
 enum { MOST_ELEMENTS = 40000, MOST_BYTES = 32768 };
 
-/* The content of element (x, y, z, w), counted from 1; 0 outside. */
+/* Counted from 1; 0 outside. */
 static unsigned number_at(const struct box_test *t, const int64_t at[4])
 {
     uint64_t place = 0, step = 1;
@@ -97,10 +97,7 @@ static void assert_array(const struct box_test *t, const void *array, const unsi
     }
 }
 
-/*
- * Elements inside hold their number in the box, others keep BEFORE. Floats hold twice their number
- * more.
- */
+/* Elements inside hold their number in the box, others BEFORE; floats twice their number more. */
 static void assert_stored_box(stored_box_runner *run, const struct box_test *t)
 {
     enum { BEFORE = 7 };

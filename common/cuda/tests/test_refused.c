@@ -1,11 +1,10 @@
-/* Unsupported functions do not compile, and the compiler names them. */
+/* The compiler names unsupported functions. */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the compiler's output. */
 static struct command compile(const char *before, const char *statement)
 {
     char source[600], words[1000];

@@ -1,6 +1,4 @@
-/*
- * Correct kernels give the right result in every order and on any number of cores, without reports.
- */
+/* Correct kernels: right in every order, on any number of cores, without reports. */
 #include "common/cuda/cpu.h"
 #include "common/tests/test.h"
 
@@ -17,7 +15,6 @@ static const char *const names[] = {
 };
 enum { KERNELS = sizeof names / sizeof *names };
 
-/* Each part of 128 is reversed. */
 static void assert_right(right_runner *run, const char *name)
 {
     float in[N], out[N];

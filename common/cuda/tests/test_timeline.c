@@ -1,6 +1,6 @@
 /*
- * Times of small kernels, computed by hand. Per cycle a multiprocessor copies 50 bytes and computes
- * 4096 FLOP and 16 exponentials; one warp has a quarter of the last two, and mma 63 % of the FLOP.
+ * Times by hand: per cycle a multiprocessor copies 50 bytes and computes 4096 FLOP and 16
+ * exponentials; one warp has a quarter of the last two, and mma 63 % of the FLOP.
  */
 #include "common/cuda/cpu.h"
 #include "common/tests/test.h"
@@ -11,15 +11,12 @@
 void timeline_instrumented(const char *name);
 void timeline_cpu(const char *name);
 
-/*
- * A warpgroup's product of 64 x 64 x 16, a box of 64 x 64 halves, n exponentials per lane of a
- * warp.
- */
+/* A product of 64 x 64 x 16, a box of 64 x 64 halves, n exponentials per lane. */
 #define PRODUCT (2.0 * 64 * 64 * 16 / 4096)
 #define BOX (8192.0 / 50)
 #define EXPONENTIALS(n) (32.0 * (n) / 4)
 
-/* The nth work of this unit and warp. */
+/* The nth of this unit and warp. */
 static struct cuda_work work_of(const char *name, const char *unit, unsigned warp, unsigned nth)
 {
     const struct cuda_work *works;

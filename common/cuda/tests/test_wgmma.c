@@ -1,6 +1,6 @@
 /*
- * Products of warpgroups against PTX's own tables, written as in PTX, independently of the
- * emulator: by canonical layouts in shared memory, and by the number i of a lane's element.
+ * Products of warpgroups against PTX's own tables, independently of the emulator: canonical layouts
+ * in shared memory, fragments by a lane's element i.
  */
 #include "common/cuda/tests/hoppers.h"
 
@@ -19,7 +19,7 @@ static int small(unsigned seed, unsigned k)
     return (int)(philox4x32((struct philox){ { k, 0, 0, 0 } }, seed).word[0] % 17) - 8;
 }
 
-/* A small integer as 16 bits of either type, exactly. */
+/* Exact for small integers. */
 static unsigned short bits_of(int number, int bfloat)
 {
     const float x = (float)number;
@@ -55,7 +55,7 @@ static void put(unsigned char *image, unsigned place, unsigned short bits)
     memcpy(image + place, &bits, sizeof bits);
 }
 
-/* Row and column of element i of A, and of D, by PTX's figures. */
+/* PTX's figures. */
 static int row_of_element(int warp, int lane, int i, bool of_A)
 {
     const bool upper = of_A ? (i >= 0 && i < 2) || (i >= 4 && i < 6) : i % 4 < 2;
@@ -127,7 +127,7 @@ static void draw(unsigned seed)
         B[n / MOST_N][n % MOST_N] = small(seed + 1, n);
 }
 
-/* A layout: dense or with gaps, at the first k or later. */
+/* Dense or with gaps, at the first k or later. */
 static struct product_test way(unsigned which)
 {
     static const int sizes[] = { 64, 80, 96, 128, 176, 192, 256 };

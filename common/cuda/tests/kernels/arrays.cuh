@@ -1,4 +1,4 @@
-/* Copies a test's arrays to the device and back. */
+/* Copies arrays to the device and back. */
 #ifndef COMMON_CUDA_TESTS_ARRAYS_CUH
 #define COMMON_CUDA_TESTS_ARRAYS_CUH
 

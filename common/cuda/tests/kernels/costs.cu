@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A warp accesses a tile of 32 rows with pitch PITCH, by rows and by columns. */
+/* A tile of 32 rows, accessed by rows and by columns. */
 template <int PITCH> __global__ void tile(float *out)
 {
     __shared__ float x[32 * PITCH];
@@ -41,10 +41,7 @@ __global__ void pairs_of_halves(const __half2 *halves, float *out)
     out[threadIdx.x] = float(two.x) + float(two.y);
 }
 
-/*
- * If global memory had banks, both halves of the warp would read from the same 16; they write to
- * different ones.
- */
+/* With banks, both halves of the warp would read from the same 16 and write to different ones. */
 __global__ void copied(const float *in, float *out)
 {
     __shared__ float here[32];

@@ -1,4 +1,4 @@
-/* Conversions of 16-bit numbers for test_halves.c, run on the host: the code is the same. */
+/* Conversions of 16-bit numbers, on the host: the code is the same. */
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/device.h"

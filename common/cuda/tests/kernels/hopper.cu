@@ -1,4 +1,4 @@
-/* Each function of hopper.h, except products (wgmma.cu), for test_hopper.c. */
+/* Each function of hopper.h except products (wgmma.cu). */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/kernels/arrays.cuh"
 
@@ -70,7 +70,7 @@ extern "C" void LAUNCHER(box)(const struct box_test *t, const void *array, unsig
         run_box<__half>(t, array, shared);
 }
 
-/* Each block stores, or for floats adds, the box in `in`. */
+/* Each block stores, or adds floats of, the box `in`. */
 __global__ void one_stored_box(const __grid_constant__ tensor_map map, struct start to,
                                unsigned bytes, int floats, const unsigned char *in)
 {
@@ -117,10 +117,7 @@ extern "C" void LAUNCHER(stored_box)(const struct box_test *t, const unsigned ch
 
 // ---- stmatrix -----------------------------------------------------------------------------------
 
-/*
- * Lane l passes the address of row `order[l]` of 64 rows of 8; its register n holds halves 8 l + 2
- * n + 1 and the next.
- */
+/* Lane l has row order[l] of 64 rows of 8; register n holds halves 8 l + 2 n + 1 and the next. */
 template <int N> __global__ void stored_matrices(const unsigned *order, unsigned short *out)
 {
     __shared__ __align__(16) unsigned short rows[64][8];
@@ -158,7 +155,7 @@ extern "C" void LAUNCHER(stored_matrices)(int count, const unsigned order[32],
 enum { STAGES = 3, ROWS = 8, BOX = ROWS * 128, CONSUMERS = 128 };
 
 /*
- * Warp 4 fills three stages with boxes of 8 x 32 floats; four warps sum the columns and release the
+ * Warp 4 fills three stages with boxes of 8 x 32 floats; four warps sum columns and release the
  * stages.
  */
 __global__ void __launch_bounds__(160)
@@ -178,7 +175,7 @@ __global__ void __launch_bounds__(160)
         if (elect_one())
             for (unsigned n = 0; n < rounds; n++) {
                 const unsigned s = n % STAGES;
-                mbarrier_wait(&empty[s], n / STAGES % 2 ^ 1);  // returns at once in the first round
+                mbarrier_wait(&empty[s], n / STAGES % 2 ^ 1);  // at once in the first round
                 mbarrier_arrive_expect(&full[s], BOX);
                 tma_load(floats + s * BOX / 4, &map, &full[s], 0, (int)(ROWS * n));
             }
@@ -211,9 +208,9 @@ extern "C" void LAUNCHER(ring)(unsigned rounds, const float *in, float *out)
 
 // ---- before and after the wait ------------------------------------------------------------------
 
-#ifndef __CUDACC__  // on a GPU the early values are undefined
+#ifndef __CUDACC__  // on a GPU early values are undefined
 
-/* The identity times 64 equal rows. Box and product are also read before the wait, a mistake. */
+/* The identity times 64 equal rows; both are also read too early. */
 __global__ void __launch_bounds__(128) too_early(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ __align__(1024) float floats[];
@@ -286,7 +283,7 @@ extern "C" void LAUNCHER(bulk)(float out[256])
 
 // ---- named barriers, registers, elections -------------------------------------------------------
 
-/* Warpgroups 0 and 1 take four turns each; barrier 1 is warpgroup 0's turn, 2 the other's. */
+/* Warpgroups 0 and 1 take four turns each, at barriers 1 and 2. */
 __global__ void __launch_bounds__(384, 1) turns(unsigned *order, unsigned *elected)
 {
     __shared__ unsigned n;

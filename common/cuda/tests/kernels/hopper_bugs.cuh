@@ -1,4 +1,4 @@
-/* Shared by kernels with mistakes at Hopper's units. */
+/* Shared by mistakes with Hopper's units. */
 #ifndef COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 #define COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 
@@ -8,7 +8,7 @@
 
 enum { BOX = 256, GROUP = 128, BYTES_16K = 16384 };
 
-/* A box with all of `in`: two rows of 32 floats. */
+/* All of `in` as a box: two rows of 32 floats. */
 static inline tensor_map map_of(const float *in)
 {
     const uint64_t size[2] = { 32, 2 }, stride[1] = { 128 };

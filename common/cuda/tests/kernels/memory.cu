@@ -146,9 +146,7 @@ __global__ void waits_for_a_flag(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
-/*
- * Waits in a loop for another thread; the compiler might keep a non-volatile value in a register.
- */
+/* The compiler could keep a non-volatile value in a register. */
 __global__ void waits_without_looking(float *out)
 {
     volatile float *const first = out;

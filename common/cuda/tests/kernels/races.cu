@@ -1,9 +1,9 @@
-/* Unordered accesses. Each is harmless in some order of the threads. */
+/* Unordered accesses, each harmless in some order. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* Correct if threads run in ascending order. */
+/* Correct in ascending order. */
 __global__ void read_before_written(float *out)
 {
     __shared__ float x[THREADS];
@@ -11,7 +11,7 @@ __global__ void read_before_written(float *out)
     out[threadIdx.x] = threadIdx.x > 0 ? x[threadIdx.x - 1] : 0.0f;
 }
 
-/* The second barrier is missing: x changes while other threads read it. */
+/* The second barrier is missing. */
 __global__ void overwritten_too_early(float *out)
 {
     __shared__ float x[THREADS];
@@ -34,7 +34,7 @@ __global__ void read_then_overwritten(float *out)
         x = 2.0f;
 }
 
-/* Both warps read x; then one lane of the second writes it, ordered only after its own warp. */
+/* Both warps read x; a lane of the second writes it, ordered only after its own warp. */
 __global__ void overwritten_by_another_warp(float *out)
 {
     __shared__ float x;
@@ -54,7 +54,7 @@ __global__ void lanes_without_syncwarp(float *out)
     out[threadIdx.x] = x[threadIdx.x ^ 1];
 }
 
-/* A shuffle synchronises lanes but orders no memory. */
+/* A shuffle orders no memory. */
 __global__ void shuffle_for_syncwarp(float *out)
 {
     __shared__ float x[THREADS];
@@ -106,7 +106,7 @@ __global__ void atomic_and_plain(float *out)
     out[threadIdx.x] = float(sum);
 }
 
-/* Block 0 clears the sum after another block may have added. No barrier spans blocks. */
+/* No barrier spans blocks. */
 __global__ void cleared_by_one_block(float *out)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -116,7 +116,7 @@ __global__ void cleared_by_one_block(float *out)
         atomicAdd(out, 1.0f);
 }
 
-/* The sum of chapter 06's first steps without its barrier. */
+/* Chapter 06's sum without its barrier. */
 __global__ void sum_without_barrier(float *out)
 {
     __shared__ float sums[THREADS];
@@ -128,7 +128,6 @@ __global__ void sum_without_barrier(float *out)
         out[0] = sums[0];
 }
 
-/* Missing at the end of the loop. */
 __global__ void barrier_missing_in_a_loop(float *out)
 {
     __shared__ float x[THREADS];

@@ -1,4 +1,4 @@
-/* Correct kernels that a careless detector would report. right_expected has their results. */
+/* Correct kernels that a careless detector would report; right_expected has the results. */
 #include "common/cuda/turns.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 enum { THREADS = 128, BLOCKS = 3, N = THREADS * BLOCKS };
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* in[k] is k; each kernel reverses its block's part. */
+/* in[k] is k; each block's part is reversed. */
 __global__ void by_barriers(const float *in, float *out)
 {
     __shared__ float x[THREADS];
@@ -30,7 +30,7 @@ __global__ void by_two_buffers(const float *in, float *out)
     }
 }
 
-/* Within a warp __syncwarp is enough; then warps swap places. */
+/* Within a warp __syncwarp is enough. */
 __global__ void by_warps(const float *in, float *out)
 {
     extern __shared__ float x[];
@@ -44,7 +44,7 @@ __global__ void by_warps(const float *in, float *out)
     out[blockIdx.x * THREADS + THREADS - 32 - warp + lane] = x[threadIdx.x];
 }
 
-/* Half warps that do not wait for each other. */
+/* Half warps do not wait for each other. */
 __global__ void by_half_warps(const float *in, float *out)
 {
     const bool low = threadIdx.x % 32 < 16;
@@ -59,7 +59,7 @@ __global__ void by_half_warps(const float *in, float *out)
     out[blockIdx.x * THREADS + place] = x;
 }
 
-/* Four elements at a time; threads without work still reach the barrier. */
+/* Threads without work still reach the barrier. */
 __global__ void by_vectors(const float *in, float *out)
 {
     __shared__ float4 x[THREADS / 4];
@@ -73,7 +73,7 @@ __global__ void by_vectors(const float *in, float *out)
     *(float4 *)(out + first + 4 * threadIdx.x) = make_float4(y.w, y.z, y.y, y.x);
 }
 
-/* Neighbouring bytes and halves share a word, but are different memory. */
+/* Neighbours share a word, not memory. */
 __global__ void by_small_elements(const float *in, float *out)
 {
     __shared__ unsigned char bytes[THREADS];
@@ -90,7 +90,7 @@ __global__ void by_small_elements(const float *in, float *out)
     out[blockIdx.x * THREADS + threadIdx.x] = same ? __half2float(halves[other]) : -1.0f;
 }
 
-/* Each thread draws a number, in any order. */
+/* In any order. */
 __global__ void by_atomics(const float *in, float *out, int *counts)
 {
     __shared__ int taken;
@@ -104,7 +104,7 @@ __global__ void by_atomics(const float *in, float *out, int *counts)
     out[blockIdx.x * THREADS + THREADS - 1 - unsigned(number)] = in[mine];
 }
 
-/* A launch may read what other threads wrote in the previous one. */
+/* Reads what other threads wrote in the previous launch. */
 __global__ void one_step(const float *in, float *out, unsigned by)
 {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
@@ -127,7 +127,7 @@ static void launch(const char *name, const float *in, float *out)
         by_small_elements<<<BLOCKS, THREADS>>>(in, out);
 }
 
-/* Blocks draw numbers and take turns in their order; without a turn the result is NaN. */
+/* Blocks take turns by drawn numbers; without a turn the result is NaN. */
 __global__ void by_turns(const float *in, float *out, unsigned *count)
 {
     __shared__ unsigned number, place;

@@ -1,4 +1,4 @@
-/* The runtime, used as by a program: each function returns the line of a failure, or 0. */
+/* The runtime: each function returns the line of a failure, or 0. */
 #include "common/cuda/cpu.h"
 #include "common/cuda/device.h"
 
@@ -115,7 +115,7 @@ extern "C" int LAUNCHER(streams)(void)
     return 0;
 }
 
-/* Devices have their own names and kernel attributes; allow_shared sets each once. */
+/* Names and kernel attributes are per device. */
 extern "C" int LAUNCHER(devices)(void)
 {
     enum { MUCH = 60000 };
@@ -139,14 +139,13 @@ extern "C" int LAUNCHER(devices)(void)
     add_one<<<1, N, MUCH>>>(a);
     EXPECT(cudaGetLastError() == cudaSuccess);
     cuda_cpu_shared(MUCH - 1);
-    allow_shared<add_one>(MUCH);  // setting it again would end the program
+    allow_shared<add_one>(MUCH);  // a second setting would end the program
     add_one<<<1, N, MUCH>>>(a);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT(cudaFree(a) == cudaSuccess);
     return 0;
 }
 
-/* On a GPU with `most` bytes of shared memory per block. */
 extern "C" int LAUNCHER(shared_memory)(int most)
 {
     int value = 0;
@@ -159,7 +158,7 @@ extern "C" int LAUNCHER(shared_memory)(int most)
     return 0;
 }
 
-/* Reads a block's shared memory before and after writing it. */
+/* Before and after writing. */
 __global__ void find_shared(float *found)
 {
     extern __shared__ float tile[];

@@ -1,4 +1,4 @@
-/* Kernels whose times test_timeline.c computes by hand, one kind of waiting each. */
+/* Kernels with times computed by hand (test_timeline.c), one kind of waiting each. */
 #include "common/cuda/device.h"
 #include "common/cuda/hopper.h"
 
@@ -23,7 +23,7 @@ __device__ static inline void begin_phases(uint64_t *bar)
     __syncthreads();
 }
 
-/* A group of dependent products. */
+/* Dependent products. */
 __device__ static inline void issue_product(float (&d)[32], const unsigned char *fast,
                                             int products = 1)
 {
@@ -34,10 +34,7 @@ __device__ static inline void issue_product(float (&d)[32], const unsigned char 
     wgmma_commit();
 }
 
-/*
- * Loads a box, multiplies it by itself, then computes exponentials; without `waits`, during the
- * product.
- */
+/* Box, product, exponentials; without `waits`, the last two overlap. */
 __global__ void __launch_bounds__(128)
     box_product_exponentials(const __grid_constant__ tensor_map map, float *out, bool waits)
 {
@@ -58,7 +55,7 @@ __global__ void __launch_bounds__(128)
     out[threadIdx.x] = d[0] + x;
 }
 
-/* Two warpgroups issue two products each, at the same time. */
+/* Two warpgroups issue two products each. */
 __global__ void __launch_bounds__(256)
     products_in_turn(const __grid_constant__ tensor_map map, float *out)
 {
@@ -93,7 +90,7 @@ __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_
     out[threadIdx.x] = d[0];
 }
 
-/* The second box is loaded after all threads have computed exponentials and arrived. */
+/* The second box is loaded after all threads have arrived. */
 __global__ void __launch_bounds__(128)
     box_after_arrivals(const __grid_constant__ tensor_map map, float *out)
 {
@@ -114,7 +111,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* Waiting for a phase that ended earlier must not wait for the next one. */
+/* Waiting for an earlier phase must not wait for the next. */
 __global__ void __launch_bounds__(128)
     phase_that_is_over(const __grid_constant__ tensor_map map, float *out)
 {
@@ -133,7 +130,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* Warp w computes its exponentials after warp w - 1 has reached a barrier. */
+/* Warp w starts after warp w - 1 has reached a barrier. */
 __global__ void one_warp_after_the_other(float *out, int how)
 {
     const unsigned warp = threadIdx.x / 32;
@@ -158,7 +155,7 @@ __global__ void shared_quarters(float *out)
     out[threadIdx.x] = warp == 0 || warp == 1 || warp == 4 ? make_exponentials(8) : 0.0f;
 }
 
-/* One lane computes more exponentials; a shuffle waits for it. */
+/* A shuffle waits for the slowest lane. */
 __global__ void lanes_wait(float *out)
 {
     float x = make_exponentials(threadIdx.x == 0 ? 8 : 4);
@@ -166,7 +163,7 @@ __global__ void lanes_wait(float *out)
     out[threadIdx.x] = x + make_exponentials(4);
 }
 
-/* A warp copies its part, waits, and multiplies while the next part is copied. */
+/* A warp multiplies one part while the next is copied. */
 __global__ void copies_and_products(const __half *in, float *out)
 {
     __shared__ __align__(16) __half x[2 * 32 * 8];
@@ -196,7 +193,6 @@ __global__ void copies_of_two(const __half *in, float *out)
     out[t] = x[16 * t];
 }
 
-/* A bulk sum and the wait for it. */
 __global__ void sums(float *out)
 {
     __shared__ __align__(128) float x[1024];

@@ -45,10 +45,7 @@ __global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
-/*
- * One float after the beginning of a row: 4 bytes. An H200 ends such a kernel with an illegal
- * instruction.
- */
+/* 4 bytes past a row's beginning: an illegal instruction on an H200. */
 __global__ void box_between_pieces(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[64];
@@ -63,7 +60,7 @@ __global__ void box_between_pieces(const __grid_constant__ tensor_map map, float
     out[threadIdx.x] = 1.0f;
 }
 
-/* On a GPU x begins after the two mbarriers, at byte 16, where no box may be. */
+/* On a GPU x begins after two mbarriers, at byte 16. */
 __global__ void box_behind_variables(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ float x[];
@@ -119,7 +116,6 @@ __global__ void ends_with_a_box(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
-/* The second box overwrites the first without a release. */
 __global__ void filled_too_early(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[64];

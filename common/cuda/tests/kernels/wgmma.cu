@@ -1,4 +1,4 @@
-/* A warpgroup's product for test_wgmma.c: any type, size and layout. */
+/* A warpgroup's product of any type, size and layout. */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/kernels/arrays.cuh"
 
@@ -65,7 +65,6 @@ static void run_wgmma(const struct product_test *t, const uint4 *image, const un
     CHECK_LAUNCH("one_wgmma");
 }
 
-/* Runs the N of the test. */
 template <int... N>
 static void run_sizes(const struct product_test *t, const uint4 *image, const unsigned *registers,
                       float *out)

@@ -1,7 +1,6 @@
 /* Mistakes with products of a warpgroup. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
-/* Zeroes 16 kB, with fence and barrier. */
 __device__ static void clear(uint4 *fast)
 {
     for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
@@ -10,7 +9,7 @@ __device__ static void clear(uint4 *fast)
     __syncthreads();
 }
 
-/* Via `at`, here and below: clang does not instrument accesses to an array that never escapes. */
+/* Via `at`, here and below: clang does not instrument an array that never escapes. */
 __global__ void product_not_waited_for(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
@@ -250,7 +249,6 @@ __global__ void product_without_barrier(float *out)
         out[threadIdx.x] = d[0];
 }
 
-/* The stage is released before the product that reads it has run. */
 __global__ void let_go_too_early(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];

@@ -1,4 +1,4 @@
-/* Threads that wait for threads which never arrive. */
+/* Waits for threads that never arrive. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_barriers[] = {
