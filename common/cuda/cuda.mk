@@ -56,8 +56,8 @@ test-cuda: setup-test
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
 
-# A quarter of an hour on a GPU (common/tools/gpu.sh), with programs built here or before on a machine with nvcc. Needs neither Criterion
-# nor a network. DRY=1: the plan, on the emulator.
+# A quarter of an hour on a GPU (common/tools/gpu.sh), with programs built here or on another machine with nvcc. Needs neither Criterion nor
+# a network. DRY=1: the plan, on the emulator.
 ON_GPU = $(BUILD)$(if $(DRY),,/gpu)
 .PHONY: gpu gpu-build gpu-results
 # make -n runs lines that name $(MAKE) itself.

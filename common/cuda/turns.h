@@ -1,12 +1,11 @@
 /*
- * Blocks that take turns by a counter in global memory, which the host sets to 0.
+ * Blocks that take turns by a counter in global memory, initially 0.
  *
  *     turn_wait(turn, n)   waits until *turn == n; acquires the writes of earlier turns
  *     turn_next(turn)      increments *turn; releases this thread's writes
  *
- * A GPU promises no order in which blocks start, and running blocks may keep others from starting.
- * So a block may wait only for blocks that started earlier: it draws its number from a counter when
- * it starts.
+ * Blocks start in any order, and running ones may keep others from starting. So a block may wait
+ * only for blocks that started earlier: it draws its number when it starts.
  */
 #ifndef COMMON_CUDA_TURNS_H
 #define COMMON_CUDA_TURNS_H

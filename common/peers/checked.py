@@ -1,7 +1,5 @@
-"""The problem that a GPU's ladders check, and the error of an output.
-
-The same inputs (normal numbers of seed 1), rows and reference in double precision as common/check/attention_check.c and
-gradient_check.c, for outputs of PyTorch. common/python/test_peers.py compares the errors with those that programs print.
+"""The problem that a GPU's ladders check, and an output's error: inputs (normal numbers of seed 1), rows and reference in double
+precision as in common/check/attention_check.c and gradient_check.c. common/python/test_peers.py compares it with programs.
 """
 import sys
 from functools import lru_cache

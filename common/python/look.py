@@ -2,7 +2,7 @@
 
     python common/python/look.py [--step 04/flash_no_tiling] [--prompt "the cat sat because it purred"] [--layer 13] [--head 8]
 
-A step keeps no weights. But it writes lse, and from a score and its row's lse the weight follows: P = e^(S - lse).
+A step stores no weights, but they follow from lse: P = e^(S - lse).
 """
 from __future__ import annotations
 

