@@ -37,8 +37,7 @@ block::~block()
     shared_free(&shared);
 }
 
-// ---- reusing blocks: their stacks are expensive
-// --------------------------------------------------
+// ---- reusing blocks: their stacks are expensive -------------------------------------------------
 
 static std::mutex idle_lock;
 static std::vector<std::unique_ptr<block>> idle;

@@ -14,8 +14,7 @@ namespace cpu
 
 enum { NAN_BYTE = 0xff, CHUNK = 16 };
 
-// ---- tensor maps
-// ---------------------------------------------------------------------------------
+// ---- tensor maps --------------------------------------------------------------------------------
 
 cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsigned rank,
                      const uint64_t *size, const uint64_t *stride, const uint32_t *box, site at)
@@ -49,8 +48,7 @@ cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsig
     return cudaSuccess;
 }
 
-// ---- issuing
-// -------------------------------------------------------------------------------------
+// ---- issuing ------------------------------------------------------------------------------------
 
 box_row box_row_of(const tensor_map *m, const int *from, size_t row)
 {

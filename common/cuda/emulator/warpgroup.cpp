@@ -10,8 +10,7 @@ namespace cpu
 
 enum { POOL = 65536 };  // registers of a multiprocessor
 
-// ---- meeting
-// ------------------------------------------------------------------------------------
+// ---- meeting ------------------------------------------------------------------------------------
 
 warpgroup *group_called(const char *name, site at)
 {

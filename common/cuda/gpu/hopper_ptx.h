@@ -169,8 +169,7 @@ static inline cudaError_t tensor_map_make(tensor_map *map, const T *array, unsig
     return made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// ---- barriers, registers, lanes
-// -----------------------------------------------------------------
+// ---- barriers, registers, lanes -----------------------------------------------------------------
 
 __device__ static inline void barrier_sync(unsigned id, unsigned threads)
 {

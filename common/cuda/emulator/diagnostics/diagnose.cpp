@@ -76,8 +76,7 @@ void refuse_at(site at, const char *format, ...)
     leave();
 }
 
-// ---- a machine out of resources
-// -----------------------------------------------------------------
+// ---- a machine out of resources -----------------------------------------------------------------
 
 void machine_lacks(const char *format, ...)
 {
@@ -117,8 +116,7 @@ static const bool installed = []() noexcept {
     return true;
 }();
 
-// ---- where the threads are
-// ----------------------------------------------------------------------
+// ---- where the threads are ----------------------------------------------------------------------
 
 static bool same_place(const thread *a, const thread *b)
 {

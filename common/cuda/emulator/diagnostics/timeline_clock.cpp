@@ -226,8 +226,7 @@ double replay::run()
     return now;
 }
 
-// ---- results
-// -------------------------------------------------------------------------------------
+// ---- results ------------------------------------------------------------------------------------
 
 static std::vector<cuda_work> found;
 static double until;  // end of earlier launches

@@ -51,8 +51,7 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
               behind ? "past the end" : "before the beginning", what, name, bytes);
 }
 
-// ---- kinds of memory
-// ----------------------------------------------------------------------------
+// ---- kinds of memory ----------------------------------------------------------------------------
 
 /* Sets `offset`. */
 static bool in_shared(memory_access *a)
@@ -131,8 +130,7 @@ static void check_other(const memory_access *a)
     allowed = page;
 }
 
-// ---- checks and records
-// -------------------------------------------------------------------------
+// ---- checks and records -------------------------------------------------------------------------
 
 static void check_written(const memory_access *a)
 {
