@@ -17,7 +17,6 @@
 #include <math_constants.h>
 #define LAUNCHER(name) name##_gpu
 
-/* For the emulator's reports. */
 static inline void cuda_name(const void *array, const char *name, size_t element = 0)
 {
     (void)array, (void)name, (void)element;

@@ -101,7 +101,6 @@ def largest(differences):
 
 
 def error_of_output(inputs, causal, O):
-    """O: (heads, N, d)."""
     Q, K, V, _ = inputs
     heads, n, d = Q.shape
     rows = chosen(heads, n, count_of(heads, n, 2.0 * n * d))
@@ -114,7 +113,7 @@ def error_of_output(inputs, causal, O):
 
 
 def error_of_gradients(inputs, causal, dQ, dK, dV):
-    """One head's, each (1, N, d)."""
+    """Of one head; each is (1, N, d)."""
     Q, K, V, dO = (x[0].astype(np.float64) for x in inputs)
     n, d = Q.shape
     rows, scale = chosen(1, n, count_of(1, n, 5.0 * n * d)), 1 / np.sqrt(np.float64(d))

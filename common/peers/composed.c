@@ -25,7 +25,7 @@
 static const double LONG_CALL = 0.1;  // seconds
 
 static product *multiply;
-static size_t block_rows;  // of Q per block
+static size_t block_rows;
 static float *scores;      // (threads, 2, block_rows, N): S and dP of each thread
 static float *lse, *sums;  // (B, H, N): written forward; backward reads lse
 
@@ -85,7 +85,6 @@ static void attend(const struct peer_problem *p, size_t head, struct rows rows, 
             O[i * d + c] /= l[i];
 }
 
-/* The longest blocks first. */
 static void forward(const struct peer_problem *p)
 {
     const size_t heads = p->B * p->H, blocks = (p->N - 1) / block_rows + 1;

@@ -1,4 +1,3 @@
-/* The peer's side of the protocol (peer.h). */
 #include "common/peers/peer.h"
 
 #include "common/cpu/memory.h"
@@ -34,7 +33,7 @@ static float *read_array(const char *folder, const char *name, size_t count)
     return elements;
 }
 
-/* Of strtok's line, or "". */
+/* "" at the end of strtok's line. */
 static const char *next_word(void)
 {
     const char *word = strtok(NULL, " \n");
@@ -46,7 +45,6 @@ static size_t next_number(void)
     return strtoul(next_word(), NULL, 10);
 }
 
-/* After the word `problem`. */
 static void read_problem(struct peer_problem *p)
 {
     const char *const folder = next_word();

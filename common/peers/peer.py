@@ -11,7 +11,7 @@ import time
 
 import numpy
 
-SHORT_CALL = 0.02  # seconds; below, a first call warms the caches
+SHORT_CALL = 0.02  # seconds
 
 
 class PyTorch:
@@ -151,7 +151,6 @@ def take_turn(run, seconds):
 
 
 def serve(library, lines, say):
-    """Until the pipe closes."""
     say(library.name)
     backward = False
     for line in lines:

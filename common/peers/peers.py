@@ -200,7 +200,7 @@ def commands_of_peers(folder, part):
     venv, log, found = folder / "python", folder / "log", []
     for name, (word, package, pattern) in LIBRARIES.items():
         files = sorted(venv.rglob(pattern)) if fetched(venv, package, log) else []
-        if files:  # it would select another processor's code
+        if files:  # a forced core type would select another processor's code
             found.append(f"env -u OPENBLAS_CORETYPE {folder / 'composed'} {word} {files[0]}")
         else:
             skip(name, f"the package {package} could not be installed")

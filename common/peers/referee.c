@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 enum { PEERS = 8, LINE = 512, LEAST_ROUNDS = 5, ROUNDS = 9, HEADS = 8, MOST_QUERIES = 1 << 17 };
-static const double TURN = 0.05;  // seconds, or one call
-static const double LONG = 8.0;   // seconds; then LEAST_ROUNDS
+static const double TURN = 0.05;  // seconds, but at least one call
+static const double LONG = 8.0;   // seconds; then at most LEAST_ROUNDS
 
 /* Libraries' threads busy-wait before they sleep: let them finish. */
 static const struct timespec PAUSE = { .tv_nsec = 20000000 };
@@ -46,7 +46,7 @@ static _Noreturn void peer_failed(const struct player *player)
     options_fail(player->command, "this peer stopped: see above");
 }
 
-/* For a field of CSV. */
+/* Replaces commas, for a field of CSV. */
 static void listen_to(const struct player *player, char answer[LINE])
 {
     if (!fgets(answer, LINE, player->from))
@@ -64,7 +64,6 @@ static void ask(const struct player *player, const char *line, char answer[LINE]
     listen_to(player, answer);
 }
 
-/* Reads the peer's name. */
 static struct player start(const char *command)
 {
     struct player player = { .command = command };
@@ -120,7 +119,6 @@ static float *read_output(const struct player *player, const char *folder, const
     return elements;
 }
 
-/* With its expected results. */
 struct match {
     const char *folder;
     bool backward;

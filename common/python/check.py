@@ -73,7 +73,6 @@ def in_numpy(arrays, options) -> list[np.ndarray]:
 
 
 def pytorch(arrays, options) -> list[np.ndarray]:
-    """O, dQ, dK and dV."""
     q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in arrays[:3])
     masks = {name: options[name] for name in ("causal", "window", "key_mask", "block_mask", "mask_block")
              if name in options}

@@ -41,8 +41,8 @@ struct thread {
     unsigned number, lane;  // in its block, in its warp
     thread_state state;
     const char *waits_in;  // function …
-    site at;               // … called here …
-    unsigned mask;         // … for these lanes
+    site at;
+    unsigned mask;  // … for these lanes
     void *operands;
     const void *waits_for;           // mbarrier or named barrier
     const void *asked;               // where it issued a product
@@ -66,7 +66,7 @@ struct block {
     shared_memory shared;
     std::unique_ptr<struct units> units;  // Hopper's; may be NULL
     stacks room;
-    fiber outside;  // the OS thread itself
+    fiber outside;
 
     explicit block(size_t count);
     ~block();

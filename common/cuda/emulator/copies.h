@@ -18,7 +18,7 @@ struct async_copy {
     size_t bytes;
     char data[16];
     unsigned group;  // its index among the thread's groups
-    unsigned job;    // in the timeline
+    unsigned job;
     site at;
     const void *instruction;
 };

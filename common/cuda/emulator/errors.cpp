@@ -30,7 +30,7 @@ static void report_leftovers(int status)
 {
     size_t leaks = 0;
     if (status == EXIT_FAILURE || status == 2)
-        return;  // already reported
+        return;
     if (*last_why)
         fprintf(stderr, "CUDA on the CPU: %s\n    and the program did not ask for the error\n",
                 last_why);

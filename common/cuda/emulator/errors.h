@@ -1,4 +1,3 @@
-/* The runtime's last error. */
 #ifndef COMMON_CUDA_ERRORS_H
 #define COMMON_CUDA_ERRORS_H
 

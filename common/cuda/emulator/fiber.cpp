@@ -21,7 +21,7 @@ __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
         "  movq %rsi, %rsp\n"
         "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
         "  popq %rdx\n  jmp *%rdx\n");
-enum { SAVED_WORDS = 8, ENTRY = 6 };  // registers, address, 0 as return address
+enum { SAVED_WORDS = 8, ENTRY = 6 };  // six registers, address to continue at, 0 as return address
 #elif defined(__aarch64__) && !defined(CUDA_UCONTEXT)
 extern "C" void cuda_fiber_switch(void **save, void *load) __asm__("cuda_fiber_switch");
 __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"

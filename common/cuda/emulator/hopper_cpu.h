@@ -1,4 +1,3 @@
-/* hopper.h for a CPU (units.h, warpgroup.h). */
 #ifndef COMMON_CUDA_HOPPER_CPU_H
 #define COMMON_CUDA_HOPPER_CPU_H
 
@@ -21,7 +20,7 @@ struct tensor_map {
 namespace cpu
 {
 
-enum { BOX_ROW = 128, SWIZZLED = 1024 };  // bytes; eight rows
+enum { BOX_ROW = 128, SWIZZLED = 1024 };  // bytes of one row, and of eight
 
 void phase_init(void *bar, unsigned count, site at);
 void phase_arrive(void *bar, unsigned bytes, const char *name, site at);

@@ -33,7 +33,7 @@ static inline float cuda_rsqrtf(float x)
     return float(1.0 / sqrt(double(x)));
 }
 
-/* For the timeline. */
+/* Logged in the timeline. */
 #ifdef CUDA_INSTRUMENTED
 static inline float cuda_expf(float x)
 {

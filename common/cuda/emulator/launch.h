@@ -18,7 +18,7 @@ namespace cpu
 
 /* Places of shared variables, the same in every block of a launch. */
 struct shared_packing {
-    size_t count, bytes;      // bytes: as a GPU's compiler packs
+    size_t count, bytes;      // as packed by a GPU's compiler
     std::atomic<size_t> end;  // of the last, with gap
     shared_variable variables[SHARED_VARIABLES];
 };

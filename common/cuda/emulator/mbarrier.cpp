@@ -1,4 +1,3 @@
-/* mbarriers: arrivals, waits, phases. */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"

@@ -26,7 +26,7 @@ struct allocation {
     char name[32];
     size_t element;      // bytes
     bool float_atomics;  // floats added in no fixed order
-    void *shadow;        // the race detector's
+    void *shadow;
 };
 
 /* NULL without memory; memory_free is false if `p` is no allocation. */

@@ -1,4 +1,3 @@
-/* The settings of cpu.h. */
 #ifndef COMMON_CUDA_SETTINGS_H
 #define COMMON_CUDA_SETTINGS_H
 

@@ -24,7 +24,6 @@ static size_t up(size_t bytes, size_t multiple)
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/* Followed by a guard page. */
 static char *guarded(size_t bytes)
 {
     const size_t page = size_t(sysconf(_SC_PAGESIZE)), size = up(bytes, page);

@@ -20,8 +20,8 @@ struct launch;
 enum {
     SHARED_USUAL = 48 * 1024,  // bytes by default …
     SHARED_MOST = 227 * 1024,  // … and at most
-    SHARED_VARIABLES = 64,     // per kernel
-    SHARED_GAP = 1024,         // around each; keeps bank and alignment
+    SHARED_VARIABLES = 64,
+    SHARED_GAP = 1024,  // around each; keeps bank and alignment
     SHARED_ALIGNMENT = 1024,
     SHARED_ROOM = SHARED_USUAL + (SHARED_VARIABLES + 1) * SHARED_GAP,
 };
@@ -54,7 +54,6 @@ void shared_free(shared_memory *s);
 void shared_begin(shared_memory *s, const struct launch *l);
 void shared_check(const shared_memory *s, const struct launch *l);
 
-/* Addresses in the running block. */
 void *shared_place(shared_site *declared, size_t bytes, size_t alignment);
 void *dynamic_shared();
 void *dynamic_shared(size_t alignment);

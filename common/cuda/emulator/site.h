@@ -1,4 +1,3 @@
-/* A place in the source. */
 #ifndef COMMON_CUDA_SITE_H
 #define COMMON_CUDA_SITE_H
 

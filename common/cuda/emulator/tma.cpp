@@ -1,4 +1,3 @@
-/* Boxes: tensor maps, copies to and from shared memory. */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -128,7 +127,6 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     own_units()->copies.push_back(c);
 }
 
-/* For storing and adding. */
 static bulk_copy box_from(const char *name, const tensor_map *map, const void *from, const int *to,
                           site at)
 {

@@ -22,7 +22,7 @@ namespace cpu
 /* A phase ends when no arrivals and bytes are missing. */
 struct phase_barrier {
     const void *place;
-    unsigned expected, missing;  // arrivals per phase, in this one
+    unsigned expected, missing;  // arrivals: per phase, in this phase
     int64_t bytes;               // missing; may come before they are expected
     unsigned phase;
     unsigned by;  // initialised it; then called fence_async()?
@@ -55,8 +55,8 @@ struct bulk_copy {
     const char *name;
     float *to;  // NULL: a box
     tensor_map map;
-    int box[4];  // coordinates
-    bool adds;   // the box, of floats
+    int box[4];
+    bool adds;  // the box, of floats
     const char *from;
     std::vector<char> data;
     size_t bytes;

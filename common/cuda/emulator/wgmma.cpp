@@ -214,7 +214,7 @@ static void land(warpgroup *g, unsigned pending)
             g->held.erase(g->held.begin() + ptrdiff_t(k));
 }
 
-/* PTX requires it. */
+/* PTX requires it of waits. */
 static void check_same_arm(const thread *first, thread *t)
 {
     if (same_site(t->at, first->at))

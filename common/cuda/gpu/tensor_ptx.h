@@ -11,7 +11,6 @@
 #define CUDA_PTX(...) __trap()
 #endif
 
-/* A shared-memory address as PTX expects it. */
 __device__ static inline unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);

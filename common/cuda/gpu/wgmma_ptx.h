@@ -21,7 +21,6 @@ __device__ static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes)
 }
 
 // clang-format off
-/* Cumulative operands of d. */
 #define CUDA_TEXT_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define CUDA_TEXT_16 CUDA_TEXT_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define CUDA_TEXT_24 CUDA_TEXT_16 ", %16, %17, %18, %19, %20, %21, %22, %23"

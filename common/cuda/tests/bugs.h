@@ -1,4 +1,3 @@
-/* The planted mistakes and their expected reports. */
 #ifndef COMMON_CUDA_TESTS_BUGS_H
 #define COMMON_CUDA_TESTS_BUGS_H
 
@@ -18,7 +17,7 @@ struct planted {
     } place;  // IN_KERNEL: thread and line; CUDA_ERROR: status 2
 };
 
-/* The last has no name. */
+/* Each ends with an entry without a name. */
 extern const struct planted planted_barriers[], planted_memory[], planted_tensor[];
 extern const struct planted planted_launches[], planted_races[], planted_hopper[];
 

@@ -9,7 +9,7 @@
 
 enum { MOST = 96 };
 
-/* For lane k. */
+/* The lane that lane k reads. */
 static int source(enum primitive which, int k, int by, int width)
 {
     const int begin = k / width * width, end = begin + width;

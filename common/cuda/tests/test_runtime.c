@@ -1,4 +1,3 @@
-/* The emulated runtime behaves as CUDA's. */
 #include "common/cuda/cpu.h"
 
 #include "common/tests/test.h"

@@ -55,7 +55,7 @@ static void put(unsigned char *image, unsigned place, unsigned short bits)
     memcpy(image + place, &bits, sizeof bits);
 }
 
-/* PTX's figures. */
+/* By PTX's figures. */
 static int row_of_element(int warp, int lane, int i, bool of_A)
 {
     const bool upper = of_A ? (i >= 0 && i < 2) || (i >= 4 && i < 6) : i % 4 < 2;

@@ -19,7 +19,6 @@ namespace cpu
 /* Also prints where the block's threads are. */
 [[noreturn]] void refuse_block(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Reports a deadlock. */
 [[noreturn]] void refuse_stuck();
 
 /* For a machine without enough resources: prints one line, ends the program with status 2. */
@@ -48,7 +47,6 @@ class fault_stack
 /* The instruction that raised a signal; NULL on unknown systems. */
 const void *instruction_of(void *context);
 
-/* Installs handlers that explain faults. */
 void explain_faults();
 
 }  // namespace cpu

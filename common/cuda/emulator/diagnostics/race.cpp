@@ -14,7 +14,6 @@
 namespace cpu
 {
 
-/* An access and its time. */
 struct record {
     uint32_t block;  // from 1, over all launches; 0: none
     uint32_t barriers, clock;
@@ -115,7 +114,7 @@ static bool unordered(const record *before)
     if (before->block < first_of_launch || before->block == 0)
         return false;
     if (before->block != blocks)
-        return true;  // global memory only: shared records are cleared
+        return true;  // shared memory's records are cleared
     return before->thread != self->number && before->barriers == barriers &&
            *clock_of(self->number, before->thread) < before->clock;
 }

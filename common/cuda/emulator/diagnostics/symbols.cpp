@@ -89,7 +89,8 @@ static std::string question(const Dl_info &file, const void *const *instructions
 #endif
     std::string question = words;
     for (size_t n = 0; n < count; n++) {
-        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // inside the call
+        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // before the return
+                                                                                // address
 #ifdef __APPLE__
         snprintf(words, sizeof words, " %p", static_cast<const void *>(at));
 #else
@@ -138,7 +139,7 @@ bool sites_look_up(const std::vector<const void *> &instructions)
 {
     bool asked = true;
     const std::lock_guard<std::mutex> lock(asking);
-    std::map<void *, std::vector<const void *>> unknown;  // by their file
+    std::map<void *, std::vector<const void *>> unknown;
     Dl_info file;
     for (const void *instruction : instructions)
         if (known().try_emplace(instruction, nowhere).second && dladdr(instruction, &file))

@@ -23,7 +23,7 @@ enum : unsigned { NO_GATE = 0xffffffff };
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
-        run;         // of one kind of work
+        run;         // number of consecutive work of one kind
     unsigned parts;  // of four: 1 for a warp, 4 for a warpgroup
     double work;     // bytes, FLOP, exponentials
     gate needs, gives;
@@ -43,7 +43,6 @@ struct timeline_log {
     gate gates = 0;
 };
 
-/* Is the running block logged? */
 extern bool timeline_runs;
 
 void timeline_begin();

@@ -27,18 +27,18 @@ enum { PARTS = 4 };  // warp w uses tensor core and exponential unit w % 4
 /* Serves one job at a time; warps take turns. */
 struct server {
     std::map<unsigned, std::deque<unsigned>> queues;  // jobs by warp
-    unsigned last = 0;                                // last warp served
+    unsigned last = 0;
     bool busy = false;
 };
 
 struct gate_state {
     unsigned expected = 0, come = 0;
-    std::vector<unsigned> threads, jobs;  // waiting
+    std::vector<unsigned> threads, jobs;  // that wait
 };
 
 struct runner {
     double clock = 0.0;
-    size_t next = 0;  // event
+    size_t next = 0;
 };
 
 /* Ordered by time, then by planning. */
@@ -159,7 +159,6 @@ void replay::come(gate g, double now)
     s->threads.clear();
 }
 
-/* Does the thread continue at once? */
 bool replay::step(unsigned t, const timeline_event &e)
 {
     const double now = threads[t].clock;

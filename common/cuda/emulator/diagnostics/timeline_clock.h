@@ -11,7 +11,6 @@
 namespace cpu
 {
 
-/* Appends to the timeline of earlier launches. */
 void timeline_replay(const timeline_log *log);
 
 }  // namespace cpu

@@ -19,7 +19,6 @@ struct launch;
 /* Variables with gaps, then the dynamic part. */
 enum { SHARED_OFFSETS = SHARED_ROOM + SHARED_MOST };
 
-/* A valid access of the running thread. */
 struct memory_access {
     const char *p;
     size_t bytes;

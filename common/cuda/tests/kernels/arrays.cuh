@@ -1,4 +1,3 @@
-/* Copies arrays to the device and back. */
 #ifndef COMMON_CUDA_TESTS_ARRAYS_CUH
 #define COMMON_CUDA_TESTS_ARRAYS_CUH
 

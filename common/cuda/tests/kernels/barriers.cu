@@ -1,4 +1,3 @@
-/* Mistakes with barriers and warp functions. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 #include "common/cuda/turns.h"
 

@@ -1,4 +1,3 @@
-/* Shared by mistakes with Hopper's units. */
 #ifndef COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 #define COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 

@@ -1,4 +1,3 @@
-/* Mistakes of the host: launches, copies, leaks. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void fill(float *out)

@@ -1,4 +1,3 @@
-/* Mistakes with mbarriers and named barriers. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void phase_not_waited_for(const __grid_constant__ tensor_map map, float *out)

@@ -1,4 +1,3 @@
-/* Mistakes with memory. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void global_past_the_end(const float *in, float *out, unsigned by)

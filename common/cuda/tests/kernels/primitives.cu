@@ -1,4 +1,3 @@
-/* Each primitive on its own. */
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/device.h"

@@ -1,4 +1,3 @@
-/* Mistakes with setmaxnreg. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_registers_than_there_are(float *out)

@@ -90,7 +90,6 @@ __global__ void by_small_elements(const float *in, float *out)
     out[blockIdx.x * THREADS + threadIdx.x] = same ? __half2float(halves[other]) : -1.0f;
 }
 
-/* In any order. */
 __global__ void by_atomics(const float *in, float *out, int *counts)
 {
     __shared__ int taken;

@@ -158,7 +158,6 @@ extern "C" int LAUNCHER(shared_memory)(int most)
     return 0;
 }
 
-/* Before and after writing. */
 __global__ void find_shared(float *found)
 {
     extern __shared__ float tile[];

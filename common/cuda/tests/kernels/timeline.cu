@@ -23,7 +23,6 @@ __device__ static inline void begin_phases(uint64_t *bar)
     __syncthreads();
 }
 
-/* Dependent products. */
 __device__ static inline void issue_product(float (&d)[32], const unsigned char *fast,
                                             int products = 1)
 {

@@ -1,4 +1,3 @@
-/* Mistakes with products of a warpgroup. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __device__ static void clear(uint4 *fast)

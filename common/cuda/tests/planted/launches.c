@@ -1,4 +1,3 @@
-/* Mistakes of the host. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_launches[] = {

@@ -1,4 +1,3 @@
-/* Forbidden and uninitialised memory. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_memory[] = {
