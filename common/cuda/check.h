@@ -1,12 +1,10 @@
 /*
- * Checking CUDA's answers. A call that fails ends the program with status 2, and one line that says
- * where, what, why, and what may help.
+ * Error checks: a failed call ends the program with status 2 and one line: place, call, error,
+ * hint.
  *
  *     CHECK_CUDA(cudaMalloc(&Q, bytes));
  *     kernel<<<grid, block>>>(Q);
  *     CHECK_LAUNCH("kernel");
- *
- * And a launcher that is called for what it is not compiled for, which aborts the program.
  */
 #ifndef COMMON_CUDA_CHECK_H
 #define COMMON_CUDA_CHECK_H
@@ -15,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What often helps against an error, or "". */
 static inline const char *cuda_hint(cudaError_t error)
 {
     switch (error) {
@@ -52,7 +49,6 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
 
 #define CHECK_CUDA(call) cuda_check(call, #call, __FILE__, __LINE__)
 
-/* After a launch: that it was accepted, and that the kernel came to its end. */
 #define CHECK_LAUNCH(kernel)                                                           \
     do {                                                                               \
         cuda_check(cudaGetLastError(), "the launch of " kernel, __FILE__, __LINE__);   \
@@ -60,8 +56,8 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
     } while (0)
 
 /*
- * One line with the name of the launcher, and for what there is no kernel. The program refuses such a problem before it
- * launches, so a call of this is a mistake in the program.
+ * Aborts: a launcher was called for a problem without a kernel, which the program must refuse
+ * earlier.
  *
  *     not_compiled(__func__, "d = %zu", p->d);
  */

@@ -1,7 +1,4 @@
-/*
- * What a C program may ask of the emulator that runs CUDA kernels on a CPU. None of it is needed to
- * run a kernel.
- */
+/* Optional settings and reports of the emulator, which runs CUDA kernels on a CPU. */
 #ifndef COMMON_CUDA_CPU_H
 #define COMMON_CUDA_CPU_H
 
@@ -14,33 +11,31 @@ extern "C" {
 #endif
 
 /*
- * The order in which threads of a block take turns: ascending by number, descending, drawn from a
- * seed, or one warp as far ahead of the others as the barriers allow. The blocks of a grid begin in such an
- * order too, the last with the blocks ascending.
+ * The order of threads in a block: ascending, descending, drawn from `seed`, or one warp as far
+ * ahead as barriers allow. Blocks start in the same order; for CUDA_AHEAD, ascending.
  */
 enum cuda_schedule { CUDA_ASCENDING, CUDA_DESCENDING, CUDA_RANDOM, CUDA_AHEAD };
 void cuda_cpu_schedule(enum cuda_schedule schedule, uint64_t seed);
 
 /*
- * Whether every launch is run under all four schedules, from the same memory. One that leaves other
- * bits in device memory than the first is reported, and ends the program. (Arrays that float
- * atomics add to are not compared: their rounding depends on the order by right.)
+ * Runs every launch under all four schedules from the same memory, and ends the program if device
+ * memory differs. Arrays with float atomics are not compared: their rounding may depend on the
+ * order.
  */
 void cuda_cpu_all_schedules(bool all);
 
-/* How many OS threads the blocks of a grid are spread over; 0: as many as there are cores. */
+/* OS threads that share the blocks of a grid; 0: one per core. */
 void cuda_cpu_threads(size_t count);
 
 /*
- * How many seconds of the processor's time a thread may run without coming to a barrier, 20 if this is
- * not called. One that takes longer is reported: it seems to wait in a loop for another thread, which
- * does not run meanwhile.
+ * CPU seconds that a thread may run between barriers, by default 20. Longer runs are reported as
+ * busy waits, which never end: threads are not preempted.
  */
 void cuda_cpu_patience(unsigned seconds);
 
 /*
- * How many bytes of shared memory a block may ask for, from 48 kB on: 227 kB if this is not called, as on GPUs of compute
- * capability 9.0. Others give less: 163 kB on 8.0, 99 kB on 8.6, 8.9 and 12.0.
+ * Bytes of shared memory that a block may request, at least 48 kB. Default: 227 kB as on compute
+ * capability 9.0. 8.0 has 163 kB; 8.6, 8.9 and 12.0 have 99 kB.
  */
 void cuda_cpu_shared(size_t bytes);
 
@@ -50,15 +45,17 @@ void cuda_cpu_shared(size_t bytes);
  */
 void cuda_cpu_devices(int count, int device);
 
-/* A new stream, and how many launches, copies and fills a stream has been given; NULL is the default stream. */
+/*
+ * A new stream; the number of launches, copies and fills issued to one. NULL: the default stream.
+ */
 struct CUstream_st *cuda_cpu_stream(void);
 size_t cuda_cpu_works(struct CUstream_st *stream);
 
 /*
- * What is done with the accesses of an instrumented kernel (launchers that end in _instrumented), one or more:
- * data races are reported; global accesses are counted in common/measure/traffic.h, which must watch the
- * arrays (cuda_name does that); accesses are summed up by source line; and it is written down which
- * unit would work on the first block when. Always checked are bounds, alignment, and reads of shared memory that was never written.
+ * Checks of instrumented kernels (launchers that end in _instrumented), one or more: data races;
+ * counts of global accesses to arrays named by cuda_name (common/measure/traffic.h); accesses per
+ * source line; a timeline of the first block's units. Bounds, alignment and reads of uninitialised
+ * shared memory are always checked.
  */
 enum cuda_watch {
     CUDA_WATCH_RACES = 1,
@@ -69,48 +66,47 @@ enum cuda_watch {
 void cuda_cpu_watch(unsigned what);
 
 /*
- * The accesses of one source line to one kind of memory, since the profile was last read. The
- * lanes of a warp that run the same instruction for the n-th time make one request. Its cost is
- * what the GPU pays: in shared memory, cycles (each of 32 banks gives one 4-byte word a cycle); in
- * global memory, sectors of 32 bytes. `least` is what the same bytes would cost at best.
+ * The accesses of one source line to one kind of memory, since the profile was last read. Lanes of
+ * a warp that execute the same instruction for the n-th time form one request. `cost`: cycles in
+ * shared memory (32 banks deliver one 4-byte word per cycle), 32-byte sectors in global memory.
+ * `least`: the lowest cost for the same bytes.
  */
 struct cuda_line {
     const char *file;
     int line;
     bool shared, store;
-    size_t accesses;  // of elements of an array, of 4-byte words in shared memory
+    size_t accesses;  // of array elements; of 4-byte words in shared memory
     size_t requests, cost, least;
 };
 
-/* How many lines there are, and the lines, by file and number; kept until the next call. */
+/* Returns the number of lines; sorted by file and number, valid until the next call. */
 size_t cuda_cpu_profile(const struct cuda_line **lines);
 
-/* False if no process could be started that finds the lines of the last profile: they are unknown then, and the rest is right. */
+/* False if lines are unknown because addr2line or atos did not start. */
 bool cuda_cpu_profile_has_lines(void);
 
 /*
- * A piece of work that a warp has asked of a unit, in the first block of a launch: when it would begin and end, in
- * cycles, if each unit worked at its published rate and nothing but waiting took time (timeline_clock.h).
+ * Work that a warp issued to a unit in the first block of a launch; `begin` and `end` are in cycles
+ * (timeline_clock.h).
  */
 struct cuda_work {
-    unsigned launch;   // since the timeline was last read, from 1 on
+    unsigned launch;   // counted from 1
     const char *unit;  // copies, sums, tensor cores, exponentials
-    unsigned warp;     // that asked, or the first of four
-    unsigned run;  // a warp's works of the same kind, one after the other, are one; it counts them
-    const char *what;  // the array that is copied; else product or exp
-    const char *file;  // where it was issued; "" and 0 for exponentials
+    unsigned warp;     // that issued it, or the first of four
+    unsigned run;      // consecutive work of one kind by one warp
+    const char *what;  // the copied array; else product or exp
+    const char *file;  // "" and 0 for exponentials
     int line;
     double begin, end;
-    double work, cycles;  // bytes, FLOP or exponentials, and how long the unit takes for them alone
+    double work, cycles;  // bytes, FLOP or exponentials; their time at the unit's rate
 };
 
-/* How many pieces there are, and the pieces, in order of time; kept until the next call. */
+/* Returns the number of pieces; sorted by time, valid until the next call. */
 size_t cuda_cpu_timeline(const struct cuda_work **works);
 
-/* Prints how busy each unit is in the last timeline, of this kernel, and writes its pieces as comma-separated values. */
+/* Prints the units' utilisation in the last timeline; writes its pieces to `path` as CSV. */
 void cuda_cpu_print_timeline(const char *kernel, const char *path);
 
-/* Prints the last profile as a table beside the lines themselves. */
 void cuda_cpu_print_profile(void);
 
 #ifdef __cplusplus

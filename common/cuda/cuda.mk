@@ -1,18 +1,16 @@
-# Threads and kernels under race detectors, and everything that takes nvcc or a GPU. Included by the Makefile.
+# Race detectors, and everything that needs nvcc or a GPU. Included by the Makefile.
 
-# Threads under a race detector.
 .PHONY: racecheck-05 racecheck-07
 racecheck-05: setup-run
 	@sh common/tools/racecheck.sh 05_flash_tiled_cpu threads_share_a_tile \
 	    03_online_softmax/softmax_state.c 02_safe_softmax/safe_softmax.c $(LIBRARY)
 
-# Chapter 05 and the CUDA emulator as another kind of processor runs them.
 .PHONY: test-aarch64
 test-aarch64:
 	@sh common/setup.sh aarch64
 	@sh common/tools/aarch64.sh $(BUILD)/aarch64
 
-# Kernels under the course's own race detector, and in several orders of their threads.
+# The emulator's race detector, in several orders of the kernels' threads.
 $(BUILD)/racecheck-07: $(OBJ)/07_backward/tests/race_cuda.o $(ALGORITHM_OBJ_07) $(COMMON)
 	$(call SAY,link $@)
 	$(AT)$(CHAPTER_LINKER_07) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS) $(GPU_LIBS)
@@ -24,20 +22,20 @@ racecheck-06: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-06
 	@sh common/tools/racecheck_cuda.sh $(BUILD) 06_flash_tiled_cuda
 
-# An NVCC that somebody gives has to be there; if none is given, none may be found. nvcc's flags are made from GPU_ARCH.
+# An NVCC given by the user must exist; the default may be missing. GPU_ARCH sets nvcc's flags.
 GOOD_NVCC = @for a in $$GPU_ARCH; do case $$a in native | [1-9][0-9] | [1-9][0-9][0-9]) ;; *) \
     printf '%s\n' "make $@: GPU_ARCH: expected native, or numbers as in \"80 90\", found '$$a'" >&2; exit 2 ;; esac; done; \
     [ -z '$(filter command environment,$(origin NVCC))' ] || command -v '$(NVCC)' >/dev/null || \
     { echo "make $@: NVCC: expected CUDA's compiler nvcc, found '$(NVCC)'" >&2; exit 2; }
 
-# The same programs with their kernels for GPUs as well, in build/cuda.
+# Programs with kernels for GPUs as well, in build/cuda.
 .PHONY: cuda
 cuda: setup-run
 	$(GOOD_NVCC)
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
-# What the kernels' machine code proves of them; it needs no GPU. What make cuda has made is looked at, and not made again.
+# Checks of the kernels' machine code, without a GPU. It reuses what make cuda built.
 GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
 .PHONY: cuda-table cuda-check
 cuda-table cuda-check:
@@ -45,7 +43,7 @@ cuda-table cuda-check:
 	$(if $(NVCC),$(SUBMAKE) $(JOBS) $(GPU_OBJ) GPU=yes BUILD=$(BUILD)/cuda)
 	@NVCC='$(NVCC)' BUILD='$(BUILD)' python3 common/tools/course.py figures $(if $(filter %-table,$@),make,check)
 
-# All tests natively, and NVIDIA's own checkers where they are. 77: there is no GPU.
+# All tests on a GPU, with NVIDIA's checkers if installed. Status 77: no GPU.
 .PHONY: test-cuda
 test-cuda: setup-test
 	$(GOOD_NVCC)
@@ -58,11 +56,11 @@ test-cuda: setup-test
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
 
-# A quarter of an hour on a GPU (common/tools/gpu.sh), with programs that a machine with nvcc has built before, or that this one
-# builds first. They take neither Criterion nor a network. DRY=1: the plan, on the emulator.
+# A quarter of an hour on a GPU (common/tools/gpu.sh), with programs built here or on another machine with nvcc. Needs neither Criterion nor
+# a network. DRY=1: the plan, on the emulator.
 ON_GPU = $(BUILD)$(if $(DRY),,/gpu)
 .PHONY: gpu gpu-build gpu-results
-# Where a line names $(MAKE) itself, make -n runs it.
+# make -n runs lines that name $(MAKE) itself.
 gpu: BY = $(MAKE)
 gpu: $(if $(DRY),gpu-build)
 	@NVCC='$(NVCC)' MAKE='$(BY)' sh common/tools/gpu.sh $(ON_GPU)
@@ -71,7 +69,7 @@ gpu-build:
 	$(if $(NVCC)$(DRY),,@echo "make $@: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(patsubst %,$(ON_GPU)/%,06_flash_tiled_cuda 07_backward) $(if $(DRY),,GPU=yes BUILD=$(ON_GPU) \
 	    CFLAGS='-O2 -DWITH_GPU' GPU_ARCH="$${GPU_ARCH:-$(or $(sort $(GPU_OWN)),90)}" $(if $(GPU_OWN),,NATIVE=-march=x86-64-v3))
-	@$(if $(DRY),,strip $(ON_GPU)/0*_*)  # small enough to be carried to another machine
+	@$(if $(DRY),,strip $(ON_GPU)/0*_*)  # small enough to carry to another machine
 	@sh common/tools/gpu.sh $(ON_GPU) key >$(ON_GPU)/sources
 gpu-results:
 	@python3 common/tools/course.py figures put "$${FROM:-$(BUILD)/gpu/results}"

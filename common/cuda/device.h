@@ -1,13 +1,9 @@
 /*
- * The one header that a .cu file includes for CUDA.
+ * The one header that a .cu file includes for CUDA: the toolkit's headers with nvcc, otherwise the
+ * course's emulator, which runs the same source on a CPU (README.md).
  *
- * With nvcc these are the toolkit's own headers, and the kernels run on a GPU. Without it they are
- * the course's, which run the same source on a CPU: one fiber for each thread of a block, blocks
- * spread over the cores. README.md in this folder tells how, and what is not supported.
- *
- * A launcher is the C function that the program calls. One source gives it several times, under
- * names that end differently: compiled for the CPU, for the CPU with every access to memory
- * instrumented, and for the GPU.
+ * A launcher is the C function that the program calls, defined three times by one source: for the
+ * CPU, for the CPU with every memory access instrumented, for the GPU.
  *
  *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_instrumented, fa2_gpu
  */
@@ -21,7 +17,6 @@
 #include <math_constants.h>
 #define LAUNCHER(name) name##_gpu
 
-/* Names an array in reports; there are none from a GPU. */
 static inline void cuda_name(const void *array, const char *name, size_t element = 0)
 {
     (void)array, (void)name, (void)element;

@@ -1,6 +1,6 @@
 /*
- * 16-bit floating point: __half (5 bits of exponent, 10 of fraction) and __nv_bfloat16 (8 and 7,
- * the upper half of a float), and pairs of them. A number is kept in 16 bits and computed with as a float.
+ * 16-bit floating point: __half (5 exponent bits, 10 of fraction), __nv_bfloat16 (8 and 7), and
+ * pairs of them. Computed as float.
  */
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H
@@ -19,7 +19,7 @@ struct __nv_bfloat16 {
 
     __nv_bfloat16() = default;
 
-    /* To the nearest, ties to even: half a unit less a bit is added, and one more if odd. */
+    /* Rounds to nearest, ties to even. */
     __nv_bfloat16(float x)
     {
         const uint32_t u = __float_as_uint(x);
@@ -42,9 +42,9 @@ struct __half {
         const uint32_t u = __float_as_uint(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
         uint32_t h;
         if (a > 0x7f800000)
-            h = 0x7fff;  // NaN
+            h = 0x7fff;
         else if (a >= 0x477ff000)
-            h = sign | 0x7c00;    // 65520 and more are rounded to infinity
+            h = sign | 0x7c00;    // 65520 and more round to infinity
         else if (a < 0x38800000)  // below 2^-14: adding 1/2 lets the float's own rounding do it
             h = sign | (__float_as_uint(__uint_as_float(a) + 0.5f) - 0x3f000000);
         else
@@ -56,7 +56,7 @@ struct __half {
     {
         const uint32_t sign = uint32_t{ bits } << 16 & 0x80000000, a = bits & 0x7fff;
         if (a >= 0x7c00)
-            return __uint_as_float(sign | 0x7f800000 | (a & 0x3ff) << 13);  // infinity or NaN
+            return __uint_as_float(sign | 0x7f800000 | (a & 0x3ff) << 13);
         const float x = a < 0x400 ? float(a) * 0x1p-24f : __uint_as_float((a << 13) + 0x38000000);
         return sign ? -x : x;
     }

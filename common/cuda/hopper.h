@@ -1,69 +1,73 @@
 /*
- * What Hopper adds (compute capability 9.0, compiled for sm_90a), as functions: PTX for a GPU, and its meaning for a
- * CPU. Here copies and products are not made by threads but by units beside them, and a thread learns that one is done.
+ * Hopper's instructions (compute capability 9.0, compiled for sm_90a): PTX on a GPU, emulated on a
+ * CPU. Asynchronous units copy and multiply; threads issue work and wait for it.
  *
- *     mbarrier_init(bar, count)       bar, of 8 bytes in shared memory, has phases, from number 0 on; each ends when `count`
- *                                     arrivals and all bytes that were expected have come
+ *     mbarrier_init(bar, count)       bar, 8 bytes in shared memory, runs through phases 0, 1, …; a phase
+ *                                     ends after `count` arrivals and all expected bytes
  *     mbarrier_arrive(bar)            one arrival
- *     mbarrier_arrive_expect(bar, n)  n bytes more are expected in this phase; then one arrival
- *     mbarrier_wait(bar, parity)      waits until the last phase of this parity, 0 or 1, is over; before phase 0 one of
- *                                     parity 1 is
+ *     mbarrier_arrive_expect(bar, n)  expects n more bytes in this phase, then arrives
+ *     mbarrier_wait(bar, parity)      waits until the latest phase of this parity, 0 or 1, has ended; during
+ *                                     phase 0, parity 1 counts as ended
  *
  *     tensor_map_make<T>(&map, array, rank, size, stride, box)   on the host, for a parameter
- *                                     const __grid_constant__ tensor_map map; size[0] is the dimension that lies together,
- *                                     stride[k] the bytes from one element of dimension k + 1 to the next
- *     tma_load(to, &map, bar, x, y)   a box of the array, from (x, y) on, comes to shared memory, and its bytes to bar; one thread
- *                                     asks. What is outside the array is 0. x elements are a multiple of 16 bytes.
- *                                     With (x, y, z), (x, y, z, w) in 3 and 4 dimensions
- *     tma_store(&map, from, x, y, z)  a box in shared memory, which lies there as tma_load leaves it, goes to the array, but for
- *                                     what of it is outside. It is a copy in bulk, as the next two:
- *     tma_add(&map, from, x, y, z)    a box of floats is added to the array, each float atomically
- *     bulk_add(to, from, bytes)       adds floats in shared memory to global memory, atomically
- *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after the last the shared
- *                                     memory may be used again
- *     fence_async()                   what this thread has written in shared memory, mbarriers too, the units see from here on
- *     fence_async_global()            what other blocks have done in global memory before this thread awaited it (turns.h), copies
- *                                     in bulk see from here on
+ *                                     const __grid_constant__ tensor_map map; size[0] is the contiguous
+ *                                     dimension, stride[k] the bytes between elements of dimension k + 1
+ *     tma_load(to, &map, bar, x, y)   copies the box at (x, y) to shared memory and counts its bytes at bar;
+ *                                     issued by one thread. Elements outside the array are 0. x is a
+ *                                     multiple of 16 bytes. Also (x, y, z) and (x, y, z, w)
+ *     tma_store(&map, from, x, y, z)  bulk copy: a box in shared memory, laid out as by tma_load, to the
+ *                                     array; elements outside are dropped
+ *     tma_add(&map, from, x, y, z)    bulk: adds a box of floats to the array, each float atomically
+ *     bulk_add(to, from, bytes)       bulk: adds floats in shared memory to global memory, atomically
+ *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after
+ *                                     bulk_wait_read the shared memory may be reused
+ *     fence_async()                   makes this thread's writes to shared memory, including mbarriers,
+ *                                     visible to the units
+ *     fence_async_global()            makes global writes of other blocks that this thread awaited
+ *                                     (turns.h) visible to bulk copies
  *
- *     wgmma<T, MAJOR>(d, a, b, add)   D = A B, or D += A B, of 64 x N, 64 x 16 and 16 x N elements, by four warps; d has N / 2
- *                                     floats, a is four registers or wgmma_matrix(…), b is wgmma_matrix(…), and MAJOR says how
- *                                     b lies. wgmma<T, MAJOR, A_MAJOR>(…) also says how a lies
- *     wgmma_matrix(begin, leading, stride)   where a matrix begins in dynamic shared memory, and its steps in bytes
- *     wgmma_further(matrix, bytes)    the matrix with the same steps that begins so many bytes after it
- *     wgmma_fence()                   before the first product and after each commit: registers are as the products may take them
- *     wgmma_commit()                  the products so far are a group
- *     wgmma_wait<N>(d, …)             waits until at most the N groups last committed still run; d, … can be used then. Until
- *                                     then no thread may touch d, or change a's registers, which are named after d: so
- *                                     no compiler gives them to something else before
+ *     wgmma<T, MAJOR>(d, a, b, add)   D = A B, or D += A B: 64 x N, 64 x 16 and 16 x N, by four warps. d has
+ *                                     N / 2 floats; a is four registers or wgmma_matrix(…), b is
+ *                                     wgmma_matrix(…) with layout MAJOR. wgmma<T, MAJOR, A_MAJOR>(…) also
+ *                                     gives a's layout
+ *     wgmma_matrix(begin, leading, stride)   a matrix in dynamic shared memory and its strides in bytes
+ *     wgmma_further(matrix, bytes)    the same matrix, `bytes` later
+ *     wgmma_fence()                   before the first product and after each commit: orders register
+ *                                     accesses before the products
+ *     wgmma_commit()                  groups the products issued so far
+ *     wgmma_wait<N>(d, …)             waits until at most N committed groups run; then d, … may be used.
+ *                                     Before that no thread may touch d or change a's registers. Name a's
+ *                                     registers after d, so that the compiler does not reuse them early
  *
- *     barrier_sync(id, threads)       waits until so many threads, whole warps, have come to barrier id, 1 to 15
- *     barrier_arrive(id, threads)     comes to it and does not wait
- *     setmaxnreg_inc<N>(), setmaxnreg_dec<N>()   the threads of this warpgroup have N registers each from here on
+ *     barrier_sync(id, threads)       waits at barrier id, 1 to 15, for `threads` threads in whole warps
+ *     barrier_arrive(id, threads)     arrives there without waiting
+ *     setmaxnreg_inc<N>(), setmaxnreg_dec<N>()   gives each thread of this warpgroup N registers
  *     elect_one()                     true in one lane of the warp
- *     stmatrix(row, r)                8 x 8 matrices, one, two or four, go to shared memory: as ldmatrix (tensor.h), but the other way
+ *     stmatrix(row, r)                stores 1, 2 or 4 matrices of 8 x 8 to shared memory; the inverse of
+ *                                     ldmatrix (tensor.h)
  *
- * A box has rows of 128 bytes, which lie together from a multiple of 1024 bytes on. 16 bytes are a piece, and piece c of row r
- * lies at place c ^ r % 8 of its row, so that eight rows' pieces c lie in different banks. wgmma finds them there:
+ * A box has rows of 128 bytes, contiguous, aligned to 1024 bytes. Swizzle: the 16-byte chunk c of row r lies
+ * at position c ^ r % 8, so that chunks c of eight rows lie in different banks. Layouts for wgmma:
  *
- *     K_MAJOR     a row is 64 elements of k; from 8 rows to the next 8 are `stride` bytes; `leading` is not used
- *     MN_MAJOR    a row is 64 elements of m or n, and there is a row for each k; from 8 rows to the next 8 are `stride`
- *                 bytes, from 64 columns to the next 64 `leading` bytes
+ *     K_MAJOR     a row is 64 elements of k; 8 rows are `stride` bytes apart; `leading` is unused
+ *     MN_MAJOR    a row is 64 elements of m or n, one row per k; 8 rows are `stride` bytes apart,
+ *                 64 columns `leading` bytes
  *
- * `begin` is at a row that is a multiple of 8, or, in K_MAJOR, 32, 64 or 96 bytes past one: 16, 32 or 48 elements of k. With w, g and t
- * a thread's warp in its four, lane / 4 and lane % 4, it has these elements:
+ * `begin` is at a row that is a multiple of 8; in K_MAJOR also 32, 64 or 96 bytes (16, 32 or 48 elements of
+ * k) later. With w = warp in the warpgroup, g = lane / 4, t = lane % 4, a thread holds:
  *
  *     A   a[r], r < 4      row 16w + g + 8 (r % 2), columns 2t + 8 (r / 2) and the next
  *     D   d[e], e < N / 2  row 16w + g + 8 (e / 2 % 2), column 8 (e / 4) + 2t + e % 2
  *
- * PTX ISA, sections "mbarrier", "cp.async.bulk.tensor", "Asynchronous warpgroup level matrix instructions" and "Tensors: swizzling
- * modes". For other GPUs than Hopper they compile, and trap.
+ * PTX ISA, sections "mbarrier", "cp.async.bulk.tensor", "Asynchronous warpgroup level matrix instructions"
+ * and "Tensors: swizzling modes". Other GPUs compile these, and trap.
  */
 #ifndef COMMON_CUDA_HOPPER_H
 #define COMMON_CUDA_HOPPER_H
 
 enum wgmma_major { K_MAJOR, MN_MAJOR };
 
-/* The N that have an instruction here; wgmma_ptx.h has a row for each. */
+/* The supported N; wgmma_ptx.h has a row for each. */
 constexpr bool wgmma_makes(int N)
 {
     return N == 64 || N == 80 || N == 96 || N == 128 || N == 176 || N == 192 || N == 256;

@@ -1,9 +1,6 @@
 /*
- * CUDA's keywords and built-in variables, for a C++ compiler.
- *
- * A kernel is an ordinary function here, and threadIdx is read from the thread that runs: `self`.
- * What is left of the language, launches and shared memory, is rewritten by to_cpp.sed before the
- * compiler sees it.
+ * CUDA's keywords and built-in variables for a C++ compiler: threadIdx is that of the running
+ * thread, `self`. to_cpp.sed rewrites launches and shared memory.
  */
 #ifndef COMMON_CUDA_LANGUAGE_H
 #define COMMON_CUDA_LANGUAGE_H
@@ -15,8 +12,8 @@
 #include <cstdio>
 
 /*
- * A program holds each kernel twice, once instrumented (watch.h). The linker takes functions of the same
- * name for the same function, so each build has a namespace of its own.
+ * A program links each kernel twice, once instrumented (watch.h); namespaces keep the linker from
+ * merging them.
  */
 #ifdef CUDA_INSTRUMENTED
 #define CUDA_BUILD cuda_instrumented
@@ -39,7 +36,7 @@
 #define gridDim (cpu::self->grid_size)
 enum { warpSize = 32 };
 
-/* The place of a call, as default arguments: they name the caller's file and line. */
+/* The caller's file and line, as default arguments. */
 #define CUDA_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 static inline void __syncthreads(CUDA_SITE)
@@ -47,7 +44,7 @@ static inline void __syncthreads(CUDA_SITE)
     cpu::barrier("__syncthreads()", { file, line }, false);
 }
 
-/* Barriers that also tell how many threads, whether all, and whether any came with a true value. */
+/* Return how many, whether all, or whether any values are true. */
 static inline int __syncthreads_count(int value, CUDA_SITE)
 {
     return cpu::barrier("__syncthreads_count()", { file, line }, value != 0);
@@ -64,7 +61,7 @@ static inline int __syncthreads_or(int value, CUDA_SITE)
     return cpu::barrier("__syncthreads_or()", { file, line }, value != 0) > 0;
 }
 
-/* Threads of a block take turns, and a switch between them orders everything. */
+/* Threads of a block switch on one OS thread, which orders all. */
 static inline void __threadfence_block()
 {
 }

@@ -1,19 +1,19 @@
 /*
- * What tensor cores need, as functions: PTX for a GPU, and its meaning for a CPU.
+ * Instructions for tensor cores: PTX on a GPU, emulated on a CPU.
  *
  *     mma<T>(d, a, b)             D += A B, of 16 x 8, 16 x 16 and 16 x 8 elements, by a whole warp
  *     ldmatrix(r, row)            8 x 8 matrices out of shared memory: one, two or four, r[1], [2], [4]
  *     ldmatrix_trans(r, row)      the same, transposed
  *     pack<T>(low, high)          two floats rounded to T, in one register
- *     ex2(x)                      2^x, nearly
- *     reciprocal(x)               1 / x, nearly, for x from 2^-126 to 2^126
- *     cp_async<16>(to, from, n)   n bytes from global to shared memory, then zeros up to 16 (or 8, or 4);
- *                                 the thread goes on meanwhile
- *     cp_async_commit()           the copies so far are a group
- *     cp_async_wait<N>()          waits until at most the N groups last committed are still under way
+ *     ex2(x)                      2^x, approximately
+ *     reciprocal(x)               1 / x, approximately, for x from 2^-126 to 2^126
+ *     cp_async<16>(to, from, n)   copies n bytes from global to shared memory, then zeros up to 16 (or
+ *                                 8, or 4); asynchronous
+ *     cp_async_commit()           groups the copies issued so far
+ *     cp_async_wait<N>()          waits until at most N committed groups are pending
  *
- * T is __half or __nv_bfloat16. A register holds two of them, the first in its lower half. A matrix lies
- * in the registers of all lanes. With g = lane / 4 and t = lane % 4, a lane has these elements:
+ * T is __half or __nv_bfloat16. A register holds two, the first in its lower half. A matrix is spread
+ * over the registers of all lanes; with g = lane / 4 and t = lane % 4, a lane holds:
  *
  *     A   a[r], r < 4    row g + 8 (r % 2), columns 2t + 8 (r / 2) and the next
  *     B   b[r], r < 2    rows 2t + 8 r and the next, column g

@@ -1,11 +1,11 @@
 /*
- * Blocks that take turns, by a counter in global memory, which a host has set to 0.
+ * Blocks that take turns by a counter in global memory, initially 0.
  *
- *     turn_wait(turn, n)   waits until it is n's turn: *turn == n. What those before have done is seen from here on
- *     turn_next(turn)      ends this turn: *turn is one more. Who waits sees what this thread has done until here
+ *     turn_wait(turn, n)   waits until *turn == n; acquires the writes of earlier turns
+ *     turn_next(turn)      increments *turn; releases this thread's writes
  *
- * Blocks wait for one another here. A GPU promises no order in which they begin, and those that have begun may keep others
- * from it. So a block may wait for one only that has begun before: it takes its number from a counter when it begins.
+ * Blocks start in any order, and running ones may keep others from starting. So a block may wait
+ * only for blocks that started earlier: it draws its number when it starts.
  */
 #ifndef COMMON_CUDA_TURNS_H
 #define COMMON_CUDA_TURNS_H

@@ -1,7 +1,5 @@
-"""The problem that a GPU's ladders check, and how far an output is from attention in double precision.
-
-What common/check/attention_check.c and gradient_check.c do in C, for outputs of PyTorch: the same inputs (normal numbers of
-seed 1), the same rows, the same reference. common/python/test_peers.py holds the errors against those that programs print.
+"""The problem that a GPU's ladders check, and an output's error: inputs (normal numbers of seed 1), rows and reference in double
+precision as in common/check/attention_check.c and gradient_check.c. common/python/test_peers.py compares it with programs.
 """
 import sys
 from functools import lru_cache
@@ -12,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 from reference import philox  # noqa: E402
 
-SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/random.c; above so many multiply-adds only some rows are checked
+SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/random.c; above ALL multiply-adds only some rows are checked
 CHUNK = 512
 
 
@@ -22,7 +20,7 @@ def words(seed, stream, index, attempt):
 
 
 def logarithm(x):
-    """As in random.c: nothing but + - * /, so that every machine has the same bits."""
+    """As in random.c: + - * / give the same bits on every machine."""
     m, e = np.frexp(x)
     low = m < 0.70710678118654752
     m, e = np.where(low, 2 * m, m), e - low
@@ -39,7 +37,7 @@ def made(stream):
 
 
 def normals(stream, count):
-    """The first numbers of a stream. They are kept, as a longer array begins with the same ones."""
+    """Cached: a longer array begins with the same numbers."""
     kept = made(stream)
     if len(kept[0]) < count:
         x, left, attempt = np.empty(count, np.float32), np.arange(count, dtype=np.uint64), 1
@@ -56,7 +54,7 @@ def normals(stream, count):
 
 
 def rounded(x, kind):
-    """To bf16 and back, ties to even; float32 stays."""
+    """To bf16, ties to even, and back."""
     if kind == "f32":
         return x
     bits = x.view(np.uint32)
@@ -69,12 +67,12 @@ def problem(kind, heads, n, d):
 
 
 def drawn(seed, stream, index, below):
-    """A whole number from 0 on for each index."""
+    """Random integers in [0, below)."""
     return (words(seed, stream, index.astype(np.uint64), 0)[0].astype(np.float64) * 2.0**-32 * below).astype(np.int64)
 
 
 def chosen(heads, n, count):
-    """The rows that are checked: of each head the first, then the last, then one that is drawn; one may come twice."""
+    """Each head's first row, then last, then a random one, which may repeat."""
     k = np.arange(min(count, heads * n))
     if len(k) == heads * n:
         return k
@@ -82,14 +80,14 @@ def chosen(heads, n, count):
 
 
 def count_of(heads, n, of_row):
-    """How many those are, where one takes so many multiply-adds."""
+    """The number of these rows, at `of_row` multiply-adds per row."""
     if of_row * heads * n <= ALL:
         return heads * n
     return max(min(3 * heads, int(0.1 * ALL / of_row)), 64)
 
 
 def weights(Q, K, rows, causal):
-    """P of these rows of a head, in double."""
+    """P of some rows of a head, in double."""
     S = Q[rows].astype(np.float64) @ K.astype(np.float64).T / np.sqrt(np.float64(Q.shape[1]))
     if causal:
         S[np.arange(len(K))[None, :] > rows[:, None]] = -np.inf
@@ -103,7 +101,6 @@ def largest(differences):
 
 
 def error_of_output(inputs, causal, O):
-    """Of O, (heads, N, d)."""
     Q, K, V, _ = inputs
     heads, n, d = Q.shape
     rows = chosen(heads, n, count_of(heads, n, 2.0 * n * d))
@@ -116,7 +113,7 @@ def error_of_output(inputs, causal, O):
 
 
 def error_of_gradients(inputs, causal, dQ, dK, dV):
-    """Of the gradients of one head, each (1, N, d): of all of them the largest."""
+    """Of one head; each is (1, N, d)."""
     Q, K, V, dO = (x[0].astype(np.float64) for x in inputs)
     n, d = Q.shape
     rows, scale = chosen(1, n, count_of(1, n, 5.0 * n * d)), 1 / np.sqrt(np.float64(d))

@@ -1,19 +1,15 @@
 /*
  * composed onednn|openblas LIBRARY - attention composed of a library's matrix products.
  *
- * This is what one writes who has a fast sgemm and no attention:
- *
  *     S = scale Q K^T  (sgemm),   P = e^(S - max)  and its row sums,   O = P V  (sgemm),   O / sums
  *
- * and backward, with P computed again from L, and D = dO O:
+ * and backward, recomputing P from L, with D = dO O:
  *
  *     S = scale Q K^T,   P = e^(S - L),   dP = dO V^T,   dS = scale P (dP - D),
  *     dV += P^T dO,   dQ = dS K,   dK += dS^T Q                                  (five sgemm)
  *
- * for so many rows of Q at a time. All rows at once is the textbook, with S of N x N; fewer keep S in the
- * cache. Which is quickest depends on the problem, so all are tried, and the quickest counts. Forward, a
- * block of rows is a task for one thread; backward a head is. In causal order a block stops at its last
- * row's key.
+ * on blocks of rows, whose S may fit in the cache; the fastest of several sizes counts. A thread's
+ * task is a block forward, a head backward. Causal blocks stop at their last key.
  */
 #include "common/cpu/fast_exp.h"
 #include "common/cpu/memory.h"
@@ -29,11 +25,11 @@
 static const double LONG_CALL = 0.1;  // seconds
 
 static product *multiply;
-static size_t block_rows;  // of Q at a time
+static size_t block_rows;
 static float *scores;      // (threads, 2, block_rows, N): S and dP of each thread
-static float *lse, *sums;  // (B, H, N): written forward; lse is read backward
+static float *lse, *sums;  // (B, H, N): written forward; backward reads lse
 
-/* Row `row` of S becomes e^(S - max), and 0 from key `seen` on. Returns the sum. */
+/* e^(S - max), and 0 from key `seen`. Returns the sum. */
 static float exponentials(float *row, size_t seen, size_t N, float *max_of_row)
 {
     float max = -INFINITY, sum = 0.0f;
@@ -51,7 +47,7 @@ static float exponentials(float *row, size_t seen, size_t N, float *max_of_row)
     return sum;
 }
 
-/* A block of rows: where it begins in Q, how many there are, and how many keys they see. */
+/* Rows of Q, and the keys that they attend to. */
 struct rows {
     size_t first, count, keys;
 };
@@ -89,7 +85,6 @@ static void attend(const struct peer_problem *p, size_t head, struct rows rows, 
             O[i * d + c] /= l[i];
 }
 
-/* The longest blocks first, in causal order the last of each head. */
 static void forward(const struct peer_problem *p)
 {
     const size_t heads = p->B * p->H, blocks = (p->N - 1) / block_rows + 1;
@@ -99,7 +94,7 @@ static void forward(const struct peer_problem *p)
                scores_of_thread(p));
 }
 
-/* A row of S becomes P, and one of dP becomes dS. */
+/* S becomes P, dP becomes dS. */
 static void row_backward(float *S, float *dP, size_t seen, size_t n, float L, float D, float scale)
 {
 #pragma omp simd
@@ -154,7 +149,7 @@ static double seconds_with(const struct peer_problem *p, size_t rows)
     block_rows = rows;
     free(scores);
     scores = allocate(p->threads * rows * p->N, 2 * sizeof *scores, "S");
-    double seconds = 0.0;  // where one call takes long, one is enough to choose by
+    double seconds = 0.0;  // a long call needs no repetition
     for (int n = 0; n < 3 && seconds < LONG_CALL; n++) {
         const double start = bench_now();
         run(p);
@@ -173,7 +168,7 @@ static const char *prepare(const struct peer_problem *p)
     lse = allocate(p->B * p->H * p->N, sizeof *lse, "lse");
     sums = allocate(p->B * p->H * p->N, sizeof *sums, "the sums");
     threads_use(p->threads);
-    if (p->backward) {  // which starts from a forward pass
+    if (p->backward) {  // for lse
         block_rows = p->N;
         free(scores);
         scores = allocate(p->threads * p->N * p->N, 2 * sizeof *scores, "S");

@@ -1,6 +1,3 @@
-/*
- * The peer's side of the conversation.
- */
 #include "common/peers/peer.h"
 
 #include "common/cpu/memory.h"
@@ -13,9 +10,8 @@
 #include <string.h>
 
 enum { LINE = 1024 };
-static const double SHORT_CALL = 0.02;  // seconds; before such a call the caches are warmed again
+static const double SHORT_CALL = 0.02;  // seconds; below, a first call warms the caches
 
-/* Where a line cannot be answered the peer stops, and says why. */
 static _Noreturn void give_up(const char *what, const char *why)
 {
     fprintf(stderr, "peer: %s: %s\n", what, why);
@@ -37,7 +33,7 @@ static float *read_array(const char *folder, const char *name, size_t count)
     return elements;
 }
 
-/* The next word of the line that strtok is in, or the empty one. */
+/* "" at the end of strtok's line. */
 static const char *next_word(void)
 {
     const char *word = strtok(NULL, " \n");
@@ -49,7 +45,6 @@ static size_t next_number(void)
     return strtoul(next_word(), NULL, 10);
 }
 
-/* What follows the word `problem`. */
 static void read_problem(struct peer_problem *p)
 {
     const char *const folder = next_word();
@@ -93,7 +88,7 @@ static double timed_call(const struct peer *peer, const struct peer_problem *p)
     return bench_now() - start;
 }
 
-/* Seconds of the quickest call. Others have been computing since the last turn. */
+/* Seconds of the fastest call. Other peers have used the caches since the last turn. */
 static double take_turn(const struct peer *peer, const struct peer_problem *p, double seconds)
 {
     const double start = bench_now();

@@ -1,9 +1,9 @@
-"""Libraries with Python interfaces, as peers: peer.h says what is said over the pipe.
+"""Libraries with Python interfaces, as peers (protocol: peer.h).
 
     python3 peer.py pytorch|onnxruntime|openvino
 
-Each library gets its inputs in the layout and the memory that it wants before the clock starts, and as many
-threads as the problem says. Where it offers several ways, all are tried, and the quickest counts.
+Each library gets its inputs in its own layout and memory before timing, and the problem's number of threads. If it
+offers several ways, all are tried and the fastest counts.
 """
 import os
 import sys
@@ -11,11 +11,10 @@ import time
 
 import numpy
 
-SHORT_CALL = 0.02  # seconds; before such a call the caches are warmed again
+SHORT_CALL = 0.02  # seconds
 
 
 class PyTorch:
-    """scaled_dot_product_attention, and its gradients."""
 
     def __init__(self):
         import torch
@@ -45,7 +44,7 @@ class PyTorch:
 
 
 class OnnxRuntime:
-    """Its three operators: which one has a kernel that stores no scores depends on the mask."""
+    """Its three operators: the mask decides which one has a kernel that stores no scores."""
 
     def __init__(self):
         import onnx
@@ -54,7 +53,7 @@ class OnnxRuntime:
         self.name = f"ONNX Runtime {onnxruntime.__version__}"
 
     def session(self, operator, names, inputs, outputs, threads, **attributes):
-        """A model of one operator, bound to arrays: a call copies nothing. An input that is left out has no name."""
+        """Bound to arrays, so that a call copies nothing. An omitted input has no name."""
         make, kinds = self.onnx.helper, {"float32": 1, "int32": 6}
         domain = "" if operator == "Attention" else "com.microsoft"
         node = make.make_node(operator, names, list(outputs), domain=domain, **attributes)
@@ -102,7 +101,7 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """scaled_dot_product_attention in float32: left to itself it may choose bf16."""
+    """In float32; by default it may choose bf16."""
 
     def __init__(self):
         import openvino
@@ -115,7 +114,7 @@ class OpenVino:
         model = self.ov.Model([opset.scaled_dot_product_attention(*parameters, causal=causal)], parameters)
         settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
         self.request = self.ov.Core().compile_model(model, "CPU", settings).create_infer_request()
-        self.inputs = inputs  # which the library reads where they are
+        self.inputs = inputs  # read in place
         for k, x in enumerate(inputs):
             self.request.set_input_tensor(k, self.ov.Tensor(x, shared_memory=True))
         return "scaled_dot_product_attention"
@@ -144,7 +143,7 @@ def quickest(run, calls):
 def take_turn(run, seconds):
     start = time.perf_counter()
     best = timed_call(run)
-    if best < SHORT_CALL:  # the others have used the caches since the last turn
+    if best < SHORT_CALL:  # the others have used the caches
         best = timed_call(run)
     while time.perf_counter() - start < seconds:
         best = min(best, timed_call(run))
@@ -152,7 +151,6 @@ def take_turn(run, seconds):
 
 
 def serve(library, lines, say):
-    """Answers the referee until it hangs up."""
     say(library.name)
     backward = False
     for line in lines:

@@ -1,5 +1,4 @@
-# A chapter's best against the libraries, on this machine: common/peers/. The programs that it takes
-# are built for this machine, and need no library to be built.
+# Compares a chapter's best step with libraries (common/peers/). Building needs no library.
 PEER  := $(OBJ)/common/peers/peer.o $(COMMON)
 PEERS := $(patsubst %,$(BUILD)/peers/%,composed referee resident 05_flash_tiled_cpu 07_backward)
 $(OBJ)/common/peers/composed.o: FLAGS += $(FAST_FLAGS)
@@ -20,7 +19,7 @@ peers-05 peers-07: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@python3 common/peers/peers.py measure $(BUILD) $(filter $(@:peers-%=%)_%,$(CHAPTERS))
 
-# This machine, measured: its file in common/results, and the tables of the pages that are made from such files.
+# This machine's file in common/results, and the pages' tables of such files.
 results: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all build-peers
 	@for chapter in $(filter 05_% 07_%,$(CHAPTERS)); do \

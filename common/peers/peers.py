@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""peers.py - what this machine was measured to do, and tables of it for pages.
+"""peers.py - measurements of this machine, and tables of them for pages.
 
-    peers.py measure BUILD CHAPTER     the chapter's ladder, and its best against the libraries
-    peers.py resident BUILD FILE       how much memory the steps of 05 and 07 have at most, into FILE
-    peers.py get PART FILE             one part of a file, as it was measured
+    peers.py measure BUILD CHAPTER     the chapter's ladder, and its best step against the libraries
+    peers.py resident BUILD FILE       peak memory of the steps of 05 and 07, into FILE
+    peers.py get PART FILE             one part of a file, unchanged
     peers.py ladder|peers PART FILE    a part as a table
-    peers.py machines|memory FILE...   what was measured where, and the peaks of memory, as tables
+    peers.py machines|memory FILE...   tables of the measurements, and of peak memory
 
-A machine has one file, common/results/MACHINE.csv: comma-separated values, with a line of names, and in parts (05, 07, memory),
-each after "# part: PART" and lines with # that say where, when and by which command it was measured. A part that is measured
-again takes the place of the old one.
+Each machine has one file, common/results/MACHINE.csv: a CSV header, then parts (05, 07, memory), each after "# part: PART" and
+lines with # that give place, date and command. Measuring a part again replaces it.
 
-The libraries come from PyPI into BUILD/peers/python, and nowhere else; what cannot be had is skipped by name. In the
-environment: SIZES, the N of the problems; PYTHON, an interpreter that has numpy and torch, or another library, already; INTO,
-another file to write to; TARGET, what make was asked for.
+Libraries are installed from PyPI into BUILD/peers/python only; unavailable ones are skipped with a message. Environment:
+SIZES, the N of the problems; PYTHON, an interpreter that already has numpy and torch or another library; INTO, another
+output file; TARGET, make's target.
 """
 import datetime
 import os
@@ -31,7 +30,7 @@ MODULES = {"PyTorch": ("torch",), "ONNX Runtime": ("onnxruntime", "onnx"), "Open
 
 
 class Refused(Exception):
-    """A clear line for standard error; the status is 2, or the number after it."""
+    """A line for standard error; the status is 2, or the number after it."""
 
 
 # ---- files --------------------------------------------------------------------------------------
@@ -171,7 +170,7 @@ def git(*words):
 
 
 def head(machine, command):
-    # What earlier parts of this run have changed, results and pages, is no change of what is measured.
+    # Results and pages from earlier parts of this run are no changes.
     commit = git("rev-parse", "--short", "HEAD") or "unknown"
     same = git("diff", "--quiet", "HEAD", "--", ".", ":!common/results", ":!*.md", ":!*.svg") is not None
     asked = f'SIZES="{os.environ["SIZES"]}" ' if os.environ.get("SIZES") else ""
@@ -180,7 +179,7 @@ def head(machine, command):
 
 
 def fetched(venv, package, log):
-    """Is the package in the private folder, where it is put once?"""
+    """Installs the package into the private folder, once."""
     pip = venv / "bin/pip"
     for command in ([sys.executable, "-m", "venv", venv] if not pip.exists() else ["true"],
                     [pip, "install", "-q", "--disable-pip-version-check", package]):
@@ -201,7 +200,7 @@ def commands_of_peers(folder, part):
     venv, log, found = folder / "python", folder / "log", []
     for name, (word, package, pattern) in LIBRARIES.items():
         files = sorted(venv.rglob(pattern)) if fetched(venv, package, log) else []
-        if files:  # a forced core type would make OpenBLAS use another processor's code
+        if files:  # a forced core type would select another processor's code
             found.append(f"env -u OPENBLAS_CORETYPE {folder / 'composed'} {word} {files[0]}")
         else:
             skip(name, f"the package {package} could not be installed")

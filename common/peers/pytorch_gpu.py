@@ -2,13 +2,13 @@
 
     pytorch_gpu.py [dry] COMMAND...       reads problems, lines of CHAPTER TYPE N d CAUSAL; 06 is forward, 07 the gradients
 
-For each problem it prints rows as a ladder's CSV has them, runs COMMAND with the problem's words after it, and prints the rows
-of another turn. In the first they have max_abs_error for N up to 4096: how far the backend is off on the problem that the ladder
-checks, computed as the ladder does (checked.py, which needs NumPy). `dry` tries all this on the CPU, on small problems.
-A time is the median of 21 runs by the GPU's own clock, of fewer where they would take longer than a second, after two that do not
-count, on random inputs that are larger than the L2 cache, of which there are two.
-Before each the GPU rests for as long as the run before took, 30 ms at most: at its power limit it is slower the more it had to do
-just before. While Python asks for a run the GPU is kept busy, so that the time of asking is not part of it.
+For each problem it prints rows as in a ladder's CSV, runs COMMAND with the problem's words appended, and prints the rows of
+another turn. The first turn's rows have max_abs_error for N up to 4096, computed as the ladder does (checked.py, which needs
+NumPy). `dry` tries all this on the CPU, on small problems.
+
+A time is the median of 21 runs (fewer if they took more than a second) by the GPU's own clock, after two warm-up runs, on
+two sets of random inputs larger than the L2 cache. Before each run the GPU rests as long as the last run took, at most
+30 ms: at its power limit it is slower after more work. Work queued before each run hides Python's launch time.
 """
 import statistics
 import subprocess
@@ -26,8 +26,8 @@ except ImportError:
 BATCH, RUNS, LEAST_RUNS, COPIES, CYCLES = 4, 21, 3, 2, 2_000_000
 DRY = sys.argv[1:2] == ["dry"]
 DEVICE, WHERE = ("cpu", "cpu") if DRY else ("cuda", "gpu")
-SECONDS, REST = 1, 0.03  # about so long the runs of a problem take, if 3 do not take longer
-HEADS, MOST_CHECKED = {"f32": 16, "bf16": 32}, 4096  # of a ladder
+SECONDS, REST = 1, 0.03  # for all runs of a problem, unless 3 take longer
+HEADS, MOST_CHECKED = {"f32": 16, "bf16": 32}, 4096  # as in a ladder
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 BACKENDS = {"f32": {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION},
             "bf16": {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}}
@@ -52,7 +52,7 @@ def attention(problem, causal):
 
 
 def median_of(backend, problems, causal, backward):
-    """The time of the pass; with backward, of the gradients alone."""
+    """With backward, the time of the gradients alone."""
     with sdpa_kernel([backend]):
         works = []
         for problem in problems:
@@ -87,7 +87,6 @@ def pairs(heads, n, causal):
 
 
 def turn(chapter, kind, n, d, causal, errors):
-    """Prints a row for each backend."""
     backward, heads, small = chapter == "07", HEADS[kind], 70 if DRY else n
     problems = [torch.randn(4 if backward else 3, 1 if DRY else BATCH, 2 if DRY else heads, small, d, device=DEVICE, dtype=TYPES[kind])
                 for _ in range(COPIES)]
@@ -95,14 +94,14 @@ def turn(chapter, kind, n, d, causal, errors):
         try:
             ms = median_of(backend, problems, causal, backward)
             error = error_of(backend, kind, small, d, causal, backward) if errors else ""
-        except RuntimeError:  # the backend does not take the type, or there is no room for S
+        except RuntimeError:  # wrong type, or no room for S
             continue
         gflops = (10 if backward else 4) * pairs(heads, n, causal) * d / ms / 1e6
         print(f"{chapter},pytorch {name},{kind},{BATCH},{heads},{n},{d},{int(causal)},{'backward' if backward else 'forward'},"
               f"{WHERE},{ms:.5f},{gflops:.3f},,,{error}", flush=True)
     del problems
     if not DRY:
-        torch.cuda.empty_cache()  # the next turn is another program's
+        torch.cuda.empty_cache()  # for the other program
 
 
 def main():

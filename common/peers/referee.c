@@ -1,12 +1,11 @@
 /*
  * referee CHAPTER FOLDER SIZES COMMAND... - times peers in turn on the same problems (peer.h).
  *
- * CHAPTER is 05, for the forward pass, or 07, for the backward pass. SIZES is "128 512 2048": the N of the
- * problems, each for d = 64 and 128, without a mask and causal, on one thread and on all cores, with eight
- * heads. Each COMMAND starts a peer; the first is the course's. A peer's output is checked before it is timed.
- * Then they take turns, and the machine's peak takes its turn among them, because a processor is not equally
- * fast at all times. Files go to FOLDER. Standard output gets a line of comma-separated values for each peer
- * and problem, as --bench --csv writes them, with a last column that says what the peer ran.
+ * CHAPTER: 05 (forward) or 07 (backward). SIZES, "128 512 2048": the N, each for d = 64 and 128,
+ * full and causal, on one thread and all cores, with eight heads. COMMAND starts a peer; the first
+ * is the course's. We check outputs, then time peers and the machine's peak in turns, because a
+ * processor's speed varies. Files go to FOLDER. Prints CSV as --bench --csv does, plus a column
+ * with what ran.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE  // for the number of cores on macOS
@@ -29,17 +28,17 @@
 #include <unistd.h>
 
 enum { PEERS = 8, LINE = 512, LEAST_ROUNDS = 5, ROUNDS = 9, HEADS = 8, MOST_QUERIES = 1 << 17 };
-static const double TURN = 0.05;  // seconds of a turn: at least, a call is not cut short
-static const double LONG = 8.0;   // seconds, after which a problem has no more than LEAST_ROUNDS
+static const double TURN = 0.05;  // seconds, but at least one call
+static const double LONG = 8.0;   // seconds; then at most LEAST_ROUNDS
 
-/* Threads of a library wait for work in a loop before they sleep. Let the last peer's do that. */
+/* Libraries' threads busy-wait before they sleep: let them finish. */
 static const struct timespec PAUSE = { .tv_nsec = 20000000 };
 
 struct player {
     const char *command;
     FILE *to, *from;
     char name[LINE], runs[LINE];
-    double seconds, error;  // of the problem at hand
+    double seconds, error;  // of the current problem
 };
 
 static _Noreturn void peer_failed(const struct player *player)
@@ -47,7 +46,7 @@ static _Noreturn void peer_failed(const struct player *player)
     options_fail(player->command, "this peer stopped: see above");
 }
 
-/* Reads what a peer says. It goes into a field of a line of comma-separated values. */
+/* Replaces commas, for a field of CSV. */
 static void listen_to(const struct player *player, char answer[LINE])
 {
     if (!fgets(answer, LINE, player->from))
@@ -57,7 +56,6 @@ static void listen_to(const struct player *player, char answer[LINE])
         *comma = ';';
 }
 
-/* Says a line to the peer, and reads its answer. */
 static void ask(const struct player *player, const char *line, char answer[LINE])
 {
     fprintf(player->to, "%s\n", line);
@@ -66,14 +64,13 @@ static void ask(const struct player *player, const char *line, char answer[LINE]
     listen_to(player, answer);
 }
 
-/* Starts a peer between two pipes. It first says its name. */
 static struct player start(const char *command)
 {
     struct player player = { .command = command };
     int there[2], back[2];
     if (pipe(there) != 0 || pipe(back) != 0)
         options_fail(command, "no pipe to start it with");
-    for (int end = 0; end < 2; end++) {  // a peer keeps no pipe of another's open
+    for (int end = 0; end < 2; end++) {  // peers must not inherit each other's pipes
         fcntl(there[end], F_SETFD, FD_CLOEXEC);
         fcntl(back[end], F_SETFD, FD_CLOEXEC);
     }
@@ -106,7 +103,6 @@ static void write_array(const char *folder, const char *name, const struct atten
         options_fail(path, "%s", error.text);
 }
 
-/* An array that the peer has written. */
 static float *read_output(const struct player *player, const char *folder, const char *name,
                           size_t count)
 {
@@ -123,7 +119,6 @@ static float *read_output(const struct player *player, const char *folder, const
     return elements;
 }
 
-/* A problem, and what is right for it. */
 struct match {
     const char *folder;
     bool backward;
@@ -163,7 +158,6 @@ static void match_free(struct match *m)
     free(m->dO);
 }
 
-/* The errors of what the peer has written. */
 static struct attention_errors judge(const struct match *m, const struct player *player)
 {
     const struct attention *p = &m->input.p;
@@ -186,7 +180,7 @@ static struct attention_errors judge(const struct match *m, const struct player 
     return errors;
 }
 
-/* Hands the problem to the peer, and checks what it makes of it. */
+/* Sends the problem; checks the output. */
 static void prepare(struct player *player, const struct match *m)
 {
     const struct attention *p = &m->input.p;
@@ -207,7 +201,7 @@ static void prepare(struct player *player, const struct match *m)
     player->seconds = (double)INFINITY;
 }
 
-/* Everybody in turn, the peak first. Returns the seconds of one call of that. */
+/* Returns the peak's seconds per call. */
 static double take_turns(struct player *players, size_t count)
 {
     double peak = (double)INFINITY;

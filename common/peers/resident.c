@@ -1,6 +1,6 @@
 /*
- * resident COMMAND [ARGUMENT...] - runs it without its output, and prints how many bytes of memory it had at most, and how
- * many seconds of the processor it took.
+ * resident COMMAND [ARGUMENT...] - runs it without its output; prints its peak memory in bytes and
+ * its CPU seconds.
  *
  * Ends with 0 if the command did, else with 1.
  */

@@ -36,14 +36,14 @@ static void openblas_product(bool transpose_a, bool transpose_b, size_t m, size_
              (int)(transpose_b ? k : n), beta, C, (int)n);
 }
 
-/* The function `name` of the library in `function`, NULL if it has none. (ISO C casts no such pointer.) */
+/* NULL if missing. ISO C cannot cast such pointers. */
 static void find(void *library, const char *name, void *function)
 {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
 }
 
-/* OpenBLAS is built under its own names, or with a prefix that tells it from others in one process. */
+/* OpenBLAS builds may prefix names, so that several fit in one process. */
 static void find_openblas(void *library, const char *name, void *function)
 {
     char prefixed[64];

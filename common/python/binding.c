@@ -1,9 +1,7 @@
 /*
- * What every binding does before and after a step.
- *
- * A program that finds no memory says so and exits. In somebody else's process that must not happen, and
- * there is no way back out of a step, least of all from its threads. So there is an upper bound for what each
- * step takes, and it is asked for as one piece first. tests.py holds the bounds against what steps took.
+ * Common to all bindings. A library must not end its process for lack of memory, and a step's
+ * threads cannot return early: so each step has an upper bound, which we first try to allocate at
+ * once. test_memory.py compares the bounds with real peaks.
  */
 #include "common/python/binding.h"
 
@@ -24,7 +22,7 @@ static bool is_there(double bytes)
         return false;
     const bool fits = most == 0.0 || bytes <= most;
     void *volatile const room =
-        fits ? malloc((size_t)bytes + 1) : NULL;  // or clang takes success for granted
+        fits ? malloc((size_t)bytes + 1) : NULL;  // or clang assumes success
     free(room);
     return room != NULL;
 }
@@ -36,7 +34,7 @@ static void *wait_for(void *lock)
     return NULL;
 }
 
-/* Can so many threads run at once? Where they can't, OpenMP ends the process. Asked when there are more than ever before. */
+/* OpenMP would end the process without threads. Tested for new maxima only. */
 static bool can_start(size_t threads)
 {
     static size_t most = 1;
@@ -58,7 +56,7 @@ static bool can_start(size_t threads)
     return true;
 }
 
-/* NULL, or what there is not enough of. */
+/* NULL, or what is missing. */
 static const char *lacks(double bytes, size_t threads)
 {
     return !is_there(bytes) ? "out of memory" : !can_start(threads) ? "out of threads" : NULL;
@@ -84,7 +82,7 @@ void binding_prepare(struct attention *p)
     attention_set_dropout(p, p->dropout, p->dropout_seed);
 }
 
-/* A copy of n numbers in this type, as kernels read them; free() it. */
+/* Rounded to the type; free() it. */
 static float *rounded(const float *x, size_t n, enum dtype type)
 {
     float *copy = allocate(n, sizeof *copy, "an input of the reference");
@@ -148,7 +146,7 @@ const char *binding_explained(const struct attention *p, const struct binding_ca
 
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
 {
-    const double group = 64.0;  // queries or keys are rounded up to groups, of fewer than these
+    const double group = 64.0;  // rounding up to groups adds less than this
     const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;
     const double cols = (double)(Bc < p->Nk ? Bc : p->Nk) + group;
     const double d = (double)p->d + group;

@@ -1,8 +1,6 @@
 /*
- * A chapter's binding: what libflash.so shows of it. flash.py has the same structures.
- *
- * The chapters call their tables and helpers by the same names, so each is linked into one object of which
- * only `binding_NN` can be seen, and these objects make up the library.
+ * A chapter's interface in libflash.so; flash.py mirrors these structures. Chapters use the same
+ * names, so each is linked into one object that exports only `binding_NN`.
  */
 #ifndef COMMON_PYTHON_BINDING_H
 #define COMMON_PYTHON_BINDING_H
@@ -14,62 +12,64 @@
 
 struct binding_step {
     const char *name, *idea;
-    bool backward;  // it computes gradients; else O
-    bool lse;       // it writes lse too
+    bool backward;  // computes gradients; else O
+    bool lse;       // also writes lse
 };
 
-/* What a step is called with. Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
+/* Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
 struct binding_call {
-    size_t br, bc, threads;  // 0: as suits the step, and as OpenMP is set
+    size_t br, bc, threads;  // 0: the step's default, and OpenMP's
     const float *Q, *K, *V, *dO;
     float *O, *lse, *dQ, *dK, *dV;
 };
 
-/* The error of each result in units of what rounding explains (common/check/tolerance.h): over 1 is wrong. */
+/* Errors in units of what rounding explains (common/check/tolerance.h): over 1 is wrong. */
 struct binding_explained {
     double O, lse, dQ, dK, dV;
 };
 
 struct binding {
-    size_t steps, attention_bytes, call_bytes;  // the sizes of the first two structures
+    size_t steps, attention_bytes, call_bytes;  // sizes of the first two structures
 
     struct binding_step (*step)(size_t n);
 
-    /* The option of p, or of a tile that the call asks for, that step n does not support, as on a command line; or NULL. */
+    /* The option, or tile, that step n does not support, as on a command line; or NULL. */
     const char *(*unsupported)(size_t n, const struct attention *p,
                                const struct binding_call *call);
 
-    /* Bytes of memory, at most, that step n takes in each of so many threads besides the call's arrays. */
+    /* Upper bound of bytes allocated in each of `threads` threads, without the call's arrays. */
     double (*room)(size_t n, const struct attention *p, const struct binding_call *call,
                    size_t threads);
     void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
 
     /*
-     * Runs step n of this binding, which must support the call. NULL, or what went wrong; then nothing has been
-     * written. `extra` becomes the bytes of extra memory that were held at most.
+     * Runs step n, which must support the call. NULL, or an error; then nothing was written.
+     * `extra`: peak of extra memory in bytes.
      */
     const char *(*call)(const struct binding *binding, size_t n, const struct attention *p,
                         const struct binding_call *call, size_t *extra);
 
-    /* p with what attention_set_dropout computes. */
+    /* Sets what attention_set_dropout computes. */
     void (*prepare)(struct attention *p);
 
-    /* The verdict on the call's O, with its lse unless that is NULL, and on its gradients; either may be NULL. */
+    /*
+     * Checks O (and lse, unless NULL) and gradients; either may be NULL. NULL, or what is missing.
+     */
     const char *(*explained)(const struct attention *p, const struct binding_call *call,
                              struct binding_explained *explained);
 };
 
-/* The last three are the same for every chapter. */
+/* Common to all chapters. */
 const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
                          const struct binding_call *call, size_t *extra);
 void binding_prepare(struct attention *p);
 const char *binding_explained(const struct attention *p, const struct binding_call *call,
                               struct binding_explained *explained);
 
-/* At most what chapters 05 and 07 keep for a tile of queries and one of keys, in one thread. */
+/* Upper bound per thread, in bytes, for a tile of queries and one of keys in chapters 05 and 07. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
-/* A binding of so many steps, made of the chapter's functions of these names. */
+/* `count` steps, with the chapter's functions of these names. */
 #define BINDING(count)                                                                       \
     {                                                                                        \
         .steps = (count), .attention_bytes = sizeof(struct attention),                       \
@@ -78,7 +78,6 @@ double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
         .explained = binding_explained                                                       \
     }
 
-/* Of all that a chapter consists of, its binding alone can be seen from outside. */
 #define VISIBLE __attribute__((visibility("default")))
 extern VISIBLE const struct binding binding_04, binding_05, binding_06, binding_07;
 

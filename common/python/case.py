@@ -1,4 +1,4 @@
-"""What the tests of flash.py share: problems, options, the verdict, and calls of the programs."""
+"""Shared by the tests of flash.py."""
 from __future__ import annotations
 
 import os
@@ -35,14 +35,12 @@ OPTIONS = {
 
 
 def problem(B=2, H=4, Hkv=2, Nq=53, Nk=75, d=24, seed=1):
-    """Q, K, V and dO."""
     numbers = np.random.default_rng(seed)
     shapes = (B, H, Nq, d), (B, Hkv, Nk, d), (B, Hkv, Nk, d), (B, H, Nq, d)
     return [numbers.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 
 def filled(options: dict, Q, K) -> dict:
-    """The options with masks in the shapes of this problem."""
     numbers, options = np.random.default_rng(2), dict(options)
     rows, cols = options.get("mask_block", (64, 64))
     if "key_mask" in options:
@@ -54,7 +52,7 @@ def filled(options: dict, Q, K) -> dict:
 
 
 def can(step: str, Q, K, V, options) -> bool:
-    """Does the step support these options? It is tried on one query and one key."""
+    """Tries one query and one key."""
     first = [x[..., :1, :] for x in (Q, K, V)]
     try:
         flash.forward(*first, step=step, **filled(options, *first[:2]))
@@ -65,7 +63,6 @@ def can(step: str, Q, K, V, options) -> bool:
 
 class Case(unittest.TestCase):
     def right(self, what, Q, K, V, options, **results):
-        """By the verdict, which has the options from flash.py: so it judges the results by NumPy, too."""
         for name, x in flash.explained(Q, K, V, **results, **options).items():
             self.assertLessEqual(x, 1, f"{what}, {list(options)}: {name}, in units of what rounding explains")
 

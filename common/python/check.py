@@ -33,7 +33,7 @@ CASES = {
             "mask_block": (16, 64), "Hkv": 1, "scale": 0.2, "dropout": 0.1, "dropout_seed": 3},
 }
 B, H, NQ, NK, D = SHAPE = 2, 4, 100, 129, 64
-# (B, H, Nq, Nk, d), Hkv and options, each with some of the lengths and widths that these tests go through
+# (B, H, Nq, Nk, d), Hkv, options: from these test suites
 SHAPES = {
     "PyTorch's tests of SDPA": [
         ((1, 4, 4, 4, 8), 4, {}), ((8, 4, 4, 2048, 16), 4, {}), ((1, 4, 8, 64, 72), 4, {"causal": "top-left"}),
@@ -62,7 +62,7 @@ def problem(case: dict, shape=SHAPE) -> tuple[list[np.ndarray], dict]:
 
 
 def with_softcap(q, k, v, seen, scale: float | None, C: float):
-    """PyTorch has it in FlexAttention alone, which has no gradients on a CPU: so the formula, by its operations."""
+    """PyTorch has softcap only in FlexAttention, without gradients on a CPU."""
     s = q @ k.transpose(-1, -2) * (scale if scale is not None else q.shape[-1]**-0.5)
     return torch.softmax((C * torch.tanh(s / C)).masked_fill(~seen, -torch.inf), -1) @ v
 
@@ -73,7 +73,6 @@ def in_numpy(arrays, options) -> list[np.ndarray]:
 
 
 def pytorch(arrays, options) -> list[np.ndarray]:
-    """O, dQ, dK and dV of scaled_dot_product_attention."""
     q, k, v = (torch.from_numpy(x).clone().requires_grad_() for x in arrays[:3])
     masks = {name: options[name] for name in ("causal", "window", "key_mask", "block_mask", "mask_block")
              if name in options}
@@ -97,7 +96,7 @@ def through_autograd(arrays, options, step, backward) -> list[np.ndarray]:
 
 
 def course(arrays, options, step, backward) -> list[np.ndarray] | None:
-    """O, dQ, dK and dV; None where a step does not support an option."""
+    """None if a step does not support an option."""
     try:
         if torch is not None:
             return through_autograd(arrays, options, step, backward)
@@ -116,7 +115,7 @@ def explained(arrays, options, results) -> dict[str, float]:
 
 
 def wrong(what: str, errors: dict[str, float]) -> int:
-    """Prints what is wrong, and returns how much that is."""
+    """Prints errors over 1; returns their number."""
     bad = {name: x for name, x in errors.items() if not x <= 1}
     for name, x in bad.items():
         print(f"{what}: {name}: off by {x:.3g} times what rounding explains")

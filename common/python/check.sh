@@ -1,8 +1,7 @@
 #!/bin/sh
-# check.sh [PACKAGE] - runs check.py with PyTorch, or onnx_check.py with onnx; fetches the package, and says so where it is not to be had.
+# check.sh [PACKAGE] - runs check.py with PyTorch, or onnx_check.py with onnx; fetches the package, or skips.
 #
-# PYTHON is an interpreter that has the package and numpy already: then nothing is fetched. MAKE_LIBRARY, if it is given,
-# makes the library.
+# PYTHON: an interpreter with the package and numpy, instead of fetching. MAKE_LIBRARY: a command that builds the library.
 export PYTHONDONTWRITEBYTECODE=1
 package=${1:-torch}
 case $package in onnx) name=onnx-check check=onnx_check.py ;; *) name=python-check check=check.py ;; esac
@@ -15,7 +14,7 @@ elif ! command -v "$PYTHON" >/dev/null; then
 fi
 . common/python/find.sh
 [ -n "$python" ] || { echo "skipped: $name (no python3 with NumPy here)"; exit 0; }
-# Without PyTorch, NumPy alone judges the steps. Without onnx there are no cases.
+# Without PyTorch, NumPy judges. Without onnx there are no cases.
 [ $name = python-check ] || "$python" -c 'import onnx' 2>/dev/null || { echo "skipped: $name (this python3 has no onnx)"; exit 0; }
 ${MAKE_LIBRARY:-:} || exit
 "$python" common/python/$check

@@ -1,4 +1,4 @@
-"""A few calls of flash.py, and what they say."""
+"""A few calls of flash.py, and their results."""
 import numpy as np
 
 import flash

@@ -81,24 +81,24 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """What attention may be asked for, as on the programs' command lines."""
+    """Options of attention, as on the programs' command lines."""
     scale: float | None = None  # 1/sqrt(d)
     causal: bool | str = False  # True and "bottom-right", or "top-left"
-    window: tuple[int, int] = (-1, -1)  # keys before and after a query's place; -1: all of them
-    key_mask: np.ndarray | None = None  # (B, Nk) of bool or uint8, 0 hides
-    block_mask: np.ndarray | None = None  # a number for each block of mask_block, 0 hides
+    window: tuple[int, int] = (-1, -1)  # keys before and after a query's position; -1: all
+    key_mask: np.ndarray | None = None  # (B, Nk) of bool or uint8, 0 masks
+    block_mask: np.ndarray | None = None  # one number per block of mask_block, 0 masks
     mask_block: tuple[int, int] = (64, 64)
     softcap: float | None = None  # C > 0: a score s becomes C tanh(s / C) before the masks; 0: none
     # Your variant: its options.
     dropout: float = 0.0
     dropout_seed: int = 0
-    dtype: str = "f32"  # what chapter 06's kernels round Q, K and V to
-    tile: tuple[int, int] | None = None  # Br, Bc; None: as suits the step
-    threads: int | None = None  # None: as OpenMP is set
+    dtype: str = "f32"  # type to which chapter 06's kernels round Q, K and V
+    tile: tuple[int, int] | None = None  # Br, Bc; None: the step's default
+    threads: int | None = None  # None: OpenMP's setting
 
 
 def library() -> Path:
-    """Where libflash.so is: FLASH_LIBRARY, or where `make python` leaves it."""
+    """The path of libflash.so: FLASH_LIBRARY, or the output of `make python`."""
     usual = Path(__file__).resolve().parents[2] / "build" / "libflash.so"
     return Path(os.environ.get("FLASH_LIBRARY", usual))
 
@@ -122,7 +122,7 @@ def steps() -> dict[str, Step]:
     return found
 
 
-# ---- looking at what is given -------------------------------------------------------------------
+# ---- checking arguments -------------------------------------------------------------------------
 
 
 def _whole(name: str, value, low: int, high: int = 2**62) -> int:
@@ -150,7 +150,7 @@ def _pair(name: str, value, low: int) -> tuple[int, int]:
 
 
 def floats(name: str, x) -> np.ndarray:
-    """x as contiguous float32: itself, or where it is something else a copy."""
+    """Contiguous float32: x itself, or a converted copy."""
     x = np.asarray(x)
     if x.dtype.type not in (np.float16, np.float32, np.float64):
         raise TypeError(f"{name}: expected float32, float16 or float64 numbers, found {x.dtype}")
@@ -173,7 +173,7 @@ def _same_shape(name: str, x: np.ndarray, shape: tuple[int, ...], of: str) -> np
 
 
 def _output(name: str, x, shape: tuple[int, ...], inputs) -> np.ndarray:
-    """An array for a result: the caller's own, or a new one."""
+    """The caller's array, or a new one."""
     if x is None:
         return np.empty(shape, np.float32)
     if not isinstance(x, np.ndarray) or x.dtype != np.float32 or x.dtype.byteorder not in "=|":
@@ -186,7 +186,7 @@ def _output(name: str, x, shape: tuple[int, ...], inputs) -> np.ndarray:
 
 
 def _problem(Q: np.ndarray, K: np.ndarray, V: np.ndarray, o: Options) -> tuple[Attention, list]:
-    """The C structure, and the arrays that it points to."""
+    """With the arrays that it points to."""
     if not 2 <= Q.ndim <= 4:
         raise ValueError(f"Q: expected shape (N, d), (H, N, d) or (B, H, N, d), found {Q.shape}")
     if K.ndim != Q.ndim:
@@ -248,12 +248,12 @@ def _step(name: str, backward: bool) -> Step:
 
 # ---- calling ------------------------------------------------------------------------------------
 
-_one_at_a_time = threading.Lock()  # the course's record of extra memory is one for all threads
+_one_at_a_time = threading.Lock()  # extra memory is recorded once for all threads
 _extra = size_t(0)
 
 
 def extra_bytes() -> int:
-    """The most bytes that the last call held besides the arrays that it was given and returned."""
+    """Peak bytes of the last call besides the arrays passed and returned."""
     return _extra.value
 
 

@@ -20,7 +20,7 @@ def _array(x: torch.Tensor):
 
 
 class Attention(torch.autograd.Function):
-    """O and lse. The backward pass draws dropout again, from the same seed."""
+    """O and lse. The backward pass draws dropout again from the same seed."""
 
     @staticmethod
     def forward(ctx, q, k, v, step, backward, options):

@@ -2,7 +2,7 @@
 
     python common/python/look.py [--step 04/flash_no_tiling] [--prompt "the cat sat because it purred"] [--layer 13] [--head 8]
 
-A step keeps no weights. But it writes lse, and from a score and its row's lse the weight follows: P = e^(S - lse).
+A step stores no weights, but they follow from lse: P = e^(S - lse).
 """
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import write
 
 PROMPT, LAYER, HEAD = "the cat sat because it purred", 13, 8
 PRONOUNS = {"it", "he", "she", "they", "him", "her", "them"}
-WIDTH = 50  # of a bar for the weight 1
+WIDTH = 50  # characters of a bar for weight 1
 
 
 def row_of_weights(step: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray, i: int) -> np.ndarray:
-    """What query i of one head attends to: a weight for each key up to its own."""
+    """For each key up to its own."""
     lse = flash.forward(Q[i:i + 1], K[:i + 1], V[:i + 1], step=step)[1]
     if lse is None:
         write.stop(f"STEP={step}: expected a step that writes lse")
@@ -32,7 +32,7 @@ def inside(model: write.Writer, tokens: list[int], layer: int, head: int) -> lis
     seen, attention = [], model.attention
 
     def look(Q, K, V):
-        shared = head // (len(Q) // len(K))  # the head of keys and values that this query head uses
+        shared = head // (len(Q) // len(K))  # the KV head of this query head
         seen.append((Q[head], K[shared].copy(), V[shared].copy()))
         return attention(Q, K, V)
     model.attention = look
@@ -41,7 +41,6 @@ def inside(model: write.Writer, tokens: list[int], layer: int, head: int) -> lis
 
 
 def words_of(pieces: list[str]) -> list[tuple[str, list[int]]]:
-    """Each word, and the tokens that it consists of."""
     words: list[tuple[str, list[int]]] = []
     for n, piece in enumerate(pieces):
         if words and piece[:1].isalnum() and words[-1][0].isalnum():  # a new word begins with its space

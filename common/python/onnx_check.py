@@ -1,8 +1,8 @@
-"""Runs the cases that the package onnx publishes for its operator Attention, by a step of the course.
+"""Runs the test cases of the package onnx for its operator Attention with a step of the course.
 
-Our steps have no mask of all pairs, no bias and no cache. So each batch entry and head of a case is a run of its own, and
-ADAPTERS say what its inputs become. Only Y is compared: the other outputs of the operator are its inputs put together
-(present_key, present_value) or what flash attention never stores (qk_matmul_output).
+Our steps have no mask per pair, no bias and no cache. So each batch entry and head of a case is a run of its own, and
+ADAPTERS describes how its inputs are converted. Only Y is compared: the operator's other outputs are its inputs
+concatenated (present_key, present_value), or what flash attention never stores (qk_matmul_output).
 """
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ADAPTERS = {
     "16 bits": "float16 and bfloat16 are converted, and Y is rounded to the type of the case",
 }
 STEP = "05/complete"
-# The verdict does not apply: Y is itself rounded, in float16 after each operation of the formula, so nothing here is exact.
-ALLOWED = {"float32": 5e-7, "float16": 2.0**-10, "bfloat16": 2.0**-7}  # the others of the largest |Y|: a rounding or two
+# Not by the verdict: Y itself was rounded, in float16 after each operation of the formula.
+ALLOWED = {"float32": 5e-7, "float16": 2.0**-10, "bfloat16": 2.0**-7}  # 16 bits: of the largest |Y|, one or two roundings
 
 
 def cases() -> list:
-    """All cases of the operator, without those whose model is the same formula taken apart."""
+    """Without models that expand the operator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from onnx.backend.test.case.node import collect_testcases
@@ -35,7 +35,7 @@ def cases() -> list:
 
 
 class Case:
-    """The inputs of a case, by head, and what each query may see and has added to its scores."""
+    """By head, with masks and biases."""
 
     def __init__(self, case, wrong: str = ""):
         from onnx import helper
@@ -70,7 +70,7 @@ class Case:
         return x.reshape(*x.shape[:2], H, -1).swapaxes(1, 2) if self.three else x
 
     def mask(self, mask, nonpad, offset, at) -> np.ndarray:
-        """(B, H, Nq, Nk): what is added to the scores, -inf where a query may not attend to a key."""
+        """(B, H, Nq, Nk): added to the scores; -inf masks."""
         (B, H, Nq, _), Nk = self.Q.shape, self.K.shape[2]
         bias = np.zeros((B, H, Nq, Nk), np.float32)
         if mask is not None:
@@ -93,7 +93,7 @@ class Case:
         return np.where(hidden, -np.inf, bias).astype(np.float32)
 
     def unsupported(self) -> str | None:
-        """Why no adapter does the case."""
+        """Why no adapter can run the case."""
         finite = self.bias[np.isfinite(self.bias)]
         if self.softcap and finite.any():
             return "a bias after softcap: columns of Q and K come before it"
@@ -124,7 +124,7 @@ class Case:
         return (Y.swapaxes(1, 2).reshape(*self.Y.shape) if self.three else Y).astype(self.Y.dtype)
 
     def error(self) -> tuple[float, float]:
-        """The largest error, and what is allowed: NaN is never allowed."""
+        """The largest error, and the tolerance; NaN exceeds it."""
         right, got = (np.asarray(y, np.float64) for y in (self.Y, self.output()))
         kind = str(self.Y.dtype)
         return float(np.abs(got - right).max()), ALLOWED[kind] * (1 if kind == "float32" else np.abs(right).max())
@@ -159,7 +159,7 @@ def main() -> int:
         print(f"  {len(names):4}  not run: {reason}: {', '.join(names)}")
     for line in bad:
         print(f"  WRONG {line}")
-    for wrong in ("offset", "bias"):  # a check that cannot fail would check nothing
+    for wrong in ("offset", "bias"):  # the check must fail with mistakes
         some = [Case(case, wrong) for case in every]
         fail = sum(not c.error()[0] <= c.error()[1] for c in some if not c.unsupported())
         print(f"  with a wrong {wrong}: {fail} are wrong, as they have to be")

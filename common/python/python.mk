@@ -1,8 +1,7 @@
-# The library for Python (README.md beside this file). Included by the Makefile.
+# The library for Python (common/python/README.md). Included by the Makefile.
 #
-# build/libflash.so is made of position-independent objects of its own, in build/library. Chapters use the
-# same names, so the objects of each become one, of which only the binding is visible; Darwin's linker hides
-# the rest by itself.
+# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding;
+# Darwin's linker hides the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
 BINDINGS   := $(patsubst 0%/program/python/binding.c,$(OBJ)/bindings/0%.o,$(wildcard 0*/program/python/binding.c))
@@ -19,7 +18,7 @@ $(OBJ)/bindings/$1.o: $(OBJ)/$1/program/python/binding.o $(OBJ)/common/python/bi
 endef
 $(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 
-# The whole library, or one chapter's, which is built much sooner.
+# One chapter's library builds much faster.
 define LINK_LIBRARY
 $(call SAY,link $@)
 $(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) -shared $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
@@ -29,7 +28,7 @@ $(BUILD)/libflash.so: $(BINDINGS)
 $(BUILD)/libflash-%.so: $(OBJ)/bindings/%.o
 	$(LINK_LIBRARY)
 
-# LIBFLASH=libflash-04_flash_no_tiling.so is that of one chapter.
+# LIBFLASH=libflash-04_flash_no_tiling.so: one chapter's.
 LIBFLASH ?= libflash.so
 WRITERS := write look write-check babble write-reference
 .PHONY: library python python-check onnx-check minilm $(WRITERS) test-python
@@ -40,14 +39,14 @@ library:
 	    cp $(BUILD)/library/$(LIBFLASH) $(BUILD)/$(LIBFLASH)
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
-# The scripts have the library made when it is certain that there is somebody to call it.
+# Scripts build the library after they have found a Python.
 python-check onnx-check minilm: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
 	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
-# What can be refused before anything is fetched is.
+# Options are checked before fetching.
 WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
 LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
-# These two need the library of one chapter: that of STEP, or in a starter its own.
+# These need one chapter's library: STEP's, or a starter's own.
 ONE_CHAPTER = $(firstword $(foreach n,$(filter 04 05 06,$(firstword $(subst /, ,$(value STEP)))) $(if $(filter look,$@),04,05),$(filter $(OBJ)/bindings/$n_%,$(BINDINGS))) $(BINDINGS))
 write look: LIBFLASH = libflash-$(basename $(notdir $(ONE_CHAPTER))).so
 $(WRITERS): setup-run
@@ -61,7 +60,7 @@ test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
 
-# Tests and wrong versions, where there is a python3 with NumPy; else no library is built for them.
+# Without NumPy, no library is built for tests and wrong versions.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
 HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(subst ','\'',$(PYTHON))'; . common/python/find.sh; echo "$$python")
 PYTHON_NAMES   := $(call mistakes_of,common/python/mistakes.txt)

@@ -1,11 +1,11 @@
-"""Attention and its gradients as the formulas say, in NumPy and float64: what the reference in C is held against."""
+"""Attention and its gradients by the formulas, in NumPy and float64, as a test of the C reference."""
 from __future__ import annotations
 
 import numpy as np
 
 
 def philox(counter: list[np.ndarray], seed: int) -> list[np.ndarray]:
-    """The four random words of Philox 4x32-10, for arrays of counters (common/problem/random.h)."""
+    """Four words of Philox 4x32-10, for arrays of counters (common/problem/random.h)."""
     low, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     x = [np.asarray(word, np.uint64) for word in counter]
     key = [seed & 0xFFFFFFFF, seed >> 32]
@@ -18,7 +18,7 @@ def philox(counter: list[np.ndarray], seed: int) -> list[np.ndarray]:
 
 
 def dropout_keeps(B: int, H: int, Nq: int, Nk: int, P: float, seed: int) -> np.ndarray:
-    """Which weights (B, H, Nq, Nk) dropout keeps."""
+    """(B, H, Nq, Nk)"""
     b, h, i, j = np.ogrid[:B, :H, :Nq, :Nk]
     words = philox(np.broadcast_arrays(j // 4, i, h, b), seed)
     word = np.choose(np.broadcast_to(j % 4, words[0].shape), words)
@@ -27,7 +27,7 @@ def dropout_keeps(B: int, H: int, Nq: int, Nk: int, P: float, seed: int) -> np.n
 
 def visible(B: int, Nq: int, Nk: int, causal=False, window=(-1, -1), key_mask=None, block_mask=None,
             mask_block=(64, 64)) -> np.ndarray:
-    """Which key each query sees: (B, 1, Nq, Nk)."""
+    """(B, 1, Nq, Nk)"""
     i, j = np.arange(Nq)[:, None], np.arange(Nk)[None, :]
     place = i + (0 if causal == "top-left" else Nk - Nq)
     seen = np.ones((B, 1, Nq, Nk), bool)
@@ -75,7 +75,6 @@ class Attention:
             self.lse = (m + np.log(l))[..., 0]
 
     def gradients(self, dO) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """dQ, dK and dV."""
         dO = dO.astype(np.float64)
         dV = T(self.P * self.Z) @ dO
         dP = dO @ T(self.V) * self.Z

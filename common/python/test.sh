@@ -1,9 +1,8 @@
 #!/bin/sh
 # test.sh RESULT [NAME FOLDER] - the tests of the library and of flash.py.
 #
-# Leaves "passed failed skipped" in RESULT. With a NAME of mistakes.txt it makes a copy in FOLDER, builds
-# what has changed, and demands that each test after its "Caught by:" fails. Without
-# an interpreter that has NumPy the tests are skipped. MAKE and BUILD come from the Makefile.
+# Writes "passed failed skipped" to RESULT. NAME: a mistake of mistakes.txt, built in a copy in FOLDER; each test after "Caught by:" must
+# fail. Without NumPy all is skipped. MAKE and BUILD come from the Makefile.
 result=$1 wrong=$2 folder=$3
 name=$(basename "$result") log=$result.log
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
-"""All tests of flash.py and of the library behind it: test_flash.py [RESULT [test...]].
+"""All tests of flash.py and its library: test_flash.py [RESULT [test...]].
 
-Leaves "passed failed skipped" in the file RESULT. The programs are those in the folder BUILD, or build/.
+Writes "passed failed skipped" to the file RESULT. Uses the programs in the folder BUILD, by default build/.
 """
 from __future__ import annotations
 

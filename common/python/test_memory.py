@@ -1,4 +1,4 @@
-"""Whose memory is read and written, and how much more there is."""
+"""Memory that is read and written, and bounds of extra memory."""
 from __future__ import annotations
 
 import numpy as np
@@ -61,7 +61,7 @@ class Memory(Case):
                     if step.name in CUDA or step.backward and shape[1] != shape[2] and step.name != "07/complete":
                         continue
                     asked = options if step.backward or step.lse else {**options, "key_mask": None}
-                    if step.name.startswith("04/"):  # which has no tiles
+                    if step.name.startswith("04/"):  # it has no tiles
                         asked = {**asked, "tile": None}
                     try:
                         if step.backward:

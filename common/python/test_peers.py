@@ -1,5 +1,4 @@
-"""What the tables of a GPU call PyTorch's error is what programs call theirs: common/peers/checked.py. And what a
-library's side of the conversation with the referee is: common/peers/peer.py."""
+"""common/peers/checked.py computes errors as the programs do; common/peers/peer.py follows the protocol."""
 from __future__ import annotations
 
 import csv
@@ -20,7 +19,7 @@ BUILD = os.environ.get("BUILD", "build")
 
 
 def run(program, heads, n, outputs, *options):
-    """What the program wrote, and the error that it found, with three digits."""
+    """Outputs, and the error with three digits."""
     with tempfile.TemporaryDirectory() as work:
         words = [word for name in outputs for word in (f"--{name}", f"{work}/{name}.npy")]
         subprocess.run([f"{BUILD}/{program}", "--quiet", "--heads", str(heads), "--n-q", str(n), "--d", "64", *options, *words,
@@ -31,7 +30,7 @@ def run(program, heads, n, outputs, *options):
 
 
 class Plain:
-    """A library that needs no package, and keeps what it is asked for."""
+    """Records its calls."""
     name = "plain 1"
 
     def prepare(self, *asked):

@@ -1,4 +1,4 @@
-"""The library gives what the programs give, bit for bit."""
+"""The library and the programs agree bit for bit."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is refused, in which words, and with nothing written."""
+"""Invalid calls raise the right messages and write nothing."""
 from __future__ import annotations
 
 import os

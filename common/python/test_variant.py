@@ -1,4 +1,4 @@
-"""variant.py: right and wrong outputs against a function in Python, and what it refuses."""
+"""variant.py: right and wrong outputs against a Python function, and invalid calls."""
 from __future__ import annotations
 
 import subprocess

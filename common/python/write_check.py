@@ -1,4 +1,4 @@
-"""What write.py writes: held against transformers, with mistakes in it, and how fast.
+"""Checks write.py: against transformers, with planted mistakes, and its speed.
 
     python common/python/write_check.py check [STEP...]    # steps of 04 to 06, or these, against write_reference.json
     python common/python/write_check.py babble             # the text of each wrong version of write.py
@@ -25,12 +25,12 @@ import write
 
 HERE = Path(__file__).parent
 ALLOWED = 1e-3  # of the largest logit
-SLOW = "06/fa1", "06/mma", "06/complete"  # of the kernels, which the emulator runs, these are enough
-ALL, SOME = "05/complete", 3  # the step that writes all tokens of the reference, and how many the others write
+SLOW = "06/fa1", "06/mma", "06/complete"  # a selection, because the emulator is slow
+ALL, SOME = "05/complete", 3  # writes all tokens of the reference; others write SOME
 
 
 def check(fields, weights, steps: list[str]) -> bool:
-    """The tokens one after another, each time the reference's, whatever the step would have written."""
+    """Each next input is the reference's token."""
     reference = json.loads((HERE / "write_reference.json").read_text())
     logits, all_right = np.array(reference["logits"]), True
     print(f"against {reference['by']} in float64: errors of the logits, as parts of the largest, allowed {ALLOWED}")
@@ -53,7 +53,7 @@ def check(fields, weights, steps: list[str]) -> bool:
 
 
 def babble(fields, weights, tokens=20):
-    """Each wrong version of write.py, applied to a copy, with the weights that are there."""
+    """The text of each wrong version of write.py."""
     tokenizer = write.tokenizer_of(fields)
     prompt = tokenizer.encode(write.PROMPT).ids
     mistakes = [None, *re.findall("^Name: (write_.*)", (HERE / "mistakes.txt").read_text(encoding="utf-8"), re.MULTILINE)]
@@ -74,7 +74,7 @@ def babble(fields, weights, tokens=20):
 
 
 def timed(fields, weights, step: str, read: int, wrote: int) -> tuple[float, float]:
-    """Seconds until the first token after a prompt of so many, and for so many more."""
+    """Seconds to the first token after `read` tokens, and for `wrote` more."""
     text = HERE.parent / "docs/TOUR.md"
     prompt = write.tokenizer_of(fields).encode(text.read_text(encoding="utf-8")).ids[:read]
     times = [time.perf_counter()]

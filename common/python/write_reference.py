@@ -1,9 +1,9 @@
-"""Writes write_reference.json, which write_check.py compares with: the same file, read and run by transformers in float64.
+"""Writes write_reference.json for write_check.py: the same file, read and run by transformers in float64.
 
     python common/python/write_reference.py       # make write-reference, which fetches transformers and PyTorch
 
-Nothing in it is the course's own: transformers reads the GGUF file, puts the rows of Q and K in their original
-order, and computes attention. Its norms, rotary embedding and softmax round to float32 even then.
+It uses none of the course's code: transformers reads the GGUF file, restores the order of the rows of Q and K, and
+computes attention. Its norms, rotary embedding and softmax round to float32 even in float64.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import transformers
 
 import write
 
-SOME = 16  # logits of each position that are kept, evenly spread
+SOME = 16  # logits kept per position, evenly spread
 
 
 def main():

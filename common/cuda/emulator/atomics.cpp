@@ -11,7 +11,6 @@
 namespace cpu
 {
 
-/* The unsigned integer as large as T: what the processor compares and exchanges. */
 template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
 template <class T> static T changed(T old, T value, atomic_kind how)

@@ -1,6 +1,6 @@
 /*
- * Atomic functions, on device memory and on shared memory. They are real ones, because the blocks
- * of a grid run on several cores; each returns the old value.
+ * Atomic functions on device and shared memory. They are real atomics, because blocks run on
+ * several cores.
  */
 #ifndef COMMON_CUDA_ATOMICS_H
 #define COMMON_CUDA_ATOMICS_H
@@ -28,7 +28,7 @@ constexpr bool is_whole =
 template <class T>
 constexpr bool can_be_added = is_whole<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/* *p = how(*p, value); defined in atomics.cpp for the types below. */
+/* *p = how(*p, value); returns the old value. Instantiated in atomics.cpp. */
 template <class T> T atomic(T *p, T value, atomic_kind how);
 template <class T> T atomic_swap_if(T *p, T expected, T value);
 
@@ -36,7 +36,7 @@ template <class T> T atomic_swap_if(T *p, T expected, T value);
 
 inline namespace CUDA_BUILD
 {
-/* The value converts to the type of the place, whatever it is. */
+/* The value converts to the type of *p. */
 #define CUDA_ATOMIC(name, how, types)                                         \
     template <class T> CUDA_IN_LINE T name(T *p, std::common_type_t<T> value) \
     {                                                                         \

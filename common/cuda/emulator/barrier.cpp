@@ -37,8 +37,8 @@ int barrier(const char *name, site at, bool vote)
         refuse_block("threads of one block wait at different barriers");
     b->votes += vote;
 
-    // A thread that has left never arrives. A GPU would not wait for it, but then what is behind
-    // the barrier runs without it: nearly always a mistake, and here an error.
+    // Threads that have left never arrive. A GPU would not wait for them, but the code after the
+    // barrier would run without them: nearly always a mistake, so here an error.
     if (++b->arrived == own->threads.size())
         open(b);
     else

@@ -1,6 +1,4 @@
-/*
- * __syncthreads: a place that no thread of a block passes before all of them have come to it.
- */
+/* __syncthreads: no thread of a block passes before all have arrived. */
 #ifndef COMMON_CUDA_BARRIER_H
 #define COMMON_CUDA_BARRIER_H
 
@@ -16,10 +14,10 @@ struct thread;
 struct barrier_state {
     size_t arrived;
     const thread *first;  // to arrive
-    int votes, outcome;   // true values brought so far, and to the barrier that was passed last
+    int votes, outcome;   // true votes so far, and at the last barrier
 };
 
-/* Waits for all threads of the block; returns how many of them came with a true `vote`. */
+/* Returns how many threads of the block passed a true `vote`. */
 int barrier(const char *name, site at, bool vote);
 
 }  // namespace cpu

@@ -37,7 +37,7 @@ block::~block()
     shared_free(&shared);
 }
 
-// ---- blocks are kept: their stacks are dear -----------------------------------------------------
+// ---- reusing blocks: their stacks are expensive -------------------------------------------------
 
 static std::mutex idle_lock;
 static std::vector<std::unique_ptr<block>> idle;
@@ -58,7 +58,7 @@ std::unique_ptr<block> block_take(size_t threads)
 
 void block_give(std::unique_ptr<block> b)
 {
-    b->outside.stack = nullptr;  // the next OS thread has another
+    b->outside.stack = nullptr;  // differs on the next OS thread
     const std::lock_guard<std::mutex> lock(idle_lock);
     idle.push_back(std::move(b));
 }
@@ -72,7 +72,6 @@ static void go_on(thread *from, thread *to, bool for_good)
     fiber_switch(&from->own, to ? &to->own : &own->outside, for_good);
 }
 
-/* The next that can run, after something has been done that threads wait for if none can. */
 static thread *next_or_land()
 {
     thread *next = next_thread(own);
@@ -90,7 +89,6 @@ void wait()
         go_on(me, next, false);
 }
 
-/* The life of a thread: the kernel, once. */
 static void thread_main()
 {
     fiber_entered(&own->outside);
@@ -119,7 +117,7 @@ static void start_thread(thread *t, const struct launch *l, uint3 block_index)
     t->state = READY;
     t->copies.clear();
     t->copy_group = 0;
-    // Stacks that begin at the same place of their pages would share a few sets of the cache.
+    // Stagger the stacks: equal page offsets would compete for a few cache sets.
     fiber_start(&t->own, thread_main, t->lane * size_t{ 128 });
 }
 

@@ -1,6 +1,4 @@
-/*
- * Copies in bulk: floats in shared memory that are added to global memory, and boxes that go there (tma.cpp).
- */
+/* Bulk copies: adding floats to global memory, and storing boxes (tma.cpp). */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/atomics.h"
@@ -87,7 +85,7 @@ static void add_float(float *to, const char *from)
     atomic(to, more, ATOMIC_ADD);
 }
 
-/* Each row from where the swizzle has it to the array, as far as that goes: there it is stored, or its floats are added. */
+/* Undoes the swizzle; skips elements outside the array. */
 static void store_box(const bulk_copy *c)
 {
     const size_t element = c->map.element;
@@ -103,7 +101,6 @@ static void store_box(const bulk_copy *c)
     }
 }
 
-/* Reads, when it must, and stores or adds. */
 static void bulk_done(bulk_copy *c)
 {
     bulk_read(c);

@@ -1,9 +1,7 @@
 /*
- * Asynchronous copies from global to shared memory.
- *
- * A GPU may carry one out at any time between cp.async and the wait for its group. Here it comes as
- * late as that allows, when its thread waits, and until then NaN stands in its place. So a kernel that
- * does not wait, or that overwrites what others still read, is wrong in every run.
+ * Asynchronous copies from global to shared memory. A GPU may perform one at any time before the
+ * wait for its group. We do it at the wait, and fill the target with NaN until then, so a kernel
+ * that does not wait, or overwrites data still in use, is wrong in every run.
  */
 #ifndef COMMON_CUDA_COPIES_H
 #define COMMON_CUDA_COPIES_H
@@ -15,18 +13,17 @@
 namespace cpu
 {
 
-/* A copy that is under way. */
 struct async_copy {
     char *to;
     size_t bytes;
-    char data[16];   // what will be there
-    unsigned group;  // its number among the groups of its thread
-    unsigned job;    // in the timeline
+    char data[16];
+    unsigned group;  // its index among the thread's groups
+    unsigned job;
     site at;
     const void *instruction;
 };
 
-/* The running thread leaves the kernel: it has waited for all its copies. */
+/* An error if the running thread leaves with pending copies. */
 void copy_end();
 
 }  // namespace cpu

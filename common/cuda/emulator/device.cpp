@@ -1,7 +1,4 @@
-/*
- * The runtime's devices, which are the CPU; its streams, which are always empty; its events, which are
- * clocks.
- */
+/* Devices (this CPU), streams (always empty) and events (clocks). */
 #include "common/cuda/emulator/errors.h"
 #include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"
@@ -100,7 +97,7 @@ cudaError_t cudaDeviceSynchronize()
 struct CUstream_st {
 };
 
-/* What each has been given. Made at the first use and never destroyed, as memory.cpp's map. */
+/* Operations per stream. Never destroyed: used until the program ends. */
 static std::map<cudaStream_t, size_t> &works()
 {
     static auto *all = new std::map<cudaStream_t, size_t>{ { nullptr, 0 } };

@@ -1,7 +1,4 @@
-/*
- * The last error, as CUDA keeps it, and what the program has left undone when it ends: an error
- * that was never read, memory that was never freed.
- */
+/* The last error; at exit, reports errors never read and memory never freed. */
 #include "common/cuda/emulator/errors.h"
 
 #include "common/cuda/emulator/block.h"
@@ -14,7 +11,7 @@
 #include <unistd.h>
 
 static cudaError_t last_error;
-static char last_why[400];  // of a launch that failed, until somebody asks
+static char last_why[400];  // of a failed launch, until read
 
 namespace cpu
 {
@@ -33,7 +30,7 @@ static void report_leftovers(int status)
 {
     size_t leaks = 0;
     if (status == EXIT_FAILURE || status == 2)
-        return;  // it has already been told what is wrong
+        return;
     if (*last_why)
         fprintf(stderr, "CUDA on the CPU: %s\n    and the program did not ask for the error\n",
                 last_why);
@@ -44,7 +41,7 @@ static void report_leftovers(int status)
     _exit(EXIT_FAILURE);
 }
 
-/* Reports when the program ends. Only the GNU library tells with which status that is. */
+/* Only glibc passes the exit status. */
 static void watch_end()
 {
     static bool watching;

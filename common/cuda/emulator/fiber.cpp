@@ -9,12 +9,9 @@
 #include <sys/mman.h>
 
 /*
- * The switch itself. Save the registers that a function must leave as it finds them, exchange the
- * stack pointers, and load the other fiber's. About a dozen instructions; the library's swapcontext
- * does the same with a system call, at some sixty times the price.
- *
- * On x86-64 the last step is a jump and not a return: processors predict a return from the calls
- * they saw, and here that is wrong every time.
+ * Saves callee-saved registers and exchanges stacks: about a dozen instructions, some sixty times
+ * as fast as swapcontext, which makes a system call. On x86-64 it ends with a jump: the return
+ * predictor would be wrong every time.
  */
 #if defined(__x86_64__) && !defined(CUDA_UCONTEXT)
 extern "C" void cuda_fiber_switch(void **save, void *load) __asm__("cuda_fiber_switch");
@@ -24,7 +21,7 @@ __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
         "  movq %rsi, %rsp\n"
         "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
         "  popq %rdx\n  jmp *%rdx\n");
-enum { SAVED_WORDS = 8, ENTRY = 6 };  // six registers, where to go on, and a last return address: 0
+enum { SAVED_WORDS = 8, ENTRY = 6 };  // six registers, address to continue at, 0 as return address
 #elif defined(__aarch64__) && !defined(CUDA_UCONTEXT)
 extern "C" void cuda_fiber_switch(void **save, void *load) __asm__("cuda_fiber_switch");
 __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
@@ -40,7 +37,7 @@ __asm__(".text\n.p2align 4\n.globl cuda_fiber_switch\ncuda_fiber_switch:\n"
         "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
         "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
         "  add sp, sp, #160\n  ret\n");
-enum { SAVED_WORDS = 20, ENTRY = 11 };  // the link register, x30, is where to go on
+enum { SAVED_WORDS = 20, ENTRY = 11 };  // x30: address to continue at
 #else
 #ifndef CUDA_UCONTEXT
 #define CUDA_UCONTEXT
@@ -52,13 +49,13 @@ namespace cpu
 {
 
 /*
- * A function marks what it must not touch around its variables, and takes the marks away when it returns. All of a
- * kernel's have returned; what called it stays, at the top of the stack, when it leaves for good.
+ * Functions poison memory around their variables and unpoison it on return. The kernel's have
+ * returned; its callers' frames, at the top of the stack, remain when a fiber ends.
  */
 static void clear_marks(fiber *f)
 {
-    enum { CALLERS = 16 * 1024 };  // what calls the kernel has less, wherever it begins
-    const bool began = f->at;      // has the stack been another function's?
+    enum { CALLERS = 16 * 1024 };  // the kernel's callers need less
+    const bool began = f->at;      // has a fiber run here before?
     const size_t marked = began ? std::min(f->bytes, size_t{ CALLERS }) : f->bytes;
     sanitizer_unpoison(f->stack + f->bytes - marked, marked);
 }
@@ -128,7 +125,7 @@ void fiber_entered(fiber *first)
 
 // ---- stacks -------------------------------------------------------------------------------------
 
-/* The guard is as large as the stack: one large variable must not reach over it. */
+/* As large as the stack: one large variable must not reach past it. */
 #ifdef CUDA_ADDRESS_SANITIZER
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = STACK_BYTES };  // its frames are larger
 #else

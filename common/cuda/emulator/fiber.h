@@ -1,8 +1,6 @@
 /*
- * A fiber: a stack of its own and a place to go on, so that a function can stop in the middle, let
- * others run, and continue. One OS thread runs many fibers, one at a time, and none is interrupted.
- *
- * CUDA's threads are fibers here. One that comes to a barrier stops there, and the next runs.
+ * A fiber: a stack and a place to continue, so that a function can stop and continue later. An OS
+ * thread runs many fibers in turn, without preemption. CUDA's threads are fibers here.
  */
 #ifndef COMMON_CUDA_FIBER_H
 #define COMMON_CUDA_FIBER_H
@@ -13,25 +11,28 @@ namespace cpu
 {
 
 struct fiber {
-    char *stack;       // its lowest byte; NULL: the OS thread's own stack
-    size_t bytes;      // of the stack
-    void *at;          // the stack pointer (or the ucontext_t) to go on with
+    char *stack;  // lowest byte; NULL: the OS thread's
+    size_t bytes;
+    void *at;          // stack pointer, or ucontext_t
     void *fake_stack;  // the address sanitizer's
 };
 
-/* Makes `f`, whose stack is set, call `run` when it is switched to; `run` must never return. */
+/*
+ * The first switch calls `run`, which must never return. `stagger`: bytes left free at the stack's
+ * top.
+ */
 void fiber_start(fiber *f, void (*run)(), size_t stagger);
 
-/* The first thing that `run` does. `first` is the fiber that the switch came from. */
+/* `run` must call this first; `first`: the fiber it was switched from. */
 void fiber_entered(fiber *first);
 
-/* Stops `from`, which runs, and goes on with `to`. `for_good`: `from` never goes on again. */
+/* `for_good`: `from` never continues. */
 void fiber_switch(fiber *from, fiber *to, bool for_good);
 
-/* Frees what `f` holds besides its stack. */
+/* Keeps the stack. */
 void fiber_end(fiber *f);
 
-/* Room for `count` stacks, each above pages that nobody may touch, so that it cannot overflow. */
+/* Each stack lies above guard pages. */
 struct stacks {
     char *room;
     size_t each, bytes;
@@ -40,7 +41,7 @@ stacks stacks_make(size_t count);
 void stacks_free(stacks s);
 char *stack_of(stacks s, size_t number, size_t *bytes);
 
-/* Which stack has overflowed where an access to `p` was refused: its number, or -1. */
+/* The stack whose guard contains `p`, or -1. */
 long stack_overflowed(stacks s, const void *p);
 
 }  // namespace cpu

@@ -1,6 +1,6 @@
 /*
- * CUDA's functions for arithmetic, those that C's <math.h> has not. Where a GPU's result is only
- * near the true one (__expf, rsqrtf), these give the true one, rounded: a kernel must not need more.
+ * CUDA's arithmetic functions that C's <math.h> lacks. Where a GPU approximates (__expf, rsqrtf),
+ * these are exact but for rounding: a kernel must not need more.
  */
 #ifndef COMMON_CUDA_INTRINSICS_H
 #define COMMON_CUDA_INTRINSICS_H
@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstring>
 
-/* One for each type, as in CUDA, so that an enumerator may meet an int. */
+/* One per type, as in CUDA, so that an enumerator and an int may mix. */
 #define CUDA_MIN_AND_MAX(type)             \
     static inline type min(type a, type b) \
     {                                      \
@@ -33,7 +33,7 @@ static inline float cuda_rsqrtf(float x)
     return float(1.0 / sqrt(double(x)));
 }
 
-/* An instrumented kernel's exponentials are written down. */
+/* Logged in the timeline. */
 #ifdef CUDA_INSTRUMENTED
 static inline float cuda_expf(float x)
 {
@@ -43,7 +43,7 @@ static inline float cuda_expf(float x)
 #define expf cuda_expf
 #endif
 
-/* The C library has functions of some of these names, of its own and of no use here. */
+/* The C library has functions of some of these names. */
 #define rsqrtf cuda_rsqrtf
 #define __expf expf
 #define __logf logf

@@ -19,7 +19,7 @@
 namespace cpu
 {
 
-/* What is wrong with the launch, NULL if nothing is; as on a GPU it is then not run. */
+/* A refused launch does not run, as on a GPU. */
 static cudaError_t refusal(const launch *l, char *why, size_t size)
 {
     const size_t threads = size_t{ l->block.x } * l->block.y * l->block.z;
@@ -49,7 +49,7 @@ static cudaError_t refusal(const launch *l, char *why, size_t size)
     return cudaSuccess;
 }
 
-/* The order in which blocks begin. A GPU promises none, so it changes with that of the threads. */
+/* A GPU promises no order of blocks, so it changes with that of the threads. */
 static std::vector<size_t> order_of_blocks(size_t blocks)
 {
     std::vector<size_t> order(blocks);
@@ -62,7 +62,6 @@ static std::vector<size_t> order_of_blocks(size_t blocks)
     return order;
 }
 
-/* Blocks from `next` on in that order, one after the other, until there are none. */
 static void run_blocks(const launch *l, const std::vector<size_t> *order, std::atomic<size_t> *next)
 {
     const fault_stack on_faults;
@@ -89,13 +88,13 @@ void run_grid(launch *l)
     const std::vector<size_t> order = order_of_blocks(blocks);
     size_t workers = settings.threads ? settings.threads : std::thread::hardware_concurrency();
     if (l->instrumented)
-        workers = 1;  // what has been seen is kept in one place
+        workers = 1;  // instrumentation is not thread-safe
     std::vector<std::thread> others;
     try {
         for (size_t k = 1; k < std::min(workers, blocks); k++)
             others.emplace_back(run_blocks, l, &order, &next);
     } catch (const std::system_error &) {
-        // The system starts no more of them. Those that run take all blocks, and this one is among them.
+        // No more OS threads: the ones we have run all blocks.
     }
     run_blocks(l, &order, &next);
     for (std::thread &t : others)

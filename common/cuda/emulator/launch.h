@@ -1,5 +1,5 @@
 /*
- * Launching a kernel: kernel<<<grid, block, shared, stream>>>(…), which to_cpp.sed writes as
+ * Launching a kernel: to_cpp.sed turns kernel<<<grid, block, shared, stream>>>(…) into
  * cpu::configure(grid, block, shared, stream).kernel("kernel", kernel)(…).
  */
 #ifndef COMMON_CUDA_LAUNCH_H
@@ -16,10 +16,10 @@
 namespace cpu
 {
 
-/* Where the variables in shared memory lie, the same in every block of a launch. */
+/* Places of shared variables, the same in every block of a launch. */
 struct shared_packing {
-    size_t count, bytes;      // of variables; as a compiler for a GPU would pack them
-    std::atomic<size_t> end;  // of the last, with its gap
+    size_t count, bytes;      // as packed by a GPU's compiler
+    std::atomic<size_t> end;  // of the last, with gap
     shared_variable variables[SHARED_VARIABLES];
 };
 
@@ -28,30 +28,30 @@ struct launch {
     size_t shared;
     cudaStream_t stream;
     site at;
-    const char *name;            // of the kernel
-    const void *kernel;          // its address
-    void (*call)(const void *);  // calls it …
-    const void *arguments;       // … with these
+    const char *name;
+    const void *kernel;
+    void (*call)(const void *);
+    const void *arguments;
     size_t argument_bytes;
     bool instrumented;
-    unsigned number;  // of this launch
+    unsigned number;
     size_t shared_limit;
     shared_packing *packed;
 };
 
-/* Runs all blocks of the grid, to their end. What is wrong with the launch is the last error. */
+/* Runs the grid; a refused launch sets the last error. */
 void run(launch *l);
 
 /*
- * Ends the program if a block has more threads than __launch_bounds__ said; what else they say is advice.
- * to_cpp.sed writes the call.
+ * Ends the program if a block has more threads than __launch_bounds__ declares; the rest are hints.
+ * Inserted by to_cpp.sed.
  */
 void launch_bounds(size_t threads, size_t blocks = 0, size_t cluster = 0);
 
-/* Ends the program unless parameter `number` of the kernel, a pointer, points to device memory. */
+/* Ends the program unless parameter `number`, `p`, points to device memory. */
 void check_parameter(const void *p, unsigned number, const launch *l);
 
-// What follows stands twice in a program, for kernels that are instrumented and for those that are not.
+// Compiled twice per program, with and without instrumentation.
 inline namespace CUDA_BUILD
 {
 
@@ -72,7 +72,7 @@ template <class... P> struct call {
     static void run(const void *one)
     {
         const call *c = static_cast<const call *>(one);
-        std::apply(c->kernel, c->parameters);  // every thread has its own copy of them
+        std::apply(c->kernel, c->parameters);  // copies them per thread
     }
 };
 
@@ -80,7 +80,7 @@ template <class... P> struct launcher {
     launch l;
     void (*kernel)(P...);
 
-    /* The parameters have the kernel's own types, so that arguments convert as in any call. */
+    /* Parameters have the kernel's types, so arguments convert as usual. */
     void operator()(P... parameters)
     {
         static_assert(!(std::is_reference_v<P> || ...), "a kernel takes no references");

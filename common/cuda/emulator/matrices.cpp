@@ -1,6 +1,4 @@
-/*
- * Where the matrices of a product lie: in shared memory, swizzled, or in registers; and reading them.
- */
+/* A product's matrices: addresses in swizzled shared memory, or registers. */
 #include "common/cuda/emulator/warpgroup.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -12,9 +10,8 @@
 namespace cpu
 {
 
-enum { ALL_ADDRESSES = 1 << 18 };  // that a description of a matrix can hold
+enum { ALL_ADDRESSES = 1 << 18 };  // of a matrix descriptor
 
-/* Where a matrix may begin, so many bytes after the beginning of dynamic shared memory. */
 static void check_begin(size_t address, const char *name, site at)
 {
     if (address >= own->launch->shared)
@@ -52,8 +49,8 @@ uint64_t product_further(uint64_t matrix, unsigned bytes, site at)
 }
 
 /*
- * Eight elements that lie together, by PTX's canonical layouts for 16-bit elements and 128-byte swizzle: of row
- * `outer`, elements 8 * inner and the next of k; or, by columns, of k = inner, rows 8 * outer and the next.
+ * Eight contiguous elements, by PTX's canonical layouts for 16-bit elements and 128-byte swizzle:
+ * row `outer`, k from 8 * inner; or, with `columns`, k = inner, rows from 8 * outer.
  */
 static const char *piece_of(uint64_t matrix, bool columns, size_t outer, size_t inner)
 {
@@ -69,7 +66,10 @@ static const char *piece_of(uint64_t matrix, bool columns, size_t outer, size_t 
     return own->shared.dynamic + address;
 }
 
-/* Calls visit(piece, row, k, step): its eight elements begin at that row and k, and go on along k or along the rows. */
+/*
+ * Calls visit(piece, row, k) for pieces of eight elements, which continue along k or, with
+ * `columns`, along the rows.
+ */
 template <class Visit>
 static void each_piece(uint64_t matrix, bool columns, size_t from, size_t rows, Visit visit)
 {

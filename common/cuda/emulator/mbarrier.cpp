@@ -1,6 +1,3 @@
-/*
- * mbarriers: who arrives, who waits, and when a phase is over.
- */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -15,7 +12,7 @@ namespace cpu
 
 enum { MOST_BYTES = (1 << 20) - 1 };
 
-/* What stands in an mbarrier's own eight bytes. A GPU keeps its counts there. */
+/* The content of an mbarrier, where a GPU keeps its counts. */
 static const uint64_t MARK = 0x7265697272616bff;
 
 phase_barrier *phase_find(const void *bar, const char *name, site at)

@@ -16,14 +16,14 @@ namespace cpu
 
 enum { NAN_BYTE = 0xff };
 
-/* Made at the first use and never destroyed: it is asked for until the program has ended. */
+/* Never destroyed: used until the program ends. */
 static std::map<const char *, allocation> &allocations()
 {
     static auto *all = new std::map<const char *, allocation>;
     return *all;
 }
 
-static int exposed;  // how many ask for device memory to be accessible
+static int exposed;  // calls may nest
 
 static size_t up(size_t bytes, size_t multiple)
 {
@@ -96,7 +96,7 @@ allocation *allocation_near(const void *p)
     const char *at = static_cast<const char *>(p);
     auto next = allocations().upper_bound(at);
     if (next != allocations().end() && at >= next->second.room)
-        return &next->second;  // before its beginning
+        return &next->second;
     if (next == allocations().begin())
         return nullptr;
     allocation *a = &(--next)->second;
@@ -125,7 +125,7 @@ void memory_name(const void *p, const char *name, size_t element)
     a->element = element;
 }
 
-/* How many bytes before the first that is not as it began; `bytes` if all are. */
+/* Bytes before the first change; `bytes` if none. */
 static size_t untouched(const char *from, size_t bytes)
 {
     sanitizer_unpoison(from, bytes);

@@ -1,9 +1,7 @@
 /*
- * Device memory: what cudaMalloc gives.
- *
- * It is apart from host memory, as on a GPU. Host code that touches it is refused by the machine:
- * its pages are there only while a kernel or a copy runs. It begins as NaN, it ends close before a
- * page that is never there, and the bytes up to that page are looked at after every launch.
+ * Device memory. As on a GPU it is separate from host memory: pages are accessible only while a
+ * kernel or a copy runs, so host accesses fault. It starts as NaN and ends near a guard page; every
+ * launch checks the bytes between.
  */
 #ifndef COMMON_CUDA_MEMORY_H
 #define COMMON_CUDA_MEMORY_H
@@ -22,37 +20,36 @@ enum { DEVICE_ALIGNMENT = 256 };
 struct allocation {
     char *begin;
     size_t bytes;
-    char *room;  // the pages
+    char *room;
     size_t room_bytes;
-    site at;  // where it was asked for
+    site at;
     char name[32];
-    size_t element;      // bytes of what it is counted in
-    bool float_atomics;  // some kernel has added floats to it in no particular order
-    void *shadow;        // what the race detector remembers of it
+    size_t element;      // bytes
+    bool float_atomics;  // floats added in no fixed order
+    void *shadow;
 };
 
-/* A piece of device memory, NULL if there is no more; and back with it, false if it is none. */
+/* NULL without memory; memory_free is false if `p` is no allocation. */
 void *memory_allocate(size_t bytes, site at);
 bool memory_free(void *p);
 
-/* The allocation that p points into or just past, or NULL; the same with its pages and guard. */
+/* The allocation that p points into or just past, or NULL; _near includes its pages and guard. */
 allocation *allocation_of(const void *p);
 allocation *allocation_near(const void *p);
 
-/* Does all of it lie in one allocation? */
 bool on_device(const void *p, size_t bytes);
 
-/* Gives `p` a name in reports, and says how large its elements are. */
+/* For reports; `element` in bytes. */
 void memory_name(const void *p, const char *name, size_t element);
 
-/* Makes device memory accessible, and inaccessible again; pairs may stand within one another. */
+/* Calls may nest. */
 void memory_expose();
 void memory_hide();
 
-/* Whether a launch has written past the end of some allocation: says so. */
+/* Ends the program if a launch wrote past an allocation. */
 void memory_check(const struct launch *l);
 
-/* Calls `visit` for every allocation, by address. */
+/* In order of addresses. */
 void memory_each(void (*visit)(allocation *a, void *data), void *data);
 
 }  // namespace cpu

@@ -1,6 +1,3 @@
-/*
- * Barriers with numbers, for some of the warps of a block.
- */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"

@@ -1,19 +1,16 @@
-/*
- * What a program may know from CUDA and the course's emulator does not support. It is refused by its
- * name when it is compiled, and not given another meaning.
- */
+/* Unsupported CUDA functions: the compiler rejects them by name. */
 #ifndef COMMON_CUDA_REFUSED_H
 #define COMMON_CUDA_REFUSED_H
 
 #define CUDA_REFUSED(name) template <class... T> void name(T...) = delete
-CUDA_REFUSED(__activemask);  // lanes do not run in step here: say which lanes you mean
-CUDA_REFUSED(__nanosleep);   // no thread runs while another waits for it in a loop
+CUDA_REFUSED(__activemask);  // no lockstep: pass an explicit mask
+CUDA_REFUSED(__nanosleep);   // busy waits never end
 CUDA_REFUSED(__match_all_sync);
 CUDA_REFUSED(__threadfence_system);
 CUDA_REFUSED(clock64);
 CUDA_REFUSED(atomicInc);
 CUDA_REFUSED(atomicDec);
-CUDA_REFUSED(cudaMallocManaged);  // device memory is apart from host memory
+CUDA_REFUSED(cudaMallocManaged);  // device and host memory are separate
 CUDA_REFUSED(cudaMallocAsync);
 CUDA_REFUSED(cudaMallocPitch);
 CUDA_REFUSED(cudaMemcpy2D);

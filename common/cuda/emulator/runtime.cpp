@@ -18,7 +18,7 @@ namespace cpu
 
 // ---- functions ----------------------------------------------------------------------------------
 
-/* Of each kernel, on each device. */
+/* Per kernel and device. */
 static int &shared_limit(const void *kernel)
 {
     static auto *all = new std::map<std::pair<const void *, int>, int>;
@@ -60,7 +60,6 @@ cudaError_t cudaFree(void *p)
     return result(!p || memory_free(p) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* Is all of it device memory, where that is wanted, and none of it where not? */
 static bool fits(const void *p, size_t bytes, bool device)
 {
     return device ? on_device(p, bytes) : !allocation_of(p);

@@ -1,6 +1,6 @@
 /*
- * The part of CUDA's runtime that the course uses. Everything is done when a call returns: streams
- * are in order and empty, and count what they are given; events are clocks.
+ * The part of CUDA's runtime that the course uses. Every call is synchronous: streams are empty and
+ * count their work; events are clocks.
  */
 #ifndef COMMON_CUDA_RUNTIME_H
 #define COMMON_CUDA_RUNTIME_H
@@ -42,7 +42,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
 };
 
-/* Of the CPU that stands in for a GPU. Registers it has none to speak of, so they are not told. */
+/* Of the CPU; registers are left out. */
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
@@ -87,8 +87,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
 /*
- * Names an array in reports, and for the access counter, which counts its elements of so many bytes; the
- * name is copied for reports only.
+ * Names an array in reports, and for the access counter, which counts elements of `element` bytes
+ * and keeps the pointer `name`.
  */
 void cuda_name(const void *array, const char *name, size_t element);
 
@@ -102,10 +102,10 @@ namespace cpu
 
 cudaError_t function_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 
-/* Bytes of shared memory that a kernel may have on the current device. */
+/* Bytes allowed per block on the current device. */
 size_t shared_limit_of(const void *kernel);
 
-/* Counts a work that the stream is given; an error where it is none, or was destroyed. */
+/* Counts an operation; an error if the stream does not exist. */
 cudaError_t stream_given(cudaStream_t stream);
 
 }  // namespace cpu

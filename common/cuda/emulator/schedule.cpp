@@ -1,6 +1,6 @@
 /*
- * Whose turn it is. A GPU promises no order among the threads of a block, so the result of a right
- * kernel is the same in all of them; a kernel that forgets a barrier is often right in one.
+ * The order of turns. A GPU promises none; a kernel without a barrier is often right in one of
+ * them.
  */
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/settings.h"

@@ -1,6 +1,3 @@
-/*
- * What the program has asked of the emulator (cpu.h), for the emulator's own files.
- */
 #ifndef COMMON_CUDA_SETTINGS_H
 #define COMMON_CUDA_SETTINGS_H
 

@@ -16,7 +16,7 @@ namespace cpu
 
 enum {
     DYNAMIC_ROOM = SHARED_MOST + SHARED_ALIGNMENT,
-    NAN_BYTE = 0xff,  // four of them are a NaN, and so are two, as a half or a bfloat16
+    NAN_BYTE = 0xff,  // a NaN as float, half and bfloat16
 };
 
 static size_t up(size_t bytes, size_t multiple)
@@ -24,7 +24,6 @@ static size_t up(size_t bytes, size_t multiple)
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/* So much memory, and after it a page that must not be touched. */
 static char *guarded(size_t bytes)
 {
     const size_t page = size_t(sysconf(_SC_PAGESIZE)), size = up(bytes, page);
@@ -72,16 +71,15 @@ void shared_begin(shared_memory *s, const struct launch *l)
 
 static std::mutex packing;
 
-/* Gives the variable its place in all blocks of this launch. */
 static void pack(shared_site *declared, size_t bytes, size_t alignment)
 {
     const struct launch *l = own->launch;
     shared_packing *p = l->packed;
     const std::lock_guard<std::mutex> lock(packing);
     if (declared->launch.load(std::memory_order_relaxed) == l->number)
-        return;  // another block has just been here
+        return;  // placed by another block
     p->bytes = up(p->bytes, alignment) + bytes;
-    // What cudaFuncSetAttribute allows is for the dynamic part alone; together they have what there is.
+    // cudaFuncSetAttribute limits only the dynamic part; the sum is limited by the hardware.
     const size_t most = l->shared_limit > SHARED_USUAL ? settings.shared : l->shared_limit;
     if (p->bytes + l->shared > most || p->bytes > SHARED_USUAL)
         refuse_at(declared->at,
@@ -124,8 +122,8 @@ void *dynamic_shared(size_t alignment)
 }
 
 /*
- * A GPU's dynamic part begins where the kernel's variables end, at a multiple of what it was declared with. Here it is
- * aligned always, so that a kernel that forgot to ask would go wrong on a GPU alone.
+ * A GPU puts the dynamic part after the variables, at a multiple of its declared alignment. Ours is
+ * always aligned, so we check the declaration.
  */
 void shared_wants_alignment(const void *p, size_t alignment, const char *name, site at)
 {
@@ -155,7 +153,7 @@ bool shared_holds(const void *p, size_t bytes)
 
 // ---- gaps ---------------------------------------------------------------------------------------
 
-/* How many bytes after `from` is the first one written, `bytes` if there is none. */
+/* `bytes` if there is none. */
 static size_t first_written(const char *from, size_t bytes)
 {
     size_t k = 0;

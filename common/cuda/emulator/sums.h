@@ -1,6 +1,6 @@
 /*
- * Eight columns of a product at once, as tensor cores multiply. Tests on the CPU spend much of their time here, and a
- * vector of two is one thing to a sanitizer, which looks at each element of an array.
+ * Eight columns of a product at once: CPU tests spend much time here, and a sanitizer checks a
+ * vector of two as one object, but each element of an array.
  */
 #ifndef COMMON_CUDA_SUMS_H
 #define COMMON_CUDA_SUMS_H
@@ -23,7 +23,7 @@ struct eight {
         return of[column / 2][column % 2];
     }
 
-    /* += a b, written out, so that the sums stay in registers. */
+    /* Unrolled, so that the sums stay in registers. */
     void add(double a, const eight &b)
     {
         of[0] += a * b.of[0];

@@ -36,7 +36,7 @@ static void time_product(unsigned first, site at)
         timeline_other_awaits(t, timeline_done(job));
 }
 
-/* The last lane computes for all, out of their registers and into them. */
+/* The last lane computes for all of them. */
 static void multiply(void *operands[], unsigned)
 {
     if (timeline_runs)
@@ -110,7 +110,7 @@ static void gather_matrices(void *operands[], unsigned)
                     uint16_t(static_cast<matrices *>(operands[lane])->r[m] >> 16 * which);
 }
 
-/* The rows whose addresses are looked at: not those of the other lanes. */
+/* Only these lanes pass addresses of rows. */
 static void check_row(const void *row, unsigned count, bool writes, const char *name, site at,
                       const void *instruction)
 {

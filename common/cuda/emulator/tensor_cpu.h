@@ -1,6 +1,6 @@
 /*
- * tensor.h for a CPU. Products of two 16-bit numbers are exact in double, and so their sums are made there
- * and rounded once: a GPU's last digits are others, and differ from one generation to the next.
+ * tensor.h for a CPU. Products of 16-bit numbers are exact in double, where we sum and round once;
+ * GPUs' last digits differ, even between generations.
  */
 #ifndef COMMON_CUDA_TENSOR_CPU_H
 #define COMMON_CUDA_TENSOR_CPU_H
@@ -15,16 +15,15 @@
 namespace cpu
 {
 
-/* All lanes of the warp come with their registers. */
+/* All lanes of the warp pass their registers. */
 enum element { HALF, BFLOAT16 };
 void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *b, site at);
 
-/* All lanes come with an address; `count` matrices are loaded. */
+/* All lanes pass an address; `count` matrices are loaded or stored. */
 void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
                  site at);
 void matrix_store(void *row, const unsigned *r, unsigned count, site at);
 
-/* One thread's own affair. */
 void copy_async(void *to, const void *from, unsigned bytes, int given, site at);
 void copy_commit(site at);
 void copy_wait(unsigned pending, site at);
@@ -77,7 +76,7 @@ template <int N> __forceinline__ void cp_async_wait(CUDA_SITE)
     cpu::copy_wait(N, { file, line });
 }
 
-/* The true value, rounded; like a GPU it takes what is smaller than 2^-126 for 0, and gives 0 for it. */
+/* Rounded; inputs and results below 2^-126 become 0, as on a GPU. */
 static inline float ex2(float x)
 {
 #ifdef CUDA_INSTRUMENTED
@@ -87,7 +86,7 @@ static inline float ex2(float x)
     return y < 0x1p-126f ? 0.0f : y;
 }
 
-/* Of a number that is neither so small nor so large that a GPU takes it, or gives, 0. */
+/* For x from 2^-126 to 2^126, where a GPU does not flush to 0. */
 static inline float reciprocal(float x)
 {
     return 1.0f / x;

@@ -1,6 +1,3 @@
-/*
- * Boxes that are copied to shared memory or from there: their tensor maps, how the copies are issued, and how they land.
- */
 #include "common/cuda/emulator/units.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -16,7 +13,7 @@ namespace cpu
 
 enum { NAN_BYTE = 0xff, CHUNK = 16 };
 
-// ---- what a tensor map may be -------------------------------------------------------------------
+// ---- tensor maps --------------------------------------------------------------------------------
 
 cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsigned rank,
                      const uint64_t *size, const uint64_t *stride, const uint32_t *box, site at)
@@ -50,7 +47,7 @@ cudaError_t map_make(tensor_map *map, const void *array, unsigned element, unsig
     return cudaSuccess;
 }
 
-// ---- on the way ---------------------------------------------------------------------------------
+// ---- issuing ------------------------------------------------------------------------------------
 
 box_row box_row_of(const tensor_map *m, const int *from, size_t row)
 {
@@ -71,7 +68,7 @@ box_row box_row_of(const tensor_map *m, const int *from, size_t row)
     return r;
 }
 
-/* What a box must be that lies at `shared` and in the array from here on; its bytes. */
+/* Returns the box's bytes; ends the program if it is invalid. */
 static size_t check_box(const tensor_map *map, unsigned rank, const void *shared, const int *from,
                         const char *name, site at)
 {
@@ -93,7 +90,6 @@ static size_t check_box(const tensor_map *map, unsigned rank, const void *shared
     return bytes;
 }
 
-/* A unit accesses the rows of the array that the box has. */
 static void watch_rows(const tensor_map *map, const int *from, size_t bytes, bool writes,
                        const void *instruction)
 {
@@ -131,7 +127,6 @@ void tensor_load(void *to, const tensor_map *map, void *bar, unsigned rank, cons
     own_units()->copies.push_back(c);
 }
 
-/* A box in shared memory that will go to the array, as far as this is the same for both ways. */
 static bulk_copy box_from(const char *name, const tensor_map *map, const void *from, const int *to,
                           site at)
 {
@@ -164,7 +159,7 @@ void tensor_reduce(const tensor_map *map, const float *from, const int *to, site
     bulk_begin(&c, TIMED_SUMS, map->array);
 }
 
-/* Piece by piece to where the swizzle has it; zeros for what is not there. */
+/* Swizzles chunks; zeros outside the array. */
 static void fill(const tensor_copy *c)
 {
     for (size_t n = 0; n < c->bytes / BOX_ROW; n++) {

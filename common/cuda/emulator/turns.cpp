@@ -13,7 +13,7 @@
 namespace cpu
 {
 
-enum { LOOKS = 10000 };  // in a second
+enum { LOOKS = 10000 };  // per second
 
 static void check(const unsigned *turn, const char *name, site at)
 {
@@ -24,10 +24,7 @@ static void check(const unsigned *turn, const char *name, site at)
         refuse_at(at, "%s: the counter does not lie in device memory", name);
 }
 
-/*
- * Other blocks run on other OS threads: this one sleeps, and its block with it. Where there is only one nobody can give the
- * turn any more.
- */
+/* Sleeps while other OS threads run other blocks; with one OS thread, waiting is a deadlock. */
 void turn_await(const unsigned *turn, unsigned number, site at)
 {
     check(turn, "turn_wait()", at);
@@ -49,7 +46,7 @@ void turn_await(const unsigned *turn, unsigned number, site at)
                 "deadlock: a block waits for turn %u, and it is %u's, whose block does not come\n"
                 "    (does a block wait for one that begins after it?)",
                 number, now);
-        own->turns++;  // it does not run in a loop (watchdog.h)
+        own->turns++;  // no busy loop (watchdog.h)
         std::this_thread::sleep_for(std::chrono::microseconds(1000000 / LOOKS));
     }
 }

@@ -1,10 +1,11 @@
 /*
- * The units of Hopper that work beside a block's threads, as far as they have something to do: copies to shared memory, the
- * mbarriers that are told of them, named barriers, and the warpgroups' products (warpgroup.h).
+ * Hopper's asynchronous units: copies, mbarriers, named barriers, products of warpgroups
+ * (warpgroup.h).
  *
- * A GPU may do such work at any time before somebody learns that it is done. Here it is done when no thread of the block can
- * go on without it, so as late as is legal at all; until then NaN stands where it writes, and what it reads
- * is read at the end. So who does not wait, or says too early that memory may be used again, is wrong in every run.
+ * A GPU may do such work at any time before a thread waits for it. We do it when no thread of the
+ * block can continue otherwise, the latest legal time. Until then the target holds NaN, and sources
+ * are read at the end. So a kernel that forgets a wait, or frees memory too early, is wrong in
+ * every run.
  */
 #ifndef COMMON_CUDA_UNITS_H
 #define COMMON_CUDA_UNITS_H
@@ -18,49 +19,49 @@
 namespace cpu
 {
 
-/* A phase of an mbarrier is over when all arrivals and all bytes are there; then the next begins. */
+/* A phase ends when no arrivals and bytes are missing. */
 struct phase_barrier {
     const void *place;
-    unsigned expected, missing;  // arrivals of each phase, and those still to come in this one
-    int64_t bytes;               // still to come; below 0 if some came before they were expected
-    unsigned phase;              // its number
-    unsigned by;                 // the thread that initialised it, and has it said so to the units?
+    unsigned expected, missing;  // arrivals: per phase, in this phase
+    int64_t bytes;               // missing; may come before they are expected
+    unsigned phase;
+    unsigned by;  // initialised it; then called fence_async()?
     bool fenced;
     race_clock arriving,
-        over;  // what those knew who have arrived, in this phase too, and before it
+        over;  // clocks of arrivals: in this phase, in earlier ones
 };
 
-/* A box that is on its way to shared memory. */
+/* A pending copy of a box to shared memory. */
 struct tensor_copy {
     tensor_map map;
     int from[4];
     char *to;
     size_t bytes, barrier;
-    unsigned job;      // in the timeline
-    race_clock known;  // to the thread that issued it
+    unsigned job;
+    race_clock known;  // to the issuing thread
     site at;
     const void *instruction;
 };
 
-/* A row of a box: where its first element lies in the array, and which of its elements are there. */
+/* Address of the row's first element, and the range inside the array. */
 struct box_row {
     char *place;
     int64_t begin, end;
 };
 box_row box_row_of(const tensor_map *map, const int *from, size_t row);
 
-/* Floats that are to be added to global memory, or a box that goes there or is added: on its way, then read, then there. */
+/* A pending bulk copy or sum: issued, then read, then done. */
 struct bulk_copy {
-    const char *name;  // of the function that issued it
-    float *to;         // NULL: a box
+    const char *name;
+    float *to;  // NULL: a box
     tensor_map map;
-    int box[4];  // where it begins
-    bool adds;   // the box, of floats
+    int box[4];
+    bool adds;  // the box, of floats
     const char *from;
     std::vector<char> data;
     size_t bytes;
     unsigned thread, group;
-    unsigned job;  // in the timeline
+    unsigned job;
     bool read;
     site at;
     const void *instruction;
@@ -77,11 +78,9 @@ struct units {
     std::vector<phase_barrier> barriers;
     std::vector<tensor_copy> copies;
     std::vector<bulk_copy> bulk;
-    std::vector<unsigned> bulk_groups;  // of each thread: how many it has committed
-    unsigned awaited =
-        0;  // what other blocks have done: how often a thread of this one has waited for that
-    std::vector<unsigned>
-        told;  // of each thread: how many of these its last fence_async_global() told the units of
+    std::vector<unsigned> bulk_groups;  // committed, per thread
+    unsigned awaited = 0;               // waits for other blocks
+    std::vector<unsigned> told;         // per thread: `awaited` at its last fence_async_global()
     named barrier[16];
     std::vector<warpgroup> groups;
 
@@ -89,41 +88,41 @@ struct units {
     ~units();
 };
 
-/* The running block's; made when they are first needed. */
+/* Created at the first use. */
 units *own_units();
 
-/* The running thread calls `name`, of a unit; outside a kernel the program ends. */
+/* The running thread calls `name`; ends the program outside kernels. */
 void units_called(const char *name, site at);
 
-/* A block begins, and ends; a thread leaves the kernel. What is still under way then is an error. */
+/* A block begins, ends; a thread leaves. Pending work is then an error. */
 void units_begin();
 void units_end();
 void units_leave();
 
-/* No thread can go on: something that is under way is done. False if there is nothing. */
+/* No thread can run: completes pending work. False if there is none. */
 bool units_land();
 
-/* Why no thread can go on, if it is for one of these; else it returns. */
+/* Reports a deadlock of the units; otherwise returns. */
 void units_stuck();
 
-/* The mbarrier at `bar` (mbarrier.cpp), which must have been initialised. */
+/* Ends the program if no mbarrier is initialised at `bar`. */
 phase_barrier *phase_find(const void *bar, const char *name, site at);
 
-/* If nothing is missing any more the phase is over, and who waits for that goes on. */
+/* If nothing is missing, ends the phase and wakes its threads. */
 void phase_settle(phase_barrier *b);
 
-/* Boxes, sums and products (tma.cpp, bulk.cpp, wgmma.cpp): what the above does for them. */
+/* The same per unit (tma.cpp, bulk.cpp, wgmma.cpp). */
 bool boxes_land();
 void bulk_begin(bulk_copy *c, timeline_unit unit, const void *array);
 void bulk_leave();
 
-/* Does a copy in bulk still read some of this shared memory? */
+/* Does a pending bulk copy read this shared memory? */
 bool bulk_reads(const void *p, size_t bytes);
 bool products_land();
 void products_leave();
 void products_stuck();
 
-/* A thread touches memory of its own: ends the program if it is a register of a running product. */
+/* Ends the program if a thread accesses a register of a running product. */
 void products_touched(const void *p, size_t bytes, bool writes, const void *instruction);
 
 }  // namespace cpu

@@ -1,9 +1,7 @@
 /*
- * CUDA's small vectors: float4 and its kin, and dim3. A vector of 16 bytes must lie at a multiple
- * of 16, as on a GPU, where one instruction loads it whole.
- *
- * In an instrumented kernel it is one access as well: there, copying is written out, because compilers
- * like to copy element by element.
+ * CUDA's small vectors and dim3. 16-byte vectors are aligned, as on a GPU, where one instruction
+ * loads them. Instrumented copies are written out as one access, because compilers may copy element
+ * by element.
  */
 #ifndef COMMON_CUDA_VECTORS_H
 #define COMMON_CUDA_VECTORS_H
@@ -74,7 +72,6 @@ CUDA_VECTORS(unsigned, uint)
 CUDA_VECTORS(float, float)
 #undef CUDA_VECTORS
 
-/* The size of a grid or a block; what is not given is 1. */
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1)

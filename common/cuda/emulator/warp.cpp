@@ -10,7 +10,7 @@
 namespace cpu
 {
 
-/* The lanes that the running warp has: 32, or fewer in the last of a block. */
+/* 32, or fewer in a block's last warp. */
 static unsigned lanes_there(const thread *first)
 {
     const size_t count = own->threads.size() - first->number;
@@ -27,7 +27,7 @@ static void check_mask(unsigned mask, const thread *first)
                   self->waits_in, mask);
 }
 
-/* All lanes of the mask wait: in the same function, at the same place, for the same lanes? */
+/* Same function, line and mask for all lanes of the mask? */
 static void check_agreement(unsigned mask, const thread *first)
 {
     for (unsigned lane = 0; lane < WARP; lane++) {
@@ -73,7 +73,7 @@ void warp_meet(unsigned mask, const char *name, site at, void *operands,
     if (together)
         together(brought, mask);
     else
-        watch_warp(mask);  // __syncwarp orders accesses to memory; shuffles and votes do not
+        watch_warp(mask);  // __syncwarp orders memory accesses; shuffles and votes do not
 }
 
 // ---- shuffles -----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ static unsigned join(unsigned a, unsigned b, reduction how)
     }
 }
 
-/* The lanes that brought `value`; with `as_truth`, a value as true or as false as it. */
+/* The lanes with this value or, with `as_truth`, truth value. */
 static unsigned alike(void *operands[], unsigned mask, unsigned value, bool as_truth)
 {
     unsigned lanes = 0;

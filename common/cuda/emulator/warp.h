@@ -1,9 +1,6 @@
 /*
- * Functions of a warp: 32 threads that exchange values without memory.
- *
- * Every lane of the mask has to come to the same call. Each leaves word of what it brings and
- * waits; the last to come does the work for all of them, and then all go on. On a GPU the lanes may
- * well arrive together, but a kernel must not count on it, and cannot see it.
+ * Warp functions: every lane of the mask must make the same call. Each passes its operands and
+ * waits; the last one does the work for all.
  */
 #ifndef COMMON_CUDA_WARP_H
 #define COMMON_CUDA_WARP_H
@@ -16,11 +13,10 @@
 namespace cpu
 {
 
-/* Waits for the lanes of `mask`; the last calls `together`, with the operands of all of them. */
+/* The last lane calls `together` with the operands of all. */
 void warp_meet(unsigned mask, const char *name, site at, void *operands,
                void (*together)(void *operands[], unsigned mask));
 
-/* What a lane brings to a shuffle: a value, whose it wants, and where to put it. */
 struct shuffle {
     const void *value;
     void *result;
@@ -29,11 +25,11 @@ struct shuffle {
 };
 void warp_shuffle(unsigned mask, const char *name, site at, shuffle *s);
 
-/* The lane that a shuffle reads; `width` lanes, a power of 2, keep to themselves. */
+/* The lane that a shuffle reads, within groups of `width` lanes, a power of 2. */
 enum shuffle_kind { FROM, UP, DOWN, XOR };
 int shuffle_source(shuffle_kind kind, int by, int width, const char *name, site at);
 
-/* Votes and reductions: a value from each lane, one for all of them. */
+/* One value per lane, one result for all. */
 enum reduction { ALL, ANY, BALLOT, ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, EXOR, SAME };
 unsigned warp_reduce(unsigned mask, const char *name, site at, unsigned value, reduction how);
 

@@ -10,7 +10,7 @@ namespace cpu
 
 enum { POOL = 65536 };  // registers of a multiprocessor
 
-// ---- threads that meet --------------------------------------------------------------------------
+// ---- meeting ------------------------------------------------------------------------------------
 
 warpgroup *group_called(const char *name, site at)
 {
@@ -53,14 +53,13 @@ void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g))
 
 // ---- registers ----------------------------------------------------------------------------------
 
-/* What a launch gives each thread: as many as there are for all, in eights. */
+/* An equal share, in multiples of eight. */
 static unsigned registers_given()
 {
     const unsigned each = POOL / unsigned(own->threads.size()) / 8 * 8;
     return each < 255 ? each : 248;
 }
 
-/* What the warpgroups have together. */
 static unsigned registers_taken()
 {
     unsigned sum = 0;
@@ -69,7 +68,7 @@ static unsigned registers_taken()
     return sum;
 }
 
-/* What some give back others may have: a block never has more than it began with, even if the multiprocessor had more. */
+/* A block never exceeds its initial total, even if the multiprocessor has more. */
 void set_registers(unsigned count, bool more, site at)
 {
     warpgroup *g = group_called(more ? "setmaxnreg_inc()" : "setmaxnreg_dec()", at);

@@ -1,6 +1,4 @@
-/*
- * Warpgroups: four warps whose threads ask for a product together. The tensor cores make it while the threads go on.
- */
+/* Warpgroups: four warps that issue a product together, asynchronously. */
 #ifndef COMMON_CUDA_WARPGROUP_H
 #define COMMON_CUDA_WARPGROUP_H
 
@@ -14,49 +12,49 @@ namespace cpu
 
 enum { GROUP = 128, PRODUCT_M = 64, PRODUCT_K = 16, PRODUCT_N = 256 };
 
-/* A product that is under way: all threads' registers, and the first's description of the rest. */
+/* A pending product: all threads' registers, and the first thread's description. */
 struct product {
     product_call call;
     const unsigned *a[GROUP];
-    unsigned a_then[GROUP][4];  // what was in these when it was issued
+    unsigned a_then[GROUP][4];  // values at issue
     float *d[GROUP];
     unsigned group;
-    unsigned job;  // in the timeline
+    unsigned job;
     site at;
     const void *instruction;
 };
 
-/* The registers that products under way will write, and what will be there. NaN is there meanwhile. */
+/* Registers of pending products, which hold NaN, and their future values. */
 struct accumulators {
     float *d[GROUP];
     unsigned count;
     site at;
-    std::vector<float> values;  // count of each thread
+    std::vector<float> values;  // `count` per thread
 };
 
 struct warpgroup {
-    unsigned waiting;  // threads of it that wait for the others
+    unsigned waiting;
     void *brought[GROUP];
     std::vector<product> products;
     std::vector<accumulators> held;
     unsigned committed;
     bool fenced;
-    unsigned registers;  // each thread's; 0: as many as the launch gave
+    unsigned registers;  // per thread; 0: the launch's
 };
 
-/* The running thread calls `name`, and this is its warpgroup; outside one the program ends. */
+/* Ends the program outside a warpgroup. */
 warpgroup *group_called(const char *name, site at);
 thread *group_first(const warpgroup *g);
 
-/* Waits for the 128 threads; the last calls `together`. */
+/* The last of 128 threads calls `together`. */
 void group_meet(warpgroup *g, void *operands, void (*together)(warpgroup *g));
 
-/* A product's matrices as numbers (matrices.cpp): in shared memory, or A in the threads' registers. */
+/* A product's matrices as numbers (matrices.cpp). */
 void matrix_read(const product *p, uint64_t matrix, bool columns, size_t rows,
                  float (*x)[PRODUCT_K]);
 void fragments_read(const product *p, float (*A)[PRODUCT_K]);
 
-/* In an instrumented kernel: each warp reads its rows of A, and B. */
+/* Records the warps' reads of A and B. */
 void matrices_instrumented(const product *p);
 
 }  // namespace cpu

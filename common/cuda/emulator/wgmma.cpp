@@ -1,6 +1,4 @@
-/*
- * The products of warpgroups: issued, under way, and done; and what may not be touched meanwhile.
- */
+/* Products of warpgroups: issuing and completing them, and forbidden accesses. */
 #include "common/cuda/emulator/warpgroup.h"
 
 #include "common/cuda/emulator/diagnostics/diagnose.h"
@@ -14,7 +12,7 @@
 namespace cpu
 {
 
-enum { RUNNING = -1 };  // the bits of a register that a product will write: a NaN
+enum { RUNNING = -1 };  // a NaN, in registers of pending products
 
 // ---- issued -------------------------------------------------------------------------------------
 
@@ -128,14 +126,14 @@ void product_over(const void *fragments, size_t bytes, unsigned pending, site at
 
 // ---- done ---------------------------------------------------------------------------------------
 
-/* Where the threads have the element of D: each row has four of them, with two of every eight columns. */
+/* Four threads share a row; each has two of every eight columns. */
 static float *value_at(accumulators *h, unsigned row, unsigned column)
 {
     const unsigned t = row / 16 * 32 + row % 8 * 4 + column % 8 / 2;
     return &h->values[t * h->count + column / 8 * 4 + row % 16 / 8 * 2 + column % 2];
 }
 
-/* Every product is exact, and sixteen are summed at once, rounded once. */
+/* Products are exact; sixteen are summed, then rounded once. */
 static void multiply(const product *p, accumulators *h)
 {
     static thread_local float A[PRODUCT_M][PRODUCT_K], B[PRODUCT_N][PRODUCT_K];
@@ -172,7 +170,7 @@ static void check_untouched(const product *p)
                       "wgmma: a thread has changed the registers of A before the product had run");
 }
 
-/* The registers get their values, unless other products into them still run. */
+/* Unless other pending products write them. */
 static void let_go(warpgroup *g, accumulators *h)
 {
     for (const product &p : g->products)
@@ -216,7 +214,7 @@ static void land(warpgroup *g, unsigned pending)
             g->held.erase(g->held.begin() + ptrdiff_t(k));
 }
 
-/* PTX wants it of a branch in which they wait. */
+/* PTX requires it of waits. */
 static void check_same_arm(const thread *first, thread *t)
 {
     if (same_site(t->at, first->at))
@@ -252,7 +250,7 @@ bool products_land()
     return false;
 }
 
-// ---- mistakes -----------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 void products_leave()
 {

@@ -1,6 +1,4 @@
-/*
- * hopper.h for a GPU, all but wgmma. "memory" tells the compiler that memory is read or written behind its back.
- */
+/* hopper.h for a GPU, all but wgmma. "memory": the instruction accesses memory. */
 #ifndef COMMON_CUDA_HOPPER_PTX_H
 #define COMMON_CUDA_HOPPER_PTX_H
 
@@ -40,7 +38,7 @@ __device__ static inline void mbarrier_arrive_expect(uint64_t *bar, unsigned byt
                 : "memory");
 }
 
-/* try_wait sleeps for a while at most, so it is asked again. */
+/* try_wait sleeps for a limited time. */
 __device__ static inline void mbarrier_wait(uint64_t *bar, unsigned parity)
 {
     unsigned over = 0;
@@ -145,7 +143,7 @@ template <> struct tensor_map_type<float> {
     enum { is = CU_TENSOR_MAP_DATA_TYPE_FLOAT32 };
 };
 
-/* The driver makes the map. It is asked for its function by name, so that nobody links with it. */
+/* Looks the driver's function up at run time, so that programs need not link with it. */
 template <class T>
 static inline cudaError_t tensor_map_make(tensor_map *map, const T *array, unsigned rank,
                                           const uint64_t *size, const uint64_t *stride,

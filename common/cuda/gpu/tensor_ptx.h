@@ -1,6 +1,4 @@
-/*
- * tensor.h for a GPU. "memory" tells the compiler that shared memory is read or written behind its back.
- */
+/* tensor.h for a GPU. "memory" tells the compiler that the instruction accesses shared memory. */
 #ifndef COMMON_CUDA_TENSOR_PTX_H
 #define COMMON_CUDA_TENSOR_PTX_H
 
@@ -13,7 +11,6 @@
 #define CUDA_PTX(...) __trap()
 #endif
 
-/* An address in shared memory as PTX has it. */
 __device__ static inline unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
@@ -88,7 +85,7 @@ __device__ static inline float reciprocal(float x)
     return y;
 }
 
-/* 16 bytes bypass the L1 cache (.cg), which smaller copies cannot. */
+/* 16-byte copies bypass the L1 cache (.cg); smaller ones cannot. */
 template <int BYTES>
 __device__ static inline void cp_async(void *to, const void *from, int given = BYTES)
 {

@@ -1,27 +1,26 @@
 /*
- * wgmma of hopper.h for a GPU. An instruction names all its registers, so there is one text for each N: operands %0 … are
- * d, and after them a, b and add. For one N more it takes a row of CUDA_WGMMA, a text and a list of floats.
+ * wgmma for a GPU. An instruction names all its registers, so each N has its own text: operands %0
+ * … are d, then a, b, add. Another N needs a row of CUDA_WGMMA, a text and a list of floats.
  */
 #ifndef COMMON_CUDA_WGMMA_PTX_H
 #define COMMON_CUDA_WGMMA_PTX_H
 
 #include "common/cuda/gpu/hopper_ptx.h"
 
-/* Where a matrix begins (bits 0 to 13) and its steps (16 to 29, 32 to 45), in 16 bytes; 128-byte swizzle (62). */
+/* Bits 0 to 13: address; 16 to 29, 32 to 45: strides, in 16 bytes; 62: 128-byte swizzle. */
 __device__ static inline uint64_t wgmma_matrix(const void *begin, unsigned leading, unsigned stride)
 {
     return (uint64_t)(shared_address(begin) >> 4 & 0x3fff) | (uint64_t)(leading >> 4) << 16 |
            (uint64_t)(stride >> 4) << 32 | (uint64_t)1 << 62;
 }
 
-/* Only bits 0 to 13 change, so 32 bits are added: 64 would carry, and take twice as many instructions. */
+/* Only bits 0 to 13 change: a 64-bit addition would take twice as many instructions. */
 __device__ static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes)
 {
     return (matrix & 0xffffffff00000000) | ((unsigned)matrix + (bytes >> 4));
 }
 
 // clang-format off
-/* The operands of d, eight at a time. */
 #define CUDA_TEXT_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define CUDA_TEXT_16 CUDA_TEXT_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define CUDA_TEXT_24 CUDA_TEXT_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
@@ -48,7 +47,10 @@ __device__ static inline uint64_t wgmma_further(uint64_t matrix, unsigned bytes)
 #define CUDA_FLOATS_128(k) CUDA_FLOATS_64(k), CUDA_FLOATS_64(k + 64)
 // clang-format on
 
-/* x0 to x6 are the numbers after those of d: of a, b, add, a's major and b's; or, with a in registers, of its four, b, add, b's. */
+/*
+ * x0 to x6: operand numbers after d. For `shared`: a, b, add, a's major, b's; for `registers`: a's
+ * four, b, add, b's major.
+ */
 #define CUDA_WGMMA_OF(R, n, type, T, x0, x1, x2, x3, x4, x5, x6)                                   \
     template <> struct wgmma_instruction<T, R> {                                                   \
         template <int A_MAJOR, int B_MAJOR>                                                        \
@@ -111,14 +113,14 @@ __device__ static inline void wgmma_commit(void)
     CUDA_PTX_90("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
 
-/* The compiler must not move what uses these registers to before the wait. */
+/* Keeps the compiler from moving uses before the wait. */
 template <int R> __device__ static inline void wgmma_landed(float (&d)[R])
 {
     for (int k = 0; k < R; k++)
         asm volatile("" : "+f"(d[k]) : : "memory");
 }
 
-/* And it must not give registers that a product still reads to something else. */
+/* Keeps the compiler from reusing registers that a product reads. */
 template <int R> __device__ static inline void wgmma_landed(unsigned (&a)[R][4])
 {
     for (int k = 0; k < R; k++)

@@ -1,7 +1,7 @@
 #define _XOPEN_SOURCE 700
 /*
  * bugs NAME EYE - runs one planted mistake, which ends the program with a report.
- * bugs table    - all of them, and what is said of each.
+ * bugs table    - prints all of them with their reports.
  */
 #include "common/cuda/tests/bugs.h"
 
@@ -21,7 +21,6 @@ bug_runner tensor_bug_instrumented, mbarrier_bug_instrumented, tma_bug_instrumen
     wgmma_bug_instrumented;
 bug_runner register_bug_instrumented;
 
-/* Each knows the mistakes of a file, plain and instrumented. */
 static bug_runner *const runners[][2] = {
     { barrier_bug_cpu, barrier_bug_instrumented },
     { memory_bug_cpu, memory_bug_instrumented },
@@ -48,7 +47,7 @@ static bool run(const char *name, enum bug_eye eye)
     return false;
 }
 
-/* The first line of what this program says of the mistake, as a row of Markdown. */
+/* A row of Markdown with the report's first line. */
 static void print_row(const char *program, const struct planted *p)
 {
     static const char mark[] = "CUDA on the CPU: ";

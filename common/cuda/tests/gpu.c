@@ -1,8 +1,6 @@
 /*
- * The functions of tensor.h and hopper.h on a GPU: PTX, held against the same tables as its meaning for a CPU. Where a kernel
- * goes wrong on a GPU alone, this says whether an instruction does.
- *
- * `make test-cuda` builds it, as build/cuda/tests/instructions, and runs it before the kernels.
+ * tensor.h and hopper.h on a GPU, against the same tables as on the CPU: finds a wrong instruction
+ * before kernels run. `make test-cuda` builds it as build/cuda/tests/instructions.
  */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/tensors.h"
@@ -12,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Criterion skips no test that has an exit code of its own, as all have here. */
+/* Criterion cannot skip tests with their own exit codes. */
 static bool is_at_least(int capability)
 {
     const int is = capability_gpu();
@@ -43,7 +41,7 @@ TEST(gpu, copies_bring_what_is_given_and_zeros)
         assert_copies(async_copies_gpu);
 }
 
-/* ex2.approx is off by 2 ulp at most. */
+/* ex2.approx is off by at most 2 ulp. */
 TEST(gpu, powers_are_near_and_packed_numbers_the_nearest)
 {
     if (is_at_least(80))

@@ -1,6 +1,4 @@
-/*
- * What kernels/wgmma.cu and hopper.cu do, for the tests in C.
- */
+/* kernels/wgmma.cu and hopper.cu, for the tests in C. */
 #ifndef COMMON_CUDA_TESTS_HOPPERS_H
 #define COMMON_CUDA_TESTS_HOPPERS_H
 
@@ -10,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Where a product's matrices lie in an image of shared memory, of IMAGE bytes: where each begins, and its steps. */
+/* In bytes, in an image of shared memory. */
 enum { IMAGE = 96 * 1024, MOST_N = 256 };
 struct product_test {
     int bfloat, n, a_in_registers, a_columns, b_columns, add;
@@ -22,32 +20,32 @@ typedef void wgmma_runner(const struct product_test *t, const unsigned char *ima
                           const unsigned *a_registers, float *d);
 wgmma_runner wgmma_cpu, wgmma_instrumented;
 
-/* A box of an array of 16-bit elements, or of floats: what is then in shared memory. */
+/* Loads a box, and copies it to `shared`. */
 struct box_test {
     int floats;
     unsigned rank, box[4];
-    uint64_t size[4];  // the array's, which lies densely
+    uint64_t size[4];  // of the dense array
     int from[4];
 };
 typedef void box_runner(const struct box_test *t, const void *array, unsigned char *shared);
 box_runner box_cpu, box_instrumented;
 
-/* A box in shared memory, of three dimensions: what is then in the array. One of floats is added to it, twice. */
+/* Stores a box of three dimensions, or adds floats twice. */
 typedef void stored_box_runner(const struct box_test *t, const unsigned char *shared, void *array);
 stored_box_runner stored_box_cpu, stored_box_instrumented;
 
-/* Matrices of numbered halves, whose rows go where order[lane] says. */
+/* Numbered halves, stored to rows order[lane]. */
 typedef void stored_matrices_runner(int count, const unsigned order[32], unsigned short out[512]);
 stored_matrices_runner stored_matrices_cpu, stored_matrices_instrumented;
 
-/* A ring of `stages` places, which one warp fills with `rounds` boxes and four empty: sums of the boxes' rows. */
+/* One warp fills a ring with `rounds` boxes, four warps sum their rows. */
 typedef void ring_runner(unsigned rounds, const float *in, float *out);
 ring_runner ring_cpu, ring_instrumented;
 
-/* What is to be seen of a box and of a product before the wait, and after: out[4]. */
+/* A box and a product before the wait, and after: out[4]. */
 void too_early_cpu(const float in[256], float out[4]);
 
-/* Sums of 64 blocks in one array. */
+/* 64 blocks add to one array. */
 typedef void bulk_runner(float out[256]);
 bulk_runner bulk_cpu, bulk_instrumented;
 
@@ -55,7 +53,7 @@ bulk_runner bulk_cpu, bulk_instrumented;
 typedef void turns_runner(unsigned order[8], unsigned *elected);
 turns_runner turns_cpu, turns_instrumented;
 
-/* The same on a GPU, for gpu.c, and what test_hopper.c and test_wgmma.c hold them against. */
+/* On a GPU, and the assertions that gpu.c shares. */
 wgmma_runner wgmma_gpu;
 box_runner box_gpu;
 stored_box_runner stored_box_gpu;

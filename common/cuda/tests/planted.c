@@ -1,4 +1,4 @@
-/* All planted mistakes, in the order of mistakes.md. */
+/* In the order of mistakes.md. */
 #include "common/cuda/tests/bugs.h"
 
 static const struct planted *const kinds[] = {

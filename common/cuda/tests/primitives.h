@@ -1,6 +1,4 @@
-/*
- * What kernels/primitives.cu and kernels/halves.cu do, for the tests in C.
- */
+/* kernels/primitives.cu and halves.cu, for the tests in C. */
 #ifndef COMMON_CUDA_TESTS_PRIMITIVES_H
 #define COMMON_CUDA_TESTS_PRIMITIVES_H
 
@@ -34,7 +32,7 @@ enum { COORDINATES = 2 * 3 * 4 * 5 * 6 * 7 * 6, FUNCTIONS = 11 };
 extern "C" {
 #endif
 
-/* out[k] of thread k of a block of n; threads that the mask leaves out write nothing. */
+/* out[k] of thread k of a block of n; threads outside the mask write nothing. */
 typedef void primitive_runner(enum primitive which, const unsigned *in, unsigned *out, unsigned n,
                               int by, int width, unsigned mask);
 primitive_runner primitive_cpu, primitive_instrumented;
@@ -43,11 +41,11 @@ void coordinates_cpu(unsigned *out);
 void atomics_cpu(double out[12]);
 void arithmetic_cpu(float x, float y, float out[FUNCTIONS]);
 
-/* bits[k] is the float with bits `first` + k, rounded to a half or to a bfloat16. */
+/* bits[k]: the rounded float with bits `first` + k. */
 void to_halves_cpu(uint32_t first, uint32_t count, uint16_t *bits);
 void to_bfloats_cpu(uint32_t first, uint32_t count, uint16_t *bits);
 
-/* x[k] is the half or the bfloat16 with bits k. */
+/* x[k]: the number with bits k. */
 void from_halves_cpu(float x[65536]);
 void from_bfloats_cpu(float x[65536]);
 

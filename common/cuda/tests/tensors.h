@@ -1,6 +1,4 @@
-/*
- * What kernels/tensor.cu does, for the tests in C. Registers lie lane by lane: a[4 lane + r].
- */
+/* kernels/tensor.cu, for the tests in C. Registers are stored lane by lane: a[4 lane + r]. */
 #ifndef COMMON_CUDA_TESTS_TENSORS_H
 #define COMMON_CUDA_TESTS_TENSORS_H
 
@@ -13,7 +11,7 @@ typedef void products_runner(int bfloat, const unsigned *a, const unsigned *b, f
                              unsigned count);
 products_runner products_cpu, products_instrumented;
 
-/* `count` matrices out of 64 rows of 8, of which lane l names row order[l]: out[count lane + r]. */
+/* `count` matrices out of 64 rows of 8; lane l has row order[l]: out[count lane + r]. */
 typedef void matrices_runner(int count, int trans, const unsigned short x[512],
                              const unsigned order[32], unsigned *out);
 matrices_runner matrices_cpu, matrices_instrumented;
@@ -22,14 +20,14 @@ matrices_runner matrices_cpu, matrices_instrumented;
 typedef void async_copies_runner(int bytes, const char *in, char *out, int given);
 async_copies_runner async_copies_cpu, async_copies_instrumented;
 
-/* Copies in five groups: what is there after a wait for all but `pending`, and then for all. */
+/* Five groups of copies: values after a wait for all but `pending`, then for all. */
 void groups_cpu(int pending, const float in[20], float out[10]);
 
 /* 2^x, 1 / x, and (x, -2) in halves and bfloat16; `count` is a multiple of 32. */
 void conversions_cpu(const float *x, unsigned count, float *powers, float *inverses,
                      unsigned *halves, unsigned *bfloats);
 
-/* The same on a GPU, for gpu.c, and what test_tensor.c holds them against. */
+/* On a GPU, and the assertions that gpu.c shares. */
 typedef void conversions_runner(const float *x, unsigned count, float *powers, float *inverses,
                                 unsigned *halves, unsigned *bfloats);
 products_runner products_gpu;
@@ -42,7 +40,7 @@ void assert_loads(matrices_runner *run);
 void assert_copies(async_copies_runner *run);
 void assert_conversions(conversions_runner *run, double error);
 
-/* Ten times the GPU's compute capability; 0 where there is no GPU. */
+/* Ten times the compute capability; 0 without a GPU. */
 int capability_gpu(void);
 
 #ifdef __cplusplus

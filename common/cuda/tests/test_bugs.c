@@ -1,7 +1,4 @@
-/*
- * Each planted mistake is reported, in the right words: what, in which kernel, block and thread, at
- * which line.
- */
+/* Planted mistakes are reported with kernel, block, thread and line. */
 #include "common/cuda/tests/bugs.h"
 
 #include "common/tests/command.h"
@@ -15,7 +12,6 @@
 
 static const char *const eyes[BUG_EYES] = { "plain", "instrumented", "races", "orders" };
 
-/* Is `line` of `file` in the body of the kernel called `kernel`? */
 static bool is_in_kernel(const char *file, long line, const char *kernel)
 {
     char text[300], heading[220];
@@ -31,7 +27,7 @@ static bool is_in_kernel(const char *file, long line, const char *kernel)
     return found;
 }
 
-/* The word after `before`, up to a character of `ends`. */
+/* Up to a character of `ends`. */
 static char *word_after(const char *text, const char *before, const char *ends, char word[200])
 {
     const char *at = strstr(text, before);
@@ -41,7 +37,6 @@ static char *word_after(const char *text, const char *before, const char *ends, 
     return word;
 }
 
-/* Does the report name kernel, block, thread, and a line of the kernel? */
 static bool names_the_place(const char *report)
 {
     char kernel[200], file[200];
@@ -62,7 +57,7 @@ static void assert_reported(const struct planted *p)
     const struct command c = command_run(words);
     const int status = p->place == CUDA_ERROR ? 2 : 1;
     if (strstr(c.err, "ERROR: AddressSanitizer") || strstr(c.err, ": runtime error: "))
-        return;  // the compiler's sanitizers were first, and they name thread and line as well
+        return;  // reported by the compiler's sanitizers, also with thread and line
     const char *const *missing = p->words;
     const char *at = c.err;
     for (size_t k = 0; k < 4 && p->words[k] && at; k++) {
@@ -117,7 +112,7 @@ struct place {
 };
 struct place site_of(const void *instruction) __asm__("_ZN3cpu7site_ofEPKv");
 
-/* The program has instructions at the same distances from its beginning, and these have lines. */
+/* The program has other instructions, with lines, at the same offsets. */
 TEST(bugs, of_a_shared_library_are_not_looked_up_in_the_program)
 {
     const char *const library = (const char *)(uintptr_t)&qsort;

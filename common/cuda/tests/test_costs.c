@@ -1,7 +1,4 @@
-/*
- * Accesses to slow memory are counted in common/measure/traffic.h, and what accesses cost a GPU is what its
- * banks and sectors make of their addresses.
- */
+/* Counts and costs of accesses against values by hand. */
 #include "common/cuda/cpu.h"
 #include "common/measure/traffic.h"
 #include "common/tests/test.h"
@@ -10,7 +7,7 @@
 
 void costs_instrumented(const char *name);
 
-/* The accesses of `name` of one kind, all lines together. */
+/* Summed over all lines. */
 static struct cuda_line profile_of(const char *name, bool shared, bool store)
 {
     const struct cuda_line *lines;

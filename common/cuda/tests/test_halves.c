@@ -1,13 +1,11 @@
 /*
- * 16-bit numbers against their definition, for every float there is.
- *
- * A format has e bits of exponent and f of fraction. Bits without the sign are the value
+ * 16-bit numbers against their definition, for every float. With e bits of exponent and f of
+ * fraction, bits without the sign have the value
  *
  *     fraction 2^(1 - bias - f)  below the smallest normal number,
  *     (2^f + fraction) 2^(exponent - bias - f)  elsewhere.
  *
- * The nearest to a float is found by walking through both in order: it changes where the float
- * passes the middle between two neighbours, and the middle itself goes to the even one.
+ * Walking through floats, the nearest number changes at midpoints, which round to even.
  */
 #include "common/cuda/tests/primitives.h"
 
@@ -25,7 +23,7 @@ struct format {
 static const struct format half = { 5, 10, to_halves_cpu, from_halves_cpu };
 static const struct format bfloat = { 8, 7, to_bfloats_cpu, from_bfloats_cpu };
 
-/* The value of bits below the sign; where infinity would stand, the next power of 2. */
+/* Without the sign; for infinity, the next power of 2. */
 static double value_of(const struct format *f, uint32_t bits)
 {
     const int bias = (1 << (f->exponent - 1)) - 1, exponent = (int)(bits >> f->fraction);
@@ -48,10 +46,7 @@ static float float_of(uint32_t bits)
 
 enum { CHUNK = 1 << 16 };
 
-/*
- * All floats of one sign, a chunk of neighbours at a time. Under a sanitizer or an emulator, which
- * take many times as long, some of the chunks.
- */
+/* In chunks; under a sanitizer or an emulator only some. */
 static void assert_rounds_to_nearest(const struct format *f, uint32_t sign)
 {
     static uint16_t bits[CHUNK];

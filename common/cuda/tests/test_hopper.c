@@ -1,6 +1,4 @@
-/*
- * Hopper's units but for its products (test_wgmma.c): boxes, mbarriers, sums in bulk, named barriers.
- */
+/* Hopper's units except products (test_wgmma.c). */
 #include "common/cuda/tests/hoppers.h"
 
 #include "common/problem/random.h"
@@ -23,7 +21,7 @@ static int small(unsigned seed, unsigned k)
 
 enum { MOST_ELEMENTS = 40000, MOST_BYTES = 32768 };
 
-/* What element (x, y, z, w) of the array holds, counted from 1; 0 outside. */
+/* Counted from 1; 0 outside. */
 static unsigned number_at(const struct box_test *t, const int64_t at[4])
 {
     uint64_t place = 0, step = 1;
@@ -88,7 +86,6 @@ TEST(tma, boxes_lie_swizzled_and_hold_zeros_outside_the_array)
     assert_boxes(box_cpu, box_instrumented);
 }
 
-/* The array, whose elements were all the same: what held that is as it was, and an element of the box is as expected. */
 static void assert_array(const struct box_test *t, const void *array, const unsigned *expected)
 {
     const float *const floats = array;
@@ -100,10 +97,7 @@ static void assert_array(const struct box_test *t, const void *array, const unsi
     }
 }
 
-/*
- * Where the array has an element of the box it holds its number in the box, and else what it held. Of floats it holds
- * two times the number more.
- */
+/* Elements inside hold their number in the box, others BEFORE; floats twice their number more. */
 static void assert_stored_box(stored_box_runner *run, const struct box_test *t)
 {
     enum { BEFORE = 7 };

@@ -1,6 +1,4 @@
-/*
- * Each primitive against its definition, in blocks of one to three warps.
- */
+/* Primitives against their definitions, in blocks of one to three warps. */
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/cpu.h"
@@ -11,7 +9,7 @@
 
 enum { MOST = 96 };
 
-/* The lane of a warp that lane k reads. */
+/* The lane that lane k reads. */
 static int source(enum primitive which, int k, int by, int width)
 {
     const int begin = k / width * width, end = begin + width;
@@ -61,7 +59,7 @@ TEST(primitives, shuffles_do_so_when_instrumented)
     assert_shuffles(primitive_instrumented);
 }
 
-/* What the lanes of `mask` in a warp that starts at in[0] make together; for lane `me`. */
+/* The result for lane `me`, in a warp that starts at in[0]. */
 static unsigned together(enum primitive which, const unsigned *in, unsigned mask, unsigned me)
 {
     unsigned ballot = 0, same = 0, sum = 0, least = ~0u, most = 0, all = ~0u, any = 0, parity = 0;

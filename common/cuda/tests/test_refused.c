@@ -1,13 +1,10 @@
-/*
- * What the emulator does not support does not compile, and the compiler names it.
- */
+/* The compiler names unsupported functions. */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Compiles a kernel with this statement; what the compiler says. */
 static struct command compile(const char *before, const char *statement)
 {
     char source[600], words[1000];

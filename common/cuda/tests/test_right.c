@@ -1,7 +1,4 @@
-/*
- * Right kernels give the right result under every order of their threads, on any number of cores,
- * and nobody accuses them.
- */
+/* Correct kernels: right in every order, on any number of cores, without reports. */
 #include "common/cuda/cpu.h"
 #include "common/tests/test.h"
 
@@ -18,7 +15,6 @@ static const char *const names[] = {
 };
 enum { KERNELS = sizeof names / sizeof *names };
 
-/* Each part of 128 is turned round. */
 static void assert_right(right_runner *run, const char *name)
 {
     float in[N], out[N];

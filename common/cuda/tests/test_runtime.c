@@ -1,6 +1,3 @@
-/*
- * The part of the runtime that there is does what CUDA's does.
- */
 #include "common/cuda/cpu.h"
 
 #include "common/tests/test.h"

@@ -1,8 +1,6 @@
 /*
- * Tensor cores and asynchronous copies against PTX's own tables.
- *
- * The tables are written here as PTX has them, by the number i of a lane's element, and not as the
- * emulator has them, by register and half: so that a slip in one is no slip in the other.
+ * Tensor cores and asynchronous copies against PTX's own tables, by the number i of a lane's
+ * element. The emulator goes by register and half, so the same slip is unlikely in both.
  */
 #include "common/cuda/tests/tensors.h"
 
@@ -42,7 +40,7 @@ static struct place place_in_D(int lane, int i)
     return p;
 }
 
-/* A small whole number as 16 bits of either type: exact. */
+/* Exact for small integers. */
 static unsigned short bits_of(int number, int bfloat)
 {
     const float x = (float)number;
@@ -55,7 +53,7 @@ static unsigned short bits_of(int number, int bfloat)
     return (unsigned short)((half & 0x7fff) | (bits >> 16 & 0x8000));
 }
 
-/* Element i of a lane, whose registers hold two elements each. */
+/* Element i of a lane, two per register. */
 static void put(unsigned *registers, int of_lane, int lane, int i, unsigned short bits)
 {
     unsigned *r = &registers[of_lane * lane + i / 2];
@@ -249,7 +247,7 @@ TEST(tensor, copies_land_when_they_are_waited_for_and_not_before)
     for (int n = 0; n < 4; n++) {
         groups_cpu(waits[n], in, out);
         for (int k = 0; k < 5; k++) {
-            const float right = k == 3 ? -1.0f : in[4 * k + 1];  // nothing was copied there
+            const float right = k == 3 ? -1.0f : in[4 * k + 1];  // nothing was copied
             const bool there = out[k] == right;
             cr_assert(k < landed[n] || k == 3 ? there : isnan(out[k]),
                       "a wait for all but %d groups: place %d holds %g", waits[n], k,

@@ -1,6 +1,6 @@
 /*
- * The timeline: small kernels, and when their works begin and end by hand. In a cycle a multiprocessor copies 50 bytes, and
- * makes 4096 FLOP and 16 exponentials; a warp alone has a quarter of the last two, and of the FLOP 63 % of that.
+ * Times by hand: per cycle a multiprocessor copies 50 bytes and computes 4096 FLOP and 16
+ * exponentials; one warp has a quarter of the last two, and mma 63 % of the FLOP.
  */
 #include "common/cuda/cpu.h"
 #include "common/tests/test.h"
@@ -11,12 +11,12 @@
 void timeline_instrumented(const char *name);
 void timeline_cpu(const char *name);
 
-/* 64 x 64 x 16 products of a warpgroup, a box of 64 x 64 halves, the exponentials of n in each lane of a warp. */
+/* A product of 64 x 64 x 16, a box of 64 x 64 halves, n exponentials per lane. */
 #define PRODUCT (2.0 * 64 * 64 * 16 / 4096)
 #define BOX (8192.0 / 50)
 #define EXPONENTIALS(n) (32.0 * (n) / 4)
 
-/* The one work of that unit, warp, and number among those. */
+/* The nth of this unit and warp. */
 static struct cuda_work work_of(const char *name, const char *unit, unsigned warp, unsigned nth)
 {
     const struct cuda_work *works;
@@ -87,7 +87,7 @@ TEST(timeline, a_copy_waits_for_who_still_needs_the_memory)
 
 TEST(timeline, a_phase_that_is_over_is_not_the_next)
 {
-    const double asked = BOX + EXPONENTIALS(3) + 0.25;  // lane 0 has made its fourth
+    const double asked = BOX + EXPONENTIALS(3) + 0.25;  // lane 0 has computed its fourth
     assert_when("phase_that_is_over", "exponentials", 1, 0, BOX, BOX + EXPONENTIALS(4));
     assert_when("phase_that_is_over", "copies", 0, 1, asked, asked + BOX);
 }
@@ -114,7 +114,7 @@ TEST(timeline, warps_of_one_quarter_share_its_unit)
 
 TEST(timeline, a_shuffle_waits_for_the_slowest_lane)
 {
-    // 32 lanes make four, which is 32 cycles, then one lane four more.
+    // 32 lanes compute four each in 32 cycles, then one lane four more.
     const struct cuda_work w = work_of("lanes_wait", "exponentials", 0, 0);
     cr_assert(w.work == 32 * 8 + 4 && fabs(w.end - 2 * EXPONENTIALS(4) - 1.0) < 0.3,
               "%.0f exponentials until %.2f", w.work, w.end);
@@ -124,7 +124,7 @@ TEST(timeline, only_the_first_block_is_written_down)
 {
     const struct cuda_work *works;
     cuda_cpu_watch(CUDA_WATCH_TIMELINE);
-    timeline_instrumented("lanes_wait");  // three blocks of a warp
+    timeline_instrumented("lanes_wait");  // three blocks of one warp
     cuda_cpu_watch(0);
     const size_t n = cuda_cpu_timeline(&works);
     cr_assert(n == 1 && works[0].launch == 1, "%zu works", n);
@@ -177,7 +177,7 @@ TEST(timeline, launches_come_one_after_the_other)
     timeline_instrumented("without_barriers");
     timeline_instrumented("sums");
     cuda_cpu_watch(0);
-    timeline_instrumented("sums");  // not wanted any more
+    timeline_instrumented("sums");  // no longer watched
     timeline_cpu("sums");
     const size_t n = cuda_cpu_timeline(&works);
     cr_assert(n == 6 && works[3].launch == 1 && works[4].launch == 2 &&

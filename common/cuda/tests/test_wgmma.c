@@ -1,8 +1,6 @@
 /*
- * The products of warpgroups against PTX's own tables.
- *
- * The tables are written here as PTX has them, and not as the emulator has them: elements go to their place in an image of shared
- * memory by its definition of the canonical layouts, and fragments by the number i of a lane's element.
+ * Products of warpgroups against PTX's own tables, independently of the emulator: canonical layouts
+ * in shared memory, fragments by a lane's element i.
  */
 #include "common/cuda/tests/hoppers.h"
 
@@ -21,7 +19,7 @@ static int small(unsigned seed, unsigned k)
     return (int)(philox4x32((struct philox){ { k, 0, 0, 0 } }, seed).word[0] % 17) - 8;
 }
 
-/* A small whole number as 16 bits of either type: exact. */
+/* Exact for small integers. */
 static unsigned short bits_of(int number, int bfloat)
 {
     const float x = (float)number;
@@ -57,7 +55,7 @@ static void put(unsigned char *image, unsigned place, unsigned short bits)
     memcpy(image + place, &bits, sizeof bits);
 }
 
-/* Row and column of element i of A, and of D, in a lane of one of four warps: PTX's figures. */
+/* By PTX's figures. */
 static int row_of_element(int warp, int lane, int i, bool of_A)
 {
     const bool upper = of_A ? (i >= 0 && i < 2) || (i >= 4 && i < 6) : i % 4 < 2;
@@ -129,7 +127,7 @@ static void draw(unsigned seed)
         B[n / MOST_N][n % MOST_N] = small(seed + 1, n);
 }
 
-/* One of the ways in which matrices may lie, dense or with gaps, at their first k or further on. */
+/* Dense or with gaps, at the first k or later. */
 static struct product_test way(unsigned which)
 {
     static const int sizes[] = { 64, 80, 96, 128, 176, 192, 256 };
@@ -167,7 +165,7 @@ void assert_places_of_elements(wgmma_runner *run)
 {
     for (unsigned which = 0; which < WAYS / 2; which += 4 * SIZES)
         for (unsigned one = 0; one < 2;
-             one++) {  // distinct numbers meet a unit matrix, on either side
+             one++) {  // distinct numbers times a unit matrix, on either side
             struct product_test t = way(which + 2);
             for (unsigned n = 0; n < M * K; n++)
                 A[n / K][n % K] = one ? (int)(n % 251) - 125 : n / K % K == n % K;

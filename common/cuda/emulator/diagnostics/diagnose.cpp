@@ -18,7 +18,7 @@
 namespace cpu
 {
 
-static std::recursive_mutex speaking;  // of several OS threads that fail, one speaks
+static std::recursive_mutex speaking;
 
 static void print_index(uint3 i)
 {
@@ -76,7 +76,7 @@ void refuse_at(site at, const char *format, ...)
     leave();
 }
 
-// ---- a machine that has no more -----------------------------------------------------------------
+// ---- a machine out of resources -----------------------------------------------------------------
 
 void machine_lacks(const char *format, ...)
 {
@@ -96,8 +96,7 @@ void machine_lacks(const char *format, ...)
 static std::terminate_handler usual_end;
 
 /*
- * No function can catch what `new` throws: a kernel's thread has a stack of its own, over whose end no exception gets. But
- * none catches it, so this is called.
+ * No exception unwinds past the end of a fiber's stack, so the terminate handler reports bad_alloc.
  */
 static void end()
 {
@@ -117,7 +116,7 @@ static const bool installed = []() noexcept {
     return true;
 }();
 
-// ---- where everybody is -------------------------------------------------------------------------
+// ---- where the threads are ----------------------------------------------------------------------
 
 static bool same_place(const thread *a, const thread *b)
 {
@@ -129,7 +128,7 @@ static bool same_place(const thread *a, const thread *b)
            (a->state != IN_WARP || a->mask == b->mask);
 }
 
-/* A line for all threads that are where `t` is: how many, where, and which. */
+/* One line for all threads at the place of `t`. */
 static void print_group(const thread *t)
 {
     const thread *last = t;
@@ -191,7 +190,7 @@ void refuse_stuck()
         in_warp = in_warp || t.state == IN_WARP;
         at_barrier = at_barrier || t.state == AT_BARRIER;
     }
-    self = nullptr;  // it is no single thread's fault
+    self = nullptr;  // no single thread is to blame
     units_stuck();
     if (in_warp && at_barrier)
         refuse_block("deadlock: some threads wait at a barrier, others for lanes of their warp");

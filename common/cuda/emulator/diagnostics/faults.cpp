@@ -1,6 +1,4 @@
-/*
- * Accesses that the machine refuses, explained: which thread, which line, and what was meant.
- */
+/* Explains faults: which thread, which line, and the likely mistake. */
 #include "common/cuda/emulator/block.h"
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/sanitizer.h"
@@ -51,7 +49,6 @@ const void *instruction_of(void *context)
 }
 
 #ifndef CUDA_ADDRESS_SANITIZER
-/* Behind the end of shared memory, in the page that is never there? */
 static bool past_shared(const char *p)
 {
     const shared_memory *s = &own->shared;
@@ -59,7 +56,7 @@ static bool past_shared(const char *p)
     return p >= end && p < end + sysconf(_SC_PAGESIZE);
 }
 
-/* Where nobody may read or write: an access there is SIGSEGV on Linux and SIGBUS on macOS. */
+/* A fault there is SIGSEGV on Linux and SIGBUS on macOS. */
 static bool is_guarded(const char *p)
 {
     const allocation *a = allocation_near(p);
@@ -85,7 +82,7 @@ static void explain(const char *p, site at)
                   size_t(p - own->shared.dynamic) - own->launch->shared, own->launch->shared);
 }
 
-/* x86-64 refuses a vector access to a wrong multiple without an address. */
+/* x86-64 reports misaligned vector accesses without an address. */
 static bool is_misaligned(int number, const siginfo_t *info)
 {
     const char *p = static_cast<const char *>(info->si_addr);
@@ -113,7 +110,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
             refuse_at(at, "an access to address %p, which is no memory of this program",
                       static_cast<const void *>(p));
     }
-    signal(number, SIG_DFL);  // not ours: let it happen as it would have
+    signal(number, SIG_DFL);  // not ours
 }
 
 void explain_faults()
@@ -122,7 +119,7 @@ void explain_faults()
     if (installed)
         return;
     installed = true;
-    new fault_stack;  // of the program's main thread, as long as it runs
+    new fault_stack;  // the main thread's; never freed
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -138,7 +135,6 @@ void explain_faults()
 }  // namespace cpu
 
 #ifdef CUDA_ADDRESS_SANITIZER
-/* The sanitizer reports; who was running, it does not know. */
 extern "C" void __asan_on_error()
 {
     using namespace cpu;

@@ -16,15 +16,15 @@
 namespace cpu
 {
 
-/* One instruction, executed once by the lanes of a warp. */
+/* An instruction executed once by lanes of a warp. */
 struct request {
     const char *p[WARP];
     unsigned lanes;
 };
 
-/* An instruction of a warp: its requests since the last barrier, and how many a lane has made. */
+/* A warp's instruction: requests since the last barrier, and the number per lane. */
 struct stream {
-    size_t bytes, elements;  // of an access
+    size_t bytes, elements;
     bool shared, writes;
     std::vector<request> requests;
     size_t made[WARP];
@@ -36,7 +36,7 @@ struct total {
 
 using line_key = std::tuple<const void *, bool, bool>;  // instruction, shared, store
 
-// by instruction, warp and shared: cp.async reads one kind of memory and writes the other
+// by instruction, warp and shared: cp.async accesses both kinds of memory
 static std::map<std::tuple<const void *, unsigned, bool>, stream> streams;
 static std::map<line_key, total> totals;
 
@@ -50,21 +50,18 @@ void profile_access(const memory_access *a)
     const size_t nth = s->made[self->lane]++;
     if (nth >= s->requests.size())
         s->requests.resize(nth + 1);
-    // An address is as good as an offset: the gaps in shared memory keep each variable's bank.
+    // The gaps in shared memory keep each variable's bank, so addresses serve as offsets.
     s->requests[nth].p[self->lane] = a->p;
     s->requests[nth].lanes |= 1u << self->lane;
 }
 
-/* How many different multiples of `unit` bytes the n addresses begin and end in. */
 static size_t distinct(std::vector<uintptr_t> *units)
 {
     std::sort(units->begin(), units->end());
     return size_t(std::unique(units->begin(), units->end()) - units->begin());
 }
 
-/*
- * Cycles that some lanes' words take: as many as the busiest of the 32 banks has different words.
- */
+/* Cycles: the maximum, over the 32 banks, of distinct words. */
 static size_t bank_cycles(std::vector<uintptr_t> *words)
 {
     words->resize(distinct(words));
@@ -74,7 +71,7 @@ static size_t bank_cycles(std::vector<uintptr_t> *words)
     return *std::max_element(busy, busy + 32);
 }
 
-/* 8 bytes a lane go by half warps, 16 by quarters. */
+/* Half warps access 8 bytes per lane at a time, quarters 16. */
 static void cost_shared(const stream *s, const request *r, total *t)
 {
     const unsigned parts = s->bytes >= 16 ? 4 : s->bytes >= 8 ? 2 : 1, lanes = WARP / parts;
@@ -158,7 +155,7 @@ size_t cuda_cpu_profile(const struct cuda_line **lines)
         found.push_back(line);
     }
     std::sort(found.begin(), found.end(), before);
-    size_t kept = 0;  // instructions of one line become one
+    size_t kept = 0;  // merge by line
     for (const cuda_line &line : found) {
         cuda_line *last = kept > 0 ? &found[kept - 1] : nullptr;
         if (!last || before(*last, line)) {

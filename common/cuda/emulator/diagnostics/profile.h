@@ -1,6 +1,4 @@
-/*
- * What a kernel's accesses cost, by source line: see struct cuda_line in cpu.h.
- */
+/* Costs of accesses by source line (struct cuda_line in cpu.h). */
 #ifndef COMMON_CUDA_PROFILE_H
 #define COMMON_CUDA_PROFILE_H
 
@@ -11,7 +9,7 @@ struct memory_access;
 
 void profile_access(const memory_access *a);
 
-/* The lanes of a warp are no longer waited for: what has been collected is a request. */
+/* At a barrier: closes the requests. */
 void profile_close();
 
 }  // namespace cpu

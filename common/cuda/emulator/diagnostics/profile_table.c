@@ -1,7 +1,4 @@
-/*
- * The profile as a table: each line of the kernel that goes to memory, as it stands in the source,
- * and beside it what it costs.
- */
+/* Prints the profile: source lines and their costs. */
 #include "common/cuda/cpu.h"
 
 #include "common/program/options.h"
@@ -12,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CODE = 38, DEAR = 110 };  // characters shown of a line; more per cent of the least cost
+enum { CODE = 38, DEAR = 110 };  // characters per line; a cost above this % is marked
 
-/* Line `number` of the file without what stands around it, "" if the file is not there or may not be read. */
+/* The line without surrounding white space; "" if the file cannot be opened. */
 static void quote(const char *file, int number, char *code, size_t size)
 {
     char text[500] = "";

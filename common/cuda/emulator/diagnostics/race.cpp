@@ -14,25 +14,24 @@
 namespace cpu
 {
 
-/* Somebody's access, and when: in which block, after how many barriers, by its own clock. */
 struct record {
-    uint32_t block;  // counted over all launches, from 1; 0: no access
+    uint32_t block;  // from 1, over all launches; 0: none
     uint32_t barriers, clock;
     uint16_t thread;
-    uint8_t bytes;  // which of the two
+    uint8_t bytes;  // mask
     bool atomic;
     const void *instruction;
 };
 
 enum { GRAIN = 2, READERS = 2 };
 
-/* Two bytes of memory: their last plain write, their last atomic one, and two who have read them since. */
+/* Two bytes of memory: the last plain and atomic writes, and two reads since. */
 struct cell {
     record writes[2], reads[READERS];
 };
 
 static uint32_t blocks, first_of_launch, barriers;
-static std::vector<uint32_t> known;  // known[a * threads + b]: what a knows of b's clock
+static std::vector<uint32_t> known;  // known[a * threads + b]: last clock of b that a knows
 static cell shared_cells[SHARED_OFFSETS / GRAIN];
 
 static uint32_t *clock_of(unsigned a, unsigned b)
@@ -42,7 +41,7 @@ static uint32_t *clock_of(unsigned a, unsigned b)
 
 void race_launch()
 {
-    first_of_launch = blocks + 1;  // whatever happened in earlier launches is over
+    first_of_launch = blocks + 1;  // orders earlier launches
 }
 
 void race_block()
@@ -110,13 +109,12 @@ void race_acquire(const race_clock *from)
         *clock_of(self->number, t) = std::max(*clock_of(self->number, t), (*from)[t]);
 }
 
-/* Does nothing order that access before what the running thread does now? */
 static bool unordered(const record *before)
 {
     if (before->block < first_of_launch || before->block == 0)
         return false;
     if (before->block != blocks)
-        return true;  // only of global memory: shared memory of other blocks is forgotten
+        return true;  // shared memory's records are cleared
     return before->thread != self->number && before->barriers == barriers &&
            *clock_of(self->number, before->thread) < before->clock;
 }
@@ -136,7 +134,7 @@ static bool unordered(const record *before)
               wrote ? "has written" : "has read", there.file, there.line);
 }
 
-/* Was it in another block or warp, so that no __syncwarp orders it before what `me`'s warp does? */
+/* From another block or warp, so that no __syncwarp orders it before `me`'s warp? */
 static bool is_foreign(const record *before, const record *me)
 {
     if (before->block < first_of_launch || before->block == 0)
@@ -146,8 +144,8 @@ static bool is_foreign(const record *before, const record *me)
 }
 
 /*
- * Two readers are remembered: the running thread, and another, a foreign one if there is any. They are
- * enough: whoever writes without a barrier, one of the two is foreign to him, or both are of his warp.
+ * Two readers suffice: the running thread and another, preferably foreign. For any later unordered
+ * writer, one is foreign or both are of its warp.
  */
 static void remember_reader(cell *c, const record *me)
 {

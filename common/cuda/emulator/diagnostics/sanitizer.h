@@ -1,7 +1,4 @@
-/*
- * What the address sanitizer has to be told: of switches from stack to stack, and of memory that is
- * there but must not be touched. In other builds these do nothing.
- */
+/* Tells the address sanitizer about stacks and inaccessible memory; empty in other builds. */
 #ifndef COMMON_CUDA_SANITIZER_H
 #define COMMON_CUDA_SANITIZER_H
 

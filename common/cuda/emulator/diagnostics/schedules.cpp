@@ -11,7 +11,6 @@
 namespace cpu
 {
 
-/* A copy of device memory. */
 using image = std::vector<std::vector<char>>;
 
 static image save()
@@ -44,7 +43,6 @@ static void load(const image *copy)
         &w);
 }
 
-/* Holds one allocation against what the first schedule left there. */
 static void compare(allocation *a, void *data)
 {
     walk *w = static_cast<walk *>(data);

@@ -1,6 +1,4 @@
-/*
- * Running a kernel in several orders, to see whether its result depends on them.
- */
+/* Runs a kernel in several orders, to test whether its result depends on them. */
 #ifndef COMMON_CUDA_SCHEDULES_H
 #define COMMON_CUDA_SCHEDULES_H
 
@@ -9,10 +7,9 @@ namespace cpu
 
 struct launch;
 
-/* Runs the grid, in the order that the emulator has been told (launch.cpp). */
 void run_grid(launch *l);
 
-/* Runs it in all orders, from the same memory; ends the program if their results differ. */
+/* From the same memory; ends the program if results differ. */
 void run_all_schedules(launch *l);
 
 }  // namespace cpu

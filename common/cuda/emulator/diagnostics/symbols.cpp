@@ -20,7 +20,7 @@ namespace cpu
 
 static const site nowhere = { "?", 0 };
 
-/* A path below the folder that we are in is shown from there on. */
+/* Relative, if below the current folder. */
 static const char *without_folder(const char *path)
 {
     char folder[500];
@@ -30,7 +30,7 @@ static const char *without_folder(const char *path)
     return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-/* This folder's, or a header of the system, which may have been inlined into either. */
+/* Emulator files and system headers may be inlined into a kernel. */
 static bool is_no_kernels(const char *path)
 {
     if (without_folder(path) == path && strstr(path, "/include/"))
@@ -48,13 +48,13 @@ static site parse(char *text)
     const int line = int(strtol(colon + 1, nullptr, 10));
     if (line <= 0)
         return nowhere;
-    const char *const kept = strdup(without_folder(text));  // as long as the program runs
+    const char *const kept = strdup(without_folder(text));  // never freed
     if (!kept)
         machine_lacks("memory for a line's place");
     return { kept, line };
 }
 
-/* Where the file lies. A library's name is its path; the program's is only what it was called. */
+/* dli_fname is a library's path, but the program's argv[0]. */
 static const char *path_of(const Dl_info &file)
 {
 #ifdef __linux__
@@ -68,14 +68,16 @@ static const char *path_of(const Dl_info &file)
     return file.dli_fname;
 }
 
-/* How many instructions are asked for at once, as the first takes most of the time. atos does not say which is which. */
+/*
+ * addr2line's start takes most of the time, so we ask for many. atos does not mark where an answer
+ * begins.
+ */
 #ifdef __APPLE__
 enum { AT_ONCE = 1 };
 #else
 enum { AT_ONCE = 500 };
 #endif
 
-/* What asks for instructions that are in one file. */
 static std::string question(const Dl_info &file, const void *const *instructions, size_t count)
 {
     char words[1200];
@@ -87,7 +89,8 @@ static std::string question(const Dl_info &file, const void *const *instructions
 #endif
     std::string question = words;
     for (size_t n = 0; n < count; n++) {
-        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // in the call
+        const char *const at = static_cast<const char *>(instructions[n]) - 1;  // before the return
+                                                                                // address
 #ifdef __APPLE__
         snprintf(words, sizeof words, " %p", static_cast<const void *>(at));
 #else
@@ -99,7 +102,7 @@ static std::string question(const Dl_info &file, const void *const *instructions
     return question + " 2>/dev/null";
 }
 
-/* What is known, by instruction. It stays until the program ends: a mistake may be told at any time. */
+/* Never destroyed: errors may be reported at exit. */
 static std::map<const void *, site> &known()
 {
     static auto *sites = new std::map<const void *, site>;
@@ -107,8 +110,8 @@ static std::map<const void *, site> &known()
 }
 
 /*
- * An answer has a line for each function that has been inlined into another, innermost first: the first that is a
- * kernel's. Before it addr2line says the address. Returns whether it could be asked.
+ * addr2line prints the address, then a line per inlined function, innermost first; we take the
+ * kernel's first. False if no process could be started.
  */
 static bool ask(const Dl_info &file, const void *const *instructions, size_t count)
 {
@@ -136,7 +139,7 @@ bool sites_look_up(const std::vector<const void *> &instructions)
 {
     bool asked = true;
     const std::lock_guard<std::mutex> lock(asking);
-    std::map<void *, std::vector<const void *>> unknown;  // by the file that they are in
+    std::map<void *, std::vector<const void *>> unknown;
     Dl_info file;
     for (const void *instruction : instructions)
         if (known().try_emplace(instruction, nowhere).second && dladdr(instruction, &file))

@@ -20,7 +20,7 @@ static timeline_log book;
 static std::map<std::pair<const void *, size_t>, gate> phases;
 static gate last_meeting;
 
-/* What a thread has issued last, of copies and of the rest: what differs from it begins a new run. */
+/* The last copy, or other work: different work begins a new run. */
 struct last_asked {
     const char *what;
     site at;
@@ -105,7 +105,7 @@ static unsigned add(const timeline_job &job)
 
 unsigned timeline_copy(timeline_unit unit, const void *array, size_t bytes, site at)
 {
-    static std::set<std::string> names;  // arrays may be gone when somebody asks
+    static std::set<std::string> names;  // copied: arrays may be freed before the timeline is read
     const allocation *a = allocation_of(array);
     const char *const what = names.insert(a ? a->name : "").first->c_str();
     const unsigned t = self->number, run = run_of(&copies[t], what, { "", 0 });
@@ -132,7 +132,7 @@ void timeline_new_run(unsigned number)
     others[number].run++;
 }
 
-/* Only a warpgroup's products stand in one place in the source; mma is called in several for one matrix. */
+/* A warpgroup issues its products at one line; mma is called at several lines for one matrix. */
 unsigned timeline_product(unsigned first, unsigned count, double flop, unsigned parts, site at)
 {
     const site run_at = parts == 4 ? at : site{ "", 0 };

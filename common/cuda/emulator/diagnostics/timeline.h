@@ -1,10 +1,7 @@
 /*
- * The log of one block: who works, and who waits for whom. Then a clock can be put to it (timeline_clock.cpp).
- *
- * Only of the first block of an instrumented launch, and only if the program wants it (CUDA_WATCH_TIMELINE). The emulator says what
- * happens in the order in which it happens here. That order means nothing: threads of a block take turns on a CPU. So
- * each thread has a list of its own, and where one thing waits for others there is a *gate*: it opens when all have come
- * that came to it here.
+ * The event log of the first block of an instrumented launch, under CUDA_WATCH_TIMELINE;
+ * timeline_clock.cpp assigns times. The emulator's order of threads means nothing, so each thread
+ * has its own list. A *gate* is a synchronisation: it opens when all recorded arrivals have come.
  */
 #ifndef COMMON_CUDA_TIMELINE_H
 #define COMMON_CUDA_TIMELINE_H
@@ -22,20 +19,19 @@ enum timeline_unit { TIMED_COPIES, TIMED_SUMS, TIMED_PRODUCTS, TIMED_EXPONENTIAL
 using gate = unsigned;
 enum : unsigned { NO_GATE = 0xffffffff };
 
-/* Work for a unit. Thread `thread` issues it, or it starts when `needs` opens; when it is done, it counts towards `gives`. */
+/* Issued by `thread`, or started when gate `needs` opens; its end arrives at `gives`. */
 struct timeline_job {
     timeline_unit unit;
     unsigned thread,
-        run;  // works of the same kind that a thread issues one after the other are a run
-    unsigned
-        parts;  // of the unit's four: a warp has one of its own, and a warpgroup's products are made by all
-    double work;  // bytes, FLOP, exponentials
+        run;         // number of consecutive work of one kind
+    unsigned parts;  // of four: 1 for a warp, 4 for a warpgroup
+    double work;     // bytes, FLOP, exponentials
     gate needs, gives;
     const char *what;
     site at;
 };
 
-/* What a thread does: comes to a gate, waits until one is open, does both, issues a job, or waits for its own work. */
+/* An event of a thread: arrives at a gate, waits, does both, issues a job, or works. */
 struct timeline_event {
     enum { BRINGS, AWAITS, MEETS, ASKS, WORKS } kind;
     unsigned which;  // gate or job
@@ -47,40 +43,38 @@ struct timeline_log {
     gate gates = 0;
 };
 
-/* Whether the running block is written down. */
 extern bool timeline_runs;
 
-/* A block begins; and ends. */
 void timeline_begin();
 void timeline_end();
 
-/* Phase `number` of something that is known by its address: its gate. */
+/* The gate of phase `number` of the object at `place`. */
 gate timeline_phase(const void *place, size_t number);
 
-/* The running thread comes to a gate, and goes on; it waits until one is open, or, with NO_GATE, need not wait. */
+/* The running thread arrives without waiting; waits for a gate (NO_GATE: returns at once). */
 void timeline_brings(gate g);
 void timeline_awaits(gate g);
 
-/* Thread `number` waits, and does not run now. */
+/* Thread `number`, not the running one, waits. */
 void timeline_other_awaits(unsigned number, gate g);
 
-/* The threads that `there` says, all of which wait now, have met. */
+/* The waiting threads with `there(t)` have met. */
 template <class There> void timeline_meet(unsigned first, unsigned count, There there);
 
-/* What the thread issues from here on is another run: it has come to a barrier. */
+/* At a barrier: the next work is a new run. */
 void timeline_new_run(unsigned number);
 
-/* What an asynchronous copy is called, by the array that it reads; its work, in bytes. */
+/* Returns the job, named after the array. */
 unsigned timeline_copy(timeline_unit unit, const void *array, size_t bytes, site at);
 
-/* It is done in this phase of an mbarrier; else a thread that waits for it asks for its gate. */
+/* The job's end arrives at `g`; or, returns a gate to wait for its end. */
 void timeline_lands(unsigned job, gate g);
 gate timeline_done(unsigned job);
 
-/* These threads, which have met last, ask for a product of so many FLOP, made by one of four tensor cores or all. */
+/* These threads have just met. */
 unsigned timeline_product(unsigned first, unsigned count, double flop, unsigned parts, site at);
 
-/* The running thread makes an exponential. Kernels call it, whether anybody wants to know or not. */
+/* No-op if no timeline runs. */
 void timeline_exponential();
 
 // ---- the implementation of timeline_meet ------------------------------------------------------------

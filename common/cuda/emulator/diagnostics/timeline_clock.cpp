@@ -14,33 +14,34 @@ namespace cpu
 {
 
 /*
- * Of one multiprocessor in a cycle, from what Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1 and table 1, say of
- * an H100 SXM5 with 132 of them at 1.83 GHz: 989 TFLOPS in 16 bits, 16 exponentials a multiprocessor and cycle, 12 TB/s from L2.
- * These are wgmma's FLOP. mma, a warp's product, reaches about 63 % of them (Luo et al., arXiv 2402.13499).
+ * Per multiprocessor and cycle, from Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1
+ * and table 1: an H100 SXM5 with 132 at 1.83 GHz has 989 TFLOPS in 16 bits, 16 exponentials per
+ * multiprocessor and cycle, 12 TB/s from L2. The FLOP are wgmma's; mma reaches about 63 % (Luo et
+ * al., arXiv 2402.13499).
  */
 static const double FLOP_A_CYCLE = 4096, OF_MMA = 0.63, EXPONENTIALS_A_CYCLE = 16,
                     BYTES_A_CYCLE = 50;
 
-enum { PARTS = 4 };  // warp w has the tensor core and the exponential unit w % 4
+enum { PARTS = 4 };  // warp w uses tensor core and exponential unit w % 4
 
-/* One thing that works on one job at a time. Who asks are warps; each has a queue, and they take turns. */
+/* Serves one job at a time; warps take turns. */
 struct server {
-    std::map<unsigned, std::deque<unsigned>> queues;  // by warp: jobs
-    unsigned last = 0;                                // whose turn it was
+    std::map<unsigned, std::deque<unsigned>> queues;  // jobs by warp
+    unsigned last = 0;
     bool busy = false;
 };
 
 struct gate_state {
     unsigned expected = 0, come = 0;
-    std::vector<unsigned> threads, jobs;  // that wait for it
+    std::vector<unsigned> threads, jobs;  // that wait
 };
 
 struct runner {
     double clock = 0.0;
-    size_t next = 0;  // of its events
+    size_t next = 0;
 };
 
-/* Something that happens: a thread goes on, or a job is done. In order of time, then as they were planned. */
+/* Ordered by time, then by planning. */
 struct happening {
     double time;
     unsigned long planned;
@@ -56,7 +57,7 @@ class replay
 {
   public:
     explicit replay(const timeline_log *l);
-    double run();                                 // until when
+    double run();
     std::vector<std::pair<double, double>> when;  // each job's begin and end
 
   private:
@@ -99,7 +100,6 @@ replay::replay(const timeline_log *l)
     }
 }
 
-/* How long all of the unit takes for it. */
 static double cycles_of(const timeline_job &job)
 {
     switch (job.unit) {
@@ -112,13 +112,13 @@ static double cycles_of(const timeline_job &job)
     }
 }
 
-/* A kernel's products are all made by one core each or all by four: so those by four are the first core's. */
+/* A kernel's products take one core each or all four, which we model as the first. */
 server *replay::server_of(const timeline_job &job)
 {
     return &servers[{ job.unit, job.parts == PARTS ? 0 : job.thread / WARP % PARTS }];
 }
 
-/* The next warp's turn, after the last one's. Copies come in the order in which they were issued. */
+/* Round robin over warps; copies in the order of issue. */
 void replay::start_next(server *s, double now)
 {
     const auto waits = [](const auto &entry) { return !entry.second.empty(); };
@@ -159,7 +159,6 @@ void replay::come(gate g, double now)
     s->threads.clear();
 }
 
-/* Whether the thread goes on at once. */
 bool replay::step(unsigned t, const timeline_event &e)
 {
     const double now = threads[t].clock;
@@ -226,10 +225,10 @@ double replay::run()
     return now;
 }
 
-// ---- boxes ---------------------------------------------------------------------------------------
+// ---- results ------------------------------------------------------------------------------------
 
 static std::vector<cuda_work> found;
-static double until;  // what the launches before took
+static double until;  // end of earlier launches
 static unsigned launches;
 
 void timeline_replay(const timeline_log *log)
@@ -237,7 +236,7 @@ void timeline_replay(const timeline_log *log)
     static const char *const units[] = { "copies", "sums", "tensor cores", "exponentials" };
     replay r(log);
     const double end = r.run();
-    // By unit, warp, run and what: lanes of a warp may copy from two arrays at once.
+    // Includes the array: lanes of a warp may copy from two at once.
     std::map<std::tuple<unsigned, unsigned, unsigned, std::string>, cuda_work> runs;
     launches++;
     for (size_t k = 0; k < log->jobs.size(); k++) {

@@ -1,6 +1,4 @@
-/*
- * The timeline as comma-separated values, and in a table of the units.
- */
+/* The timeline as a table of units, and as CSV. */
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
 

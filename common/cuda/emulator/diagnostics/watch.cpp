@@ -20,11 +20,10 @@
 namespace cpu
 {
 
-/* Of each byte of the block's shared memory: has it a value, or is one under way to it? */
 enum { NO_VALUE, A_VALUE, UNDER_WAY };
 static char written[SHARED_OFFSETS];
 
-/* Who wrote it, counted from 1, after how many of his fences; 0: a unit. */
+/* Writer, from 1, and its number of fences then; 0: a unit. */
 struct writing {
     uint16_t thread, fences;
 };
@@ -36,13 +35,11 @@ static bool watching()
     return self && own->launch->instrumented;
 }
 
-/* Does the range hold all of the access; or some of it, which is an error that the caller names? */
 static bool inside(const memory_access *a, const char *begin, size_t bytes)
 {
     return a->p >= begin && a->p < begin + bytes && a->bytes <= size_t(begin + bytes - a->p);
 }
 
-/* It is outside the array at `begin`: past its end, or before its beginning. */
 [[noreturn]] static void outside(const memory_access *a, const char *begin, size_t bytes,
                                  const char *what, const char *name)
 {
@@ -54,9 +51,9 @@ static bool inside(const memory_access *a, const char *begin, size_t bytes)
               behind ? "past the end" : "before the beginning", what, name, bytes);
 }
 
-// ---- what kind of memory it is ------------------------------------------------------------------
+// ---- kinds of memory ----------------------------------------------------------------------------
 
-/* Is it shared memory?  Sets its offset. */
+/* Sets `offset`. */
 static bool in_shared(memory_access *a)
 {
     const shared_memory *s = &own->shared;
@@ -86,9 +83,9 @@ static bool in_shared(memory_access *a)
     outside(a, s->room + before->offset, before->bytes, "__shared__ ", before->name);
 }
 
-static allocation *last;  // that was accessed in this launch
+static allocation *last;  // accessed last
 
-/* Is it device memory? */
+/* Sets `global` and `offset`. */
 static bool in_global(memory_access *a)
 {
     if (!last || !inside(a, last->begin, last->bytes))
@@ -103,7 +100,7 @@ static bool in_global(memory_access *a)
     return true;
 }
 
-/* Is it what a thread has for itself: its stack, built-in variables, the kernel's parameters? */
+/* The thread's stack, built-in variables, or the kernel's parameters? */
 static bool is_private(const memory_access *a)
 {
     const launch *l = own->launch;
@@ -114,10 +111,10 @@ static bool is_private(const memory_access *a)
            inside(a, reinterpret_cast<const char *>(&self), sizeof(void *));
 }
 
-/* It is none of these. Constants of the program may be read; the rest no kernel may touch. */
+/* A kernel may read the program's constants; nothing else remains. */
 static void check_other(const memory_access *a)
 {
-    static const char *allowed;  // the page of constants that was asked about last
+    static const char *allowed;  // last page of constants
     const char *page = a->p - uintptr_t(a->p) % 4096;
     if (!a->writes && page == allowed)
         return;
@@ -133,7 +130,7 @@ static void check_other(const memory_access *a)
     allowed = page;
 }
 
-// ---- what is done with an access ----------------------------------------------------------------
+// ---- checks and records -------------------------------------------------------------------------
 
 static void check_written(const memory_access *a)
 {
@@ -166,7 +163,7 @@ size_t elements_of(const memory_access *a)
     return (a->bytes + element - 1) / element;
 }
 
-/* Counts it in common/measure/traffic.h, element by element, if its array is instrumented there. */
+/* If its array is instrumented there, element by element. */
 static void count(const memory_access *a)
 {
     const struct traffic *arrays;
@@ -261,7 +258,7 @@ void watch_atomic(const void *p, size_t bytes, const void *instruction)
     see(p, bytes, true, true, true, instruction);
 }
 
-/* Between the two, nobody may touch the place: a write at either end says so to the race detector. */
+/* Threads must not touch a pending target: both ends count as writes for races. */
 void watch_copy(const void *to, size_t bytes, bool lands, const void *instruction)
 {
     if (!watching())
@@ -272,7 +269,7 @@ void watch_copy(const void *to, size_t bytes, bool lands, const void *instructio
         static_cast<const char *>(to), bytes, true, false, instruction, nullptr, 0
     };
     if (!in_shared(&a))
-        return;  // which copy_async refuses
+        return;  // copy_async reports it
     memset(written + a.offset, lands ? A_VALUE : UNDER_WAY, bytes);
     if (lands && (settings.watch & CUDA_WATCH_RACES))
         race_access(&a);
@@ -284,7 +281,7 @@ void watch_fence()
         fences[self->number]++;
 }
 
-/* What a unit reads has been written, and whoever wrote it has called fence_async() since. */
+/* A unit reads only bytes whose writer has called fence_async() since. */
 static void check_fenced(const memory_access *a)
 {
     char name[64];
@@ -318,7 +315,7 @@ void watch_unit(const void *p, size_t bytes, bool writes, const void *instructio
         count(&a);
 }
 
-/* Nobody may touch the place until it has landed, and then who has waited; so nothing is said of the landing. */
+/* Threads must wait before they touch the target, so landing is no access. */
 void watch_unit_copy(const void *to, size_t bytes, bool lands, const void *instruction)
 {
     if (!own->launch->instrumented)

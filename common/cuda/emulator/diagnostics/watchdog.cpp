@@ -11,14 +11,14 @@
 namespace cpu
 {
 
-enum { LOOKS = 4 };  // in a second of the processor's time
+enum { LOOKS = 4 };  // per CPU second
 
-/* What an OS thread ran at the last look, and how many looks have seen nothing else. */
+/* What this OS thread ran last, and for how many looks. */
 static __thread const block *running;
 static __thread size_t turns;
 static __thread unsigned looks;
 
-/* A kernel is in the same file as the emulator; what it calls in a library may have lines too, and no kernel's. */
+/* Libraries may have line numbers too, but no kernels. */
 static bool is_ours(const void *instruction)
 {
     Dl_info at, emulator;
@@ -41,7 +41,7 @@ static void look(int, siginfo_t *, void *context)
     site at = { nullptr, 0 };
     if (instruction && is_ours(instruction))
         at = site_of(instruction + 1);
-    if (at.line == 0 && self->access)  // it was found where the loop calls the emulator or libc
+    if (at.line == 0 && self->access)  // in the emulator or libc
         at = site_of(self->access);
     refuse_at(at,
               "a thread has run for %u s and not come to a barrier; does it wait in a loop for\n"

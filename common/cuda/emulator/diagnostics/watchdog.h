@@ -1,14 +1,11 @@
-/*
- * Nobody interrupts a fiber, so a thread that waits in a loop for what another does would wait for ever,
- * and the program would say nothing. While kernels run a clock looks at them now and then.
- */
+/* Reports busy waits for another thread: fibers are not preempted, so they never end. */
 #ifndef COMMON_CUDA_WATCHDOG_H
 #define COMMON_CUDA_WATCHDOG_H
 
 namespace cpu
 {
 
-/* Starts the clock; and stops it, so that host code is not disturbed. */
+/* Host code runs without the timer. */
 void watchdog_begin();
 void watchdog_end();
 

@@ -1,12 +1,8 @@
-/*
- * How what a test brings comes to a kernel, and what comes of it to the test.
- */
 #ifndef COMMON_CUDA_TESTS_ARRAYS_CUH
 #define COMMON_CUDA_TESTS_ARRAYS_CUH
 
 #include "common/cuda/device.h"
 
-/* Host memory goes in, the kernel works, host memory comes out. */
 template <class T> static T *there(const T *host, size_t n)
 {
     T *array;

@@ -1,4 +1,3 @@
-/* Mistakes with barriers and with the functions of a warp. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 #include "common/cuda/turns.h"
 

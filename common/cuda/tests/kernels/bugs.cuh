@@ -1,6 +1,4 @@
-/*
- * Kernels with one mistake each. Every file has a list of them, by name.
- */
+/* Kernels with one mistake each, and a list of them per file. */
 #ifndef COMMON_CUDA_TESTS_BUGS_CUH
 #define COMMON_CUDA_TESTS_BUGS_CUH
 
@@ -10,7 +8,7 @@
 
 enum { THREADS = 64 };
 
-/* Device memory that every mistake may use: so many elements each. */
+/* THREADS elements each. */
 struct arrays {
     float *in, *out;
 };
@@ -20,7 +18,7 @@ struct bug {
     void (*run)(arrays a);
 };
 
-/* Runs the one called `name`, if it is in the list, as a program would that checks every call. */
+/* False if `name` is not in the list. */
 static inline bool run_bug(const bug *list, size_t count, const char *name)
 {
     for (size_t k = 0; k < count; k++) {

@@ -1,10 +1,10 @@
-/* Accesses whose cost is known, one kind a kernel. */
+/* Accesses of known cost. */
 #include "common/cuda/device.h"
 #include "common/cuda/tensor.h"
 
 #include <string.h>
 
-/* A warp reads and writes a tile of 32 rows, `pitch` apart, by rows and by columns. */
+/* A tile of 32 rows, accessed by rows and by columns. */
 template <int PITCH> __global__ void tile(float *out)
 {
     __shared__ float x[32 * PITCH];
@@ -41,7 +41,7 @@ __global__ void pairs_of_halves(const __half2 *halves, float *out)
     out[threadIdx.x] = float(two.x) + float(two.y);
 }
 
-/* The two halves of a warp read words of the same 16 banks, if global memory had banks; they write different ones. */
+/* With banks, both halves of the warp would read from the same 16 and write to different ones. */
 __global__ void copied(const float *in, float *out)
 {
     __shared__ float here[32];

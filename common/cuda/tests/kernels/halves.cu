@@ -1,7 +1,4 @@
-/*
- * Conversions of 16-bit numbers, for test_halves.c. They are the same on host and device, so they are called
- * on the host.
- */
+/* Conversions of 16-bit numbers, on the host: the code is the same. */
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/device.h"

@@ -1,6 +1,4 @@
-/*
- * The functions of hopper.h but for products (wgmma.cu), each on its own, for test_hopper.c to hold against their definition.
- */
+/* Each function of hopper.h except products (wgmma.cu). */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/kernels/arrays.cuh"
 
@@ -72,7 +70,7 @@ extern "C" void LAUNCHER(box)(const struct box_test *t, const void *array, unsig
         run_box<__half>(t, array, shared);
 }
 
-/* A box that lies in shared memory as `in` has it goes to the array; if it is of floats it is added, by each block. */
+/* Each block stores, or adds floats of, the box `in`. */
 __global__ void one_stored_box(const __grid_constant__ tensor_map map, struct start to,
                                unsigned bytes, int floats, const unsigned char *in)
 {
@@ -119,7 +117,7 @@ extern "C" void LAUNCHER(stored_box)(const struct box_test *t, const unsigned ch
 
 // ---- stmatrix -----------------------------------------------------------------------------------
 
-/* Lane l names row `order[l]` of 64 rows of 8; its register n holds halves 8 l + 2 n + 1 and the next. */
+/* Lane l has row order[l] of 64 rows of 8; register n holds halves 8 l + 2 n + 1 and the next. */
 template <int N> __global__ void stored_matrices(const unsigned *order, unsigned short *out)
 {
     __shared__ __align__(16) unsigned short rows[64][8];
@@ -156,7 +154,10 @@ extern "C" void LAUNCHER(stored_matrices)(int count, const unsigned order[32],
 
 enum { STAGES = 3, ROWS = 8, BOX = ROWS * 128, CONSUMERS = 128 };
 
-/* Warp 4 fills three places with boxes of 8 x 32 floats, four warps sum each box's columns and let its place go. */
+/*
+ * Warp 4 fills three stages with boxes of 8 x 32 floats; four warps sum columns and release the
+ * stages.
+ */
 __global__ void __launch_bounds__(160)
     ring(const __grid_constant__ tensor_map map, unsigned rounds, float *out)
 {
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(160)
         if (elect_one())
             for (unsigned n = 0; n < rounds; n++) {
                 const unsigned s = n % STAGES;
-                mbarrier_wait(&empty[s], n / STAGES % 2 ^ 1);  // the first time round they are
+                mbarrier_wait(&empty[s], n / STAGES % 2 ^ 1);  // at once in the first round
                 mbarrier_arrive_expect(&full[s], BOX);
                 tma_load(floats + s * BOX / 4, &map, &full[s], 0, (int)(ROWS * n));
             }
@@ -207,9 +208,9 @@ extern "C" void LAUNCHER(ring)(unsigned rounds, const float *in, float *out)
 
 // ---- before and after the wait ------------------------------------------------------------------
 
-#ifndef __CUDACC__  // on a GPU anything may be seen
+#ifndef __CUDACC__  // on a GPU early values are undefined
 
-/* The identity times 64 equal rows, the first of them; both are looked at too early first, which is a mistake. */
+/* The identity times 64 equal rows; both are also read too early. */
 __global__ void __launch_bounds__(128) too_early(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ __align__(1024) float floats[];
@@ -257,7 +258,7 @@ extern "C" void LAUNCHER(too_early)(const float in[256], float out[4])
 
 // ---- sums in bulk -------------------------------------------------------------------------------
 
-/* Each of 64 threads adds 4 floats, twice, out of a place that it uses again. */
+/* Each of 64 threads adds 4 floats twice, reusing its shared memory. */
 __global__ void bulk(float *out)
 {
     __shared__ float4 x[64];
@@ -282,7 +283,7 @@ extern "C" void LAUNCHER(bulk)(float out[256])
 
 // ---- named barriers, registers, elections -------------------------------------------------------
 
-/* Warpgroups 0 and 1 take turns, four each: barrier 1 is warpgroup 0's turn, 2 is the other's. */
+/* Warpgroups 0 and 1 take four turns each, at barriers 1 and 2. */
 __global__ void __launch_bounds__(384, 1) turns(unsigned *order, unsigned *elected)
 {
     __shared__ unsigned n;

@@ -1,6 +1,3 @@
-/*
- * What kernels with mistakes at Hopper's units share.
- */
 #ifndef COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 #define COMMON_CUDA_TESTS_HOPPER_BUGS_CUH
 
@@ -10,7 +7,7 @@
 
 enum { BOX = 256, GROUP = 128, BYTES_16K = 16384 };
 
-/* All of `in`: two rows of 32 floats, which a box holds. */
+/* All of `in` as a box: two rows of 32 floats. */
 static inline tensor_map map_of(const float *in)
 {
     const uint64_t size[2] = { 32, 2 }, stride[1] = { 128 };

@@ -1,4 +1,3 @@
-/* Mistakes of the host: launches, copies, and what is left behind. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void fill(float *out)

@@ -1,4 +1,3 @@
-/* Mistakes with mbarriers and named barriers. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void phase_not_waited_for(const __grid_constant__ tensor_map map, float *out)
@@ -175,7 +174,7 @@ __global__ void named_barrier_zero(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
-/* Who only arrives does not know what the others have written. */
+/* barrier_arrive does not acquire the others' writes. */
 __global__ void arrives_and_reads(float *out)
 {
     __shared__ float x[64];

@@ -1,4 +1,3 @@
-/* Mistakes with memory. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 __global__ void global_past_the_end(const float *in, float *out, unsigned by)
@@ -114,7 +113,7 @@ __global__ void too_many_variables(float *out)
     out[threadIdx.x] = large[threadIdx.x] + more[threadIdx.x];
 }
 
-/* Called in several places, so that the compiler could make one function of the atomic one. */
+/* Called several times, so that the compiler may outline the atomic. */
 template <int N> __device__ void set_bits(unsigned *bits)
 {
 #pragma GCC unroll 1
@@ -133,7 +132,6 @@ __global__ void atomics_before_a_beginning(float *out)
     out[threadIdx.x] = float(bits[0]);
 }
 
-/* Thread 0 waits for a flag that thread 1 would set. */
 __global__ void waits_for_a_flag(float *out)
 {
     __shared__ int flag;
@@ -147,7 +145,7 @@ __global__ void waits_for_a_flag(float *out)
     out[threadIdx.x] = 1.0f;
 }
 
-/* A loop that ends when another thread has been here, and whose variable the compiler may keep. */
+/* The compiler could keep a non-volatile value in a register. */
 __global__ void waits_without_looking(float *out)
 {
     volatile float *const first = out;

@@ -1,6 +1,3 @@
-/*
- * Each primitive on its own, for test_primitives.c to hold against its definition.
- */
 #include "common/cuda/tests/primitives.h"
 
 #include "common/cuda/device.h"
@@ -93,7 +90,7 @@ __global__ void coordinates(uint3 *out)
     mine[1] = blockIdx;
 }
 
-/* A grid of 2 x 3 x 4 blocks of 5 x 6 x 7 threads; six numbers a thread. */
+/* A grid of 2 x 3 x 4 blocks of 5 x 6 x 7 threads; six numbers each. */
 extern "C" void LAUNCHER(coordinates)(unsigned *out)
 {
     const size_t bytes = COORDINATES * sizeof *out;
@@ -130,7 +127,7 @@ __global__ void atomics(atomic_results *r)
     atomicAdd(&r->fine, 0.25);
     if (atomicExch(&r->taken, 1) == 0)
         atomicAdd(&r->taken, 10);
-    int old = r->swapped, found;  // the loop that makes any operation atomic
+    int old = r->swapped, found;  // any operation by compare-and-swap
     while ((found = atomicCAS(&r->swapped, old, (old * 3 + 1) & 0xffff)) != old)
         old = found;
 }

@@ -1,9 +1,9 @@
-/* Accesses that nothing orders. Each does no harm in some order of the threads. */
+/* Unordered accesses, each harmless in some order. */
 #include "common/cuda/tests/kernels/bugs.cuh"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* Right where threads take turns upwards. */
+/* Correct in ascending order. */
 __global__ void read_before_written(float *out)
 {
     __shared__ float x[THREADS];
@@ -11,7 +11,7 @@ __global__ void read_before_written(float *out)
     out[threadIdx.x] = threadIdx.x > 0 ? x[threadIdx.x - 1] : 0.0f;
 }
 
-/* The second barrier is missing: x changes while others still read it. */
+/* The second barrier is missing. */
 __global__ void overwritten_too_early(float *out)
 {
     __shared__ float x[THREADS];
@@ -23,7 +23,6 @@ __global__ void overwritten_too_early(float *out)
     out[threadIdx.x] = x[threadIdx.x] + 2.0f * other;
 }
 
-/* All read what the first thread then changes. */
 __global__ void read_then_overwritten(float *out)
 {
     __shared__ float x;
@@ -35,7 +34,7 @@ __global__ void read_then_overwritten(float *out)
         x = 2.0f;
 }
 
-/* Both warps read x. Then lanes of the second meet, and one changes x, which the first may still read. */
+/* Both warps read x; a lane of the second writes it, ordered only after its own warp. */
 __global__ void overwritten_by_another_warp(float *out)
 {
     __shared__ float x;
@@ -55,7 +54,7 @@ __global__ void lanes_without_syncwarp(float *out)
     out[threadIdx.x] = x[threadIdx.x ^ 1];
 }
 
-/* A shuffle makes lanes meet, and orders no memory. */
+/* A shuffle orders no memory. */
 __global__ void shuffle_for_syncwarp(float *out)
 {
     __shared__ float x[THREADS];
@@ -107,7 +106,7 @@ __global__ void atomic_and_plain(float *out)
     out[threadIdx.x] = float(sum);
 }
 
-/* Block 0 clears the sum, which another block may have begun. No barrier is for more than one block. */
+/* No barrier spans blocks. */
 __global__ void cleared_by_one_block(float *out)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -117,7 +116,7 @@ __global__ void cleared_by_one_block(float *out)
         atomicAdd(out, 1.0f);
 }
 
-/* The sum of chapter 06's first steps without its barrier. */
+/* Chapter 06's sum without its barrier. */
 __global__ void sum_without_barrier(float *out)
 {
     __shared__ float sums[THREADS];
@@ -129,7 +128,6 @@ __global__ void sum_without_barrier(float *out)
         out[0] = sums[0];
 }
 
-/* Missing at the end of the loop: the next round's x comes too early. */
 __global__ void barrier_missing_in_a_loop(float *out)
 {
     __shared__ float x[THREADS];

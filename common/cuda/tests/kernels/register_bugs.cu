@@ -1,4 +1,3 @@
-/* Mistakes with the number of registers that a warpgroup asks for. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_registers_than_there_are(float *out)
@@ -7,7 +6,7 @@ __global__ void more_registers_than_there_are(float *out)
     out[threadIdx.x / 8] = 1.0f;
 }
 
-/* 128 threads with 32 and 256 with 240 would have 65536, all of a multiprocessor's; the launch gave 384 times 168. */
+/* 128 x 32 + 256 x 240 = 65536 are the multiprocessor's, but the launch gave 384 x 168. */
 __global__ void more_registers_than_were_given(float *out)
 {
     if (threadIdx.x < 128)

@@ -1,7 +1,4 @@
-/*
- * Kernels with nothing wrong in them, and of the kind that a careless detector would accuse. Each
- * leaves in out[k] what right_expected says.
- */
+/* Correct kernels that a careless detector would report; right_expected has the results. */
 #include "common/cuda/turns.h"
 
 #include <string.h>
@@ -9,7 +6,7 @@
 enum { THREADS = 128, BLOCKS = 3, N = THREADS * BLOCKS };
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* in[k] is k: every kernel reverses each block's part of it. */
+/* in[k] is k; each block's part is reversed. */
 __global__ void by_barriers(const float *in, float *out)
 {
     __shared__ float x[THREADS];
@@ -21,7 +18,7 @@ __global__ void by_barriers(const float *in, float *out)
     }
 }
 
-/* Two buffers in turn need one barrier a round. */
+/* Two alternating buffers need one barrier per round. */
 __global__ void by_two_buffers(const float *in, float *out)
 {
     __shared__ float x[2][THREADS];
@@ -33,7 +30,7 @@ __global__ void by_two_buffers(const float *in, float *out)
     }
 }
 
-/* Within a warp __syncwarp is enough; then warps change places. */
+/* Within a warp __syncwarp is enough. */
 __global__ void by_warps(const float *in, float *out)
 {
     extern __shared__ float x[];
@@ -47,7 +44,7 @@ __global__ void by_warps(const float *in, float *out)
     out[blockIdx.x * THREADS + THREADS - 32 - warp + lane] = x[threadIdx.x];
 }
 
-/* Half warps that do not wait for each other. */
+/* Half warps do not wait for each other. */
 __global__ void by_half_warps(const float *in, float *out)
 {
     const bool low = threadIdx.x % 32 < 16;
@@ -62,7 +59,7 @@ __global__ void by_half_warps(const float *in, float *out)
     out[blockIdx.x * THREADS + place] = x;
 }
 
-/* Four elements at a time; not all threads have work, but all come to the barrier. */
+/* Threads without work still reach the barrier. */
 __global__ void by_vectors(const float *in, float *out)
 {
     __shared__ float4 x[THREADS / 4];
@@ -76,7 +73,7 @@ __global__ void by_vectors(const float *in, float *out)
     *(float4 *)(out + first + 4 * threadIdx.x) = make_float4(y.w, y.z, y.y, y.x);
 }
 
-/* Bytes and halves of neighbours lie in one word, and are different memory. */
+/* Neighbours share a word, not memory. */
 __global__ void by_small_elements(const float *in, float *out)
 {
     __shared__ unsigned char bytes[THREADS];
@@ -93,7 +90,6 @@ __global__ void by_small_elements(const float *in, float *out)
     out[blockIdx.x * THREADS + threadIdx.x] = same ? __half2float(halves[other]) : -1.0f;
 }
 
-/* Threads take a number each, in any order; atomics need no other order. */
 __global__ void by_atomics(const float *in, float *out, int *counts)
 {
     __shared__ int taken;
@@ -107,7 +103,7 @@ __global__ void by_atomics(const float *in, float *out, int *counts)
     out[blockIdx.x * THREADS + THREADS - 1 - unsigned(number)] = in[mine];
 }
 
-/* Each launch may read what the one before has written, by other threads. */
+/* Reads what other threads wrote in the previous launch. */
 __global__ void one_step(const float *in, float *out, unsigned by)
 {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
@@ -130,7 +126,7 @@ static void launch(const char *name, const float *in, float *out)
         by_small_elements<<<BLOCKS, THREADS>>>(in, out);
 }
 
-/* Blocks take numbers as they begin, and are served by these: a block that is not has NaN. */
+/* Blocks take turns by drawn numbers; without a turn the result is NaN. */
 __global__ void by_turns(const float *in, float *out, unsigned *count)
 {
     __shared__ unsigned number, place;

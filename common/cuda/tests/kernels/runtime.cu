@@ -1,7 +1,4 @@
-/*
- * The runtime, as a program uses it: each function returns the line where something is not as it should
- * be, or 0.
- */
+/* The runtime: each function returns the line of a failure, or 0. */
 #include "common/cuda/cpu.h"
 #include "common/cuda/device.h"
 
@@ -93,7 +90,6 @@ extern "C" int LAUNCHER(device)(void)
     return 0;
 }
 
-/* Launches, copies and fills are done on the stream that they are given to, which counts them. */
 extern "C" int LAUNCHER(streams)(void)
 {
     float back[N], *a;
@@ -119,7 +115,7 @@ extern "C" int LAUNCHER(streams)(void)
     return 0;
 }
 
-/* Each device has a name and its kernels' attributes, and a kernel is allowed shared memory once on each. */
+/* Names and kernel attributes are per device. */
 extern "C" int LAUNCHER(devices)(void)
 {
     enum { MUCH = 60000 };
@@ -143,14 +139,13 @@ extern "C" int LAUNCHER(devices)(void)
     add_one<<<1, N, MUCH>>>(a);
     EXPECT(cudaGetLastError() == cudaSuccess);
     cuda_cpu_shared(MUCH - 1);
-    allow_shared<add_one>(MUCH);  // it would end the program if it were set again
+    allow_shared<add_one>(MUCH);  // a second setting would end the program
     add_one<<<1, N, MUCH>>>(a);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT(cudaFree(a) == cudaSuccess);
     return 0;
 }
 
-/* On a GPU that gives a block so much shared memory. */
 extern "C" int LAUNCHER(shared_memory)(int most)
 {
     int value = 0;
@@ -163,7 +158,6 @@ extern "C" int LAUNCHER(shared_memory)(int most)
     return 0;
 }
 
-/* What a block finds in shared memory, before and after it has written there. */
 __global__ void find_shared(float *found)
 {
     extern __shared__ float tile[];

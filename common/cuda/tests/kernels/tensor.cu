@@ -1,6 +1,4 @@
-/*
- * The functions of tensor.h, each on its own, for test_tensor.c to hold against their definition.
- */
+/* Each function of tensor.h on its own. */
 #include "common/cuda/tests/kernels/arrays.cuh"
 #include "common/cuda/tests/tensors.h"
 
@@ -44,7 +42,7 @@ extern "C" void LAUNCHER(products)(int bfloat, const unsigned *a, const unsigned
 
 // ---- ldmatrix -----------------------------------------------------------------------------------
 
-/* Lane l names row `order[l]` of 64 rows of 8; what it gets is written one after the other. */
+/* Lane l has row order[l] of 64 rows of 8; writes its registers one after the other. */
 template <int N, bool TRANS>
 __global__ void matrices(const unsigned short *x, const unsigned *order, unsigned *out)
 {
@@ -87,7 +85,7 @@ extern "C" void LAUNCHER(matrices)(int count, int trans, const unsigned short x[
 
 // ---- copies -------------------------------------------------------------------------------------
 
-/* Each thread copies `given` of BYTES bytes, and writes out what has come. */
+/* Each thread copies `given` of BYTES bytes. */
 template <int BYTES> __global__ void async_copies(const char *in, char *out, int given)
 {
     __shared__ __align__(16) char x[64 * BYTES];
@@ -116,7 +114,7 @@ extern "C" void LAUNCHER(async_copies)(int bytes, const char *in, char *out, int
     CHECK_CUDA(cudaFree(from));
 }
 
-/* Five groups of one copy each, the fourth empty; after a wait for all but N it shows which are there. */
+/* Five groups of one copy each, the fourth empty; waits for all but N. */
 template <int N> __global__ void groups(const float4 *in, float *out)
 {
     __shared__ float4 x[5];

@@ -1,4 +1,4 @@
-/* Kernels whose works can be put on a clock by hand, one kind of waiting each. test_timeline.c has their times. */
+/* Kernels with times computed by hand (test_timeline.c), one kind of waiting each. */
 #include "common/cuda/device.h"
 #include "common/cuda/hopper.h"
 
@@ -6,7 +6,6 @@
 
 enum { TILE = 64 * 64 };  // elements of a box of 8192 bytes
 
-/* In results nobody looks at it: the exponentials are only made. */
 __device__ static inline float make_exponentials(int n)
 {
     float x = 0.0f;
@@ -24,7 +23,6 @@ __device__ static inline void begin_phases(uint64_t *bar)
     __syncthreads();
 }
 
-/* A group of products, one after the other into the same numbers. */
 __device__ static inline void issue_product(float (&d)[32], const unsigned char *fast,
                                             int products = 1)
 {
@@ -35,7 +33,7 @@ __device__ static inline void issue_product(float (&d)[32], const unsigned char 
     wgmma_commit();
 }
 
-/* A box comes, is multiplied by itself, and only then exponentials are made: or, if not `waits`, beside the product. */
+/* Box, product, exponentials; without `waits`, the last two overlap. */
 __global__ void __launch_bounds__(128)
     box_product_exponentials(const __grid_constant__ tensor_map map, float *out, bool waits)
 {
@@ -56,7 +54,7 @@ __global__ void __launch_bounds__(128)
     out[threadIdx.x] = d[0] + x;
 }
 
-/* Two warpgroups ask for two products each, at the same time. */
+/* Two warpgroups issue two products each. */
 __global__ void __launch_bounds__(256)
     products_in_turn(const __grid_constant__ tensor_map map, float *out)
 {
@@ -75,7 +73,6 @@ __global__ void __launch_bounds__(256)
     out[threadIdx.x] = d[0] + e[0];
 }
 
-/* A group of two. */
 __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ __align__(1024) unsigned char fast[];
@@ -92,7 +89,7 @@ __global__ void __launch_bounds__(128) one_group(const __grid_constant__ tensor_
     out[threadIdx.x] = d[0];
 }
 
-/* The second box is loaded when all threads have made exponentials and said that they are done with the first. */
+/* The second box is loaded after all threads have arrived. */
 __global__ void __launch_bounds__(128)
     box_after_arrivals(const __grid_constant__ tensor_map map, float *out)
 {
@@ -113,7 +110,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* A wait for the end of a phase that is over long since is none for the next one. */
+/* Waiting for an earlier phase must not wait for the next. */
 __global__ void __launch_bounds__(128)
     phase_that_is_over(const __grid_constant__ tensor_map map, float *out)
 {
@@ -132,7 +129,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* Warps take turns: warp w makes its exponentials when warp w - 1 has come to a barrier. */
+/* Warp w starts after warp w - 1 has reached a barrier. */
 __global__ void one_warp_after_the_other(float *out, int how)
 {
     const unsigned warp = threadIdx.x / 32;
@@ -150,14 +147,14 @@ __global__ void one_warp_after_the_other(float *out, int how)
     out[threadIdx.x] = x;
 }
 
-/* Warps 0 and 4 share a quarter of the units; warp 1 has one of its own. */
+/* Warps 0 and 4 share a quarter of the units; warp 1 has its own. */
 __global__ void shared_quarters(float *out)
 {
     const unsigned warp = threadIdx.x / 32;
     out[threadIdx.x] = warp == 0 || warp == 1 || warp == 4 ? make_exponentials(8) : 0.0f;
 }
 
-/* One lane makes more of them than the others; a shuffle waits for it. */
+/* A shuffle waits for the slowest lane. */
 __global__ void lanes_wait(float *out)
 {
     float x = make_exponentials(threadIdx.x == 0 ? 8 : 4);
@@ -165,7 +162,7 @@ __global__ void lanes_wait(float *out)
     out[threadIdx.x] = x + make_exponentials(4);
 }
 
-/* A warp copies its part, waits, and multiplies; the next part comes meanwhile. */
+/* A warp multiplies one part while the next is copied. */
 __global__ void copies_and_products(const __half *in, float *out)
 {
     __shared__ __align__(16) __half x[2 * 32 * 8];
@@ -184,7 +181,7 @@ __global__ void copies_and_products(const __half *in, float *out)
     out[t] = d[0] + expf(__half2float(x[256 + 8 * t]));
 }
 
-/* Half of a warp copies from one array, and half from another. */
+/* Half of a warp copies from one array, half from another. */
 __global__ void copies_of_two(const __half *in, float *out)
 {
     __shared__ __align__(16) unsigned char x[512];
@@ -195,7 +192,6 @@ __global__ void copies_of_two(const __half *in, float *out)
     out[t] = x[16 * t];
 }
 
-/* A sum in bulk, and what waits for it. */
 __global__ void sums(float *out)
 {
     __shared__ __align__(128) float x[1024];

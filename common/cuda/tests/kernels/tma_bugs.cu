@@ -1,4 +1,4 @@
-/* Mistakes with boxes that the TMA copies, with its sums, and with tensor maps. */
+/* Mistakes with boxes, bulk sums and tensor maps. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
 __global__ void more_bytes_expected(const __grid_constant__ tensor_map map, float *out)
@@ -45,7 +45,7 @@ __global__ void box_out_of_step(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
-/* One float after the beginning of a row: 4 bytes, and an H200 ends such a kernel with an illegal instruction. */
+/* 4 bytes past a row's beginning: an illegal instruction on an H200. */
 __global__ void box_between_pieces(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[64];
@@ -60,7 +60,7 @@ __global__ void box_between_pieces(const __grid_constant__ tensor_map map, float
     out[threadIdx.x] = 1.0f;
 }
 
-/* Two mbarriers are 16 bytes: there x begins on a GPU, and the box cannot lie there. */
+/* On a GPU x begins after two mbarriers, at byte 16. */
 __global__ void box_behind_variables(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ float x[];
@@ -116,7 +116,6 @@ __global__ void ends_with_a_box(const __grid_constant__ tensor_map map, float *o
     out[threadIdx.x] = 1.0f;
 }
 
-/* Two boxes, one after the other, to one place, and nobody says that the first has been read. */
 __global__ void filled_too_early(const __grid_constant__ tensor_map map, float *out)
 {
     __shared__ __align__(1024) float x[64];

@@ -1,6 +1,4 @@
-/*
- * A product of a warpgroup as test_wgmma.c wants it: of either type, of any size, its matrices lying in any way.
- */
+/* A warpgroup's product of any type, size and layout. */
 #include "common/cuda/tests/hoppers.h"
 #include "common/cuda/tests/kernels/arrays.cuh"
 
@@ -67,7 +65,6 @@ static void run_wgmma(const struct product_test *t, const uint4 *image, const un
     CHECK_LAUNCH("one_wgmma");
 }
 
-/* That of these N which the test asks for. */
 template <int... N>
 static void run_sizes(const struct product_test *t, const uint4 *image, const unsigned *registers,
                       float *out)

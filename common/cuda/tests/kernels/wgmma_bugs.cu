@@ -1,7 +1,5 @@
-/* Mistakes with products that a warpgroup issues. */
 #include "common/cuda/tests/kernels/hopper_bugs.cuh"
 
-/* A warpgroup makes 16 kB zeros: the units are told, and all threads are done. */
 __device__ static void clear(uint4 *fast)
 {
     for (unsigned k = threadIdx.x; k < BYTES_16K / 16; k += GROUP)
@@ -10,7 +8,7 @@ __device__ static void clear(uint4 *fast)
     __syncthreads();
 }
 
-/* Here and below by way of `at`: if clang knows an array as a function's own, it reports neither reading nor writing it. */
+/* Via `at`, here and below: clang does not instrument an array that never escapes. */
 __global__ void product_not_waited_for(float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];
@@ -250,7 +248,6 @@ __global__ void product_without_barrier(float *out)
         out[threadIdx.x] = d[0];
 }
 
-/* The place is let go before the product that reads it has run: what comes next overtakes it. */
 __global__ void let_go_too_early(const __grid_constant__ tensor_map map, float *out)
 {
     extern __shared__ __align__(1024) uint4 fast[];

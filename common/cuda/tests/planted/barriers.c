@@ -1,4 +1,4 @@
-/* Threads that wait for others, of their block or of their warp, and these do not come. */
+/* Waits for threads that never arrive. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_barriers[] = {

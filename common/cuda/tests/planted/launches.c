@@ -1,4 +1,3 @@
-/* What the host does wrong. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_launches[] = {

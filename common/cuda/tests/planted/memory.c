@@ -1,4 +1,3 @@
-/* Memory that a kernel may not touch, and memory in which there is nothing yet. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_memory[] = {

@@ -1,4 +1,4 @@
-/* Races, and what comes out otherwise in another order. */
+/* Races, and results that depend on the order. */
 #include "common/cuda/tests/bugs.h"
 
 const struct planted planted_races[] = {
