@@ -1,5 +1,5 @@
 /*
- * Standard softmax of one row: right where float32 can do it, NaN exactly where it cannot.
+ * One row: right in float32's range, NaN outside it.
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/measure/watch.h"

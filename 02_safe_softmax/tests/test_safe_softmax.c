@@ -1,5 +1,5 @@
 /*
- * Safe softmax of one row: as chapter 01 where that has numbers, and right where it has none.
+ * One row: like chapter 01 where that is finite, and right where it is not.
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"

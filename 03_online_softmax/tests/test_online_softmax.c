@@ -1,5 +1,5 @@
 /*
- * Online softmax of one row: worked numbers, every size, and what IEEE says of infinities and NaN.
+ * One row: worked numbers, every size, infinities and NaN.
  */
 #include "03_online_softmax/online_softmax.h"
 #include "common/measure/watch.h"

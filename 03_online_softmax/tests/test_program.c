@@ -1,5 +1,5 @@
 /*
- * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
+ * The program's output, files and error messages.
  */
 #include "common/tests/command.h"
 #include "common/tests/softmax_program.h"

@@ -1,5 +1,5 @@
 /*
- * The accesses of the two forms of attention and of fusion, array by array, are those of their formulas.
+ * Accesses of attention and fusion, array by array, match their formulas.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"

@@ -1,4 +1,4 @@
-/* Chapter 04 as libflash.so shows it. */
+/* Chapter 04 in libflash.so. */
 #include "common/python/binding.h"
 
 #include "04_flash_no_tiling/flash_no_tiling.h"
