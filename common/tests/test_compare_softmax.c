@@ -1,5 +1,5 @@
 /*
- * compare for softmax: outputs held against the reference and against one another.
+ * compare for softmax: outputs against the reference and each other.
  */
 #include "common/check/plain.h"
 #include "common/check/tolerance.h"

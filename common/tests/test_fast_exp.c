@@ -1,5 +1,5 @@
 /*
- * The polynomial exp against the library's in double: at every seventh float32 there is.
+ * fast_exp against the library's exp in double, at every seventh float32.
  */
 #include "common/cpu/fast_exp.h"
 

@@ -1,5 +1,5 @@
 /*
- * The numbers of a file as float32: every float16, and the hard cases of rounding a float64.
+ * A file's numbers as float32: all float16, and hard cases of rounding float64.
  */
 #include "common/files/npy.h"
 #include "common/tests/test.h"

@@ -1,5 +1,5 @@
 /*
- * Which kernels tests of all kernels go through, where mutant.sh asks for some.
+ * ONLY_KERNELS, which mutant.sh sets.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/tests/problems.h"

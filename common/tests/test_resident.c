@@ -1,5 +1,5 @@
 /*
- * common/peers/resident.c: the most memory that a program had.
+ * common/peers/resident.c: a program's peak memory.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
