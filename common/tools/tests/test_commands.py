@@ -1,4 +1,4 @@
-"""The commands that pages show: one that fails is named, in a copy of a course made for the test."""
+"""Commands on pages: failures are reported, in a made-up course."""
 import contextlib
 import io
 import os
@@ -8,11 +8,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import commands
 
-# A compiler that has a warning for "warned" and makes a program that fails for "wrong".
+# Fails for "warned" and makes a failing program for "wrong".
 COMPILER = """#!/bin/sh
 echo "${0##*/} $*" >>%s
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done

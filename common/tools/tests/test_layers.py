@@ -1,4 +1,4 @@
-"""Includes go down, and in no circle."""
+"""Includes point down, without cycles."""
 import contextlib
 import io
 import os
@@ -18,7 +18,7 @@ class Layers(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
 
     def said(self, includes):
-        """The status, and what is printed, of a course in which each of these files includes another."""
+        """The status and output for a course with these includes."""
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             for file, included in includes.items():

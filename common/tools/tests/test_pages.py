@@ -1,9 +1,9 @@
-"""What pages must have: a bad page of each kind is named, and a good one is not."""
+"""Checks of pages: each kind of bad page is reported, good ones are not."""
 import contextlib
 import io
 import unittest
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import pages
 

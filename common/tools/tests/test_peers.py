@@ -1,4 +1,4 @@
-"""Tests of common/peers/peers.py: a machine's file, its parts and the tables of it; measured here by programs that only pretend."""
+"""common/peers/peers.py: a machine's file, its parts and tables, measured with fake programs."""
 import contextlib
 import io
 import os

@@ -1,4 +1,4 @@
-"""The pictures in fewer bytes: small, and with every word and every place as gnuplot drew them."""
+"""Smaller pictures keep every word and place."""
 import io
 import sys
 import unittest
