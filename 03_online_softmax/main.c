@@ -18,7 +18,6 @@ static const char *power(float x, float m, char text[40])
     return text;
 }
 
-/* Prints m and l after each element, with the recurrence's arithmetic. */
 static void show_recurrence(const float *x, size_t n)
 {
     struct softmax_state old = SOFTMAX_EMPTY;
@@ -43,7 +42,6 @@ static void show_row(const float *x, size_t n)
     report_line("y = %s", report_row("%.4f", y, n, text, sizeof text));
 }
 
-/* Merges three blocks of one row: prints their states, the state so far, and their shares. */
 static void merge_blocks(void)
 {
     static const float x[6] = { 1, 3, 2, 4, 3, 2 };
@@ -105,7 +103,6 @@ static void by_hand(void)
     rising();
 }
 
-/* The merged states of a row's blocks must equal the state of the row. */
 static void check_merging(const struct scores *scores)
 {
     enum { BLOCK = 10 };

@@ -1,6 +1,3 @@
-/*
- * The softmax state of a block of scores, and how to merge two.
- */
 #ifndef SOFTMAX_STATE_H
 #define SOFTMAX_STATE_H
 

@@ -1,6 +1,3 @@
-/*
- * Chapter 04, kernel fusion: three element-wise steps as three loops, and as one.
- */
 #ifndef FUSION_H
 #define FUSION_H
 

@@ -1,6 +1,3 @@
-/*
- * One row: right in float32's range, NaN outside it.
- */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"

@@ -1,6 +1,3 @@
-/*
- * The program's output, files and error messages.
- */
 #include "common/tests/command.h"
 #include "common/tests/softmax_program.h"
 #include "common/tests/test.h"

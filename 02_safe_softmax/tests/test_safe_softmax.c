@@ -1,6 +1,3 @@
-/*
- * One row: like chapter 01 where that is finite, and right where it is not.
- */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/measure/watch.h"

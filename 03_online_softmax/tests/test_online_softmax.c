@@ -1,6 +1,3 @@
-/*
- * One row: worked numbers, every size, infinities and NaN.
- */
 #include "03_online_softmax/online_softmax.h"
 #include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"

@@ -70,7 +70,6 @@ static size_t count(const struct attention_input *input, const struct attention_
     return all;
 }
 
-/* All rows, with progress if that takes long. */
 static void run(const struct attention_input *input, float *O, float *lse)
 {
     const struct attention *p = &input->p;

@@ -18,7 +18,6 @@
 
 enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
-/* Prints one row, a line for each key. */
 static void show_row(const struct attention *p, const float *Q, const float *K, const float *V,
                      size_t b, size_t h, size_t i)
 {
@@ -108,7 +107,6 @@ DECLARE_WATCHED(unfused);
 DECLARE_WATCHED(standard_attention);
 DECLARE_WATCHED(flash_no_tiling_row);
 
-/* max(2 x + 1, 0) of a thousand numbers in three loops and in one. */
 static void fusion(void)
 {
     enum { N = 1000 };

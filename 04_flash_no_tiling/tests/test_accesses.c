@@ -1,6 +1,3 @@
-/*
- * Accesses of attention and fusion, array by array, match their formulas.
- */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"

@@ -1,6 +1,3 @@
-/*
- * The forward pass: all sizes and options, and one pass against standard attention.
- */
 #define _DEFAULT_SOURCE  // MAP_ANONYMOUS
 #define _DARWIN_C_SOURCE
 #include "04_flash_no_tiling/flash_no_tiling.h"

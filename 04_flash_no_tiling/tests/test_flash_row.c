@@ -1,6 +1,3 @@
-/*
- * One query row in one pass: worked numbers, and each step.
- */
 #include "04_flash_no_tiling/flash_row.h"
 #include "common/check/reference.h"
 #include "common/check/tolerance.h"

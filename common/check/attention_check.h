@@ -1,6 +1,6 @@
 /*
- * Is an attention's output right? O is compared with the double precision reference and with the
- * previous stage: all rows or, for large problems, some rows of each head.
+ * Compares an attention's output with the double precision reference and the previous stage: all
+ * rows or, for large problems, some of each head.
  */
 #ifndef COMMON_ATTENTION_CHECK_H
 #define COMMON_ATTENTION_CHECK_H
@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The checked rows of a result, and their expected values. */
 struct attention_check {
     size_t shape[4];  // of O: (B, H, Nq, d)
     size_t count;
@@ -25,9 +24,8 @@ struct attention_check {
 static const double ATTENTION_CHECK_ALL = 4e9;
 
 /*
- * Computes the expected rows: all of them for small problems or with `all`. Otherwise at least 64:
- * first the first row of each head, then the last, then random ones, as many as fit into a tenth of
- * ATTENTION_CHECK_ALL.
+ * Computes the expected rows: all for small problems or with `all`. Otherwise at least 64: first
+ * rows of heads, last rows, then random ones, as many as fit into a tenth of ATTENTION_CHECK_ALL.
  */
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);
@@ -35,8 +33,7 @@ void attention_check_end(struct attention_check *check);
 /* The worst head's comparison with the reference. O has the checked rows only: (count, d). */
 struct comparison attention_check_output(const struct attention_check *check, const float *O);
 
-/* The largest errors of a result; NaN if an element is NaN or infinite where a number is
- * expected. */
+/* The largest errors; NaN if an element is NaN or infinite but should not be. */
 struct attention_errors {
     double reference, other, previous;
     bool has_previous;  // the previous stage supports at least one head
@@ -52,25 +49,24 @@ struct attention_verdict {
 };
 
 /*
- * O and lse have the checked rows: (count, d), (count); lse may be NULL. `before`, unless NULL, has
- * O of the stage called `name`. Heads that are poisoned or wrong there are skipped: that stage does
- * not support them.
+ * O and lse have the checked rows: (count, d), (count); lse may be NULL. `before` (or NULL) is O of
+ * the stage `name`; heads that it left poisoned or wrong are skipped as unsupported.
  */
 struct attention_verdict attention_verdict_of(const struct attention_check *check, const float *O,
                                               const float *lse, const char *name,
                                               const float *before);
 
-/* Frees the verdict and returns its errors. */
+/* Frees the verdict. */
 struct attention_errors attention_verdict_end(struct attention_verdict *v);
 
 /* Both at once, for tables with a line for each stage. */
 struct attention_errors attention_check_errors(const struct attention_check *check, const float *O,
                                                const float *lse, const float *before);
 
-/* The rows to check of `heads` heads of N rows, ascending; all if count = heads N. free() them. */
+/* The rows to check, ascending; all if count = heads N. free() them. */
 size_t *attention_check_choose(size_t heads, size_t N, size_t count);
 
-/* The number of rows to check if each costs `of_row` multiply-adds. */
+/* The number of rows to check, each costing `of_row` multiply-adds. */
 size_t attention_check_count(size_t heads, size_t N, double of_row, bool all);
 
 /* The checked rows of a whole result with `length` elements a row; free() them. */

@@ -99,7 +99,6 @@ static void take_back_overflow(float *got, const struct exact *right, size_t n)
             got[k] = (float)right[k].value;
 }
 
-/* Compares `count` rows of one head, starting at check->rows[g][first]. */
 static void compare_head(const struct gradient_check *check, size_t g, size_t first, size_t count,
                          struct gradient_pair *pair)
 {

@@ -1,6 +1,6 @@
 /*
- * Are the gradients of an attention right? They are compared with the double precision reference
- * and with the previous stage, head by head.
+ * Compares an attention's gradients with the double precision reference and the previous stage,
+ * head by head.
  */
 #ifndef COMMON_GRADIENT_CHECK_H
 #define COMMON_GRADIENT_CHECK_H
@@ -9,9 +9,8 @@
 
 enum { DQ, DK, DV, GRADIENTS };
 
-/* The checked rows of the gradients, and their expected values. */
 struct gradient_check {
-    enum dtype stored;           // the type in which gradients are stored; float32 by default
+    enum dtype stored;           // type of stored gradients; float32 by default
     size_t shape[GRADIENTS][4];  // (B, H, Nq, d), and (B, Hkv, Nk, d) twice
     size_t count[GRADIENTS];
     size_t *rows[GRADIENTS];         // (b heads + h) N + row of each, ascending
@@ -19,8 +18,8 @@ struct gradient_check {
 };
 
 /*
- * Computes the expected rows: all of them for small problems or with `all`. Otherwise some rows of
- * dQ, chosen as for O, and 16 rows of dK and dV in one head.
+ * Computes the expected rows: all for small problems or with `all`. Otherwise rows of dQ, chosen as
+ * for O, and 16 rows of dK and dV in one head.
  */
 struct gradient_check gradient_check_begin(const struct attention_input *input, const float *dO,
                                            bool all);
@@ -29,21 +28,21 @@ void gradient_check_end(struct gradient_check *check);
 /* The worst head of one gradient, against the reference and the previous stage. */
 struct gradient_pair {
     struct comparison reference, previous;  // `with` is NULL where there is none
-    const char *name;                       // of the previous stage
-    struct exact *right;                    // expected values in the stored type
-    struct exact *from_previous;            // expected values, given that stage's result
-    float *got, *before;                    // the checked rows
+    const char *name;
+    struct exact *right;          // expected values in the stored type
+    struct exact *from_previous;  // expected values, given that stage's result
+    float *got, *before;          // the checked rows
 };
 struct gradient_verdict {
     struct gradient_pair pairs[GRADIENTS];
 };
 
-/* Compares whole gradients; `before`, unless NULL, has those of the stage called `name`. */
+/* Compares whole gradients; `before` (or NULL) has those of the stage `name`. */
 struct gradient_verdict gradient_verdict_of(const struct gradient_check *check,
                                             float *const got[GRADIENTS], const char *name,
                                             float *const before[GRADIENTS]);
 
-/* Frees the verdict and returns the largest errors of the three gradients. */
+/* Frees the verdict and returns the largest of all errors. */
 struct attention_errors gradient_verdict_end(struct gradient_verdict *v);
 
 /* Both at once. */

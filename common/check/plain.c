@@ -163,7 +163,6 @@ static float weight_of(const struct attention *p, float P, float Z)
     return dtype_round(p->dtype, P * Z);
 }
 
-/* Adds query (b, h, i) to the gradients; P and dP have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
                          float *dQ, float *dK, float *dV)

@@ -35,7 +35,6 @@ static const float *query_row(const struct attention *p, const float *Q, size_t 
     return Q + ((b * p->H + h) * p->Nq + i) * p->d;
 }
 
-/* The first element of row j of K or V for query head h. */
 static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 {
     return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
@@ -150,7 +149,6 @@ double reference_largest_dS(const struct attention *p, const float *Q, const flo
     return most;
 }
 
-/* P, and the gradient of each dot product: dS times the slope of the score. */
 static void pairs_of_query(const struct attention *p, const float *Q, const float *K,
                            const float *V, const float *dO, size_t b, size_t h, size_t i, double *P,
                            double *d_dot)
@@ -161,7 +159,6 @@ static void pairs_of_query(const struct attention *p, const float *Q, const floa
             d_dot[j] *= slope(p, Q, K, b, h, i, j);
 }
 
-/* Adds query (b, h, i) to the three gradients; P and d_dot have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot,
                          double *dQ, double *dK, double *dV)
@@ -230,7 +227,6 @@ bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, siz
     return false;
 }
 
-/* The shares of query (b, h, i) in `count` keys; 0 for masked ones. */
 static void shares_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i,
                             const size_t *rows, size_t count, struct share *shares)

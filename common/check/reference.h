@@ -1,10 +1,9 @@
 /*
  * The ground truth: softmax and attention in double precision, forward and backward, with all
- * options; written to be clear, not fast.
+ * options; clear, not fast.
  *
  * Inputs are the kernels' float32 arrays. Outputs must not overlap inputs. Masked keys are not
- * read, so NaN or infinity there has no effect. A query without visible keys has O = 0 and lse =
- * -inf and adds nothing to gradients.
+ * read. A query without visible keys has O = 0 and lse = -inf and adds nothing to gradients.
  */
 #ifndef COMMON_REFERENCE_H
 #define COMMON_REFERENCE_H
@@ -21,14 +20,14 @@ void reference_softmax(const float *x, double *y, size_t rows, size_t cols);
 void reference_forward(const struct attention *p, const float *Q, const float *K, const float *V,
                        double *O, double *lse);
 
-/* The row of query (b, h, i): O_i has d elements; lse_i may be NULL. */
+/* Row (b, h, i): O_i has d elements; lse_i may be NULL. */
 void reference_forward_row(const struct attention *p, const float *Q, const float *K,
                            const float *V, size_t b, size_t h, size_t i, double *O_i,
                            double *lse_i);
 
 /*
- * The gradients of sum(dO * O) by Q, K and V, in their shapes; overwrites dQ, dK and dV. Grouped
- * heads add up in dK and dV.
+ * The gradients of sum(dO * O), in the shapes of Q, K and V; overwrites them. Grouped heads add up
+ * in dK and dV.
  */
 void reference_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, double *dQ, double *dK, double *dV);
@@ -37,7 +36,7 @@ void reference_backward(const struct attention *p, const float *Q, const float *
 double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i);
 
-/* Does query (b, h, i) attend to any of these `count` rows of K? */
+/* Does query (b, h, i) attend to any of these rows of K? */
 bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, size_t i,
                               const size_t *rows, size_t count);
 
@@ -47,8 +46,8 @@ void reference_backward_query(const struct attention *p, const float *Q, const f
                               double *dQ_i);
 
 /*
- * The rows of dK and dV of `count` keys of one key/value head, ascending: rows[k] is (b Hkv + g) Nk
- * + j. O(Nq Nk d) for each query head of the group.
+ * dK and dV of `count` keys of one key/value head, ascending: rows[k] is (b Hkv + g) Nk + j. O(Nq
+ * Nk d) for each query head of the group.
  */
 void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, const size_t *rows, size_t count,

@@ -207,7 +207,7 @@ double rounding_near_score(enum dtype type)
 /* A row, and sums over its keys for each column. Z is dropout's factor. */
 struct row {
     const struct attention *p;
-    const float *V;  // of this key/value head
+    const float *V;
     size_t b, h, i;
     struct scores_of_query s;
     double *right;
@@ -247,7 +247,6 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
     };
 }
 
-/* Adds one key to the column sums. */
 static void add_key(struct row *r, size_t j, double variance, double of_score, double lost)
 {
     const struct attention *p = r->p;

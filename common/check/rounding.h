@@ -35,7 +35,6 @@ void rounding_product_row(const struct attention *p, const float *Q, const float
 void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                        const float *dO, struct exact *dQ, struct exact *dK, struct exact *dV);
 
-/* The row of dQ of query (b, h, i). */
 void rounding_backward_query(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i,
                              struct exact *dQ_i);

@@ -243,7 +243,6 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     return variance + square(lost);
 }
 
-/* Query (b, h, i) with the keys that it attends to. */
 static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
@@ -284,7 +283,6 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 
 // ---- sums of them -------------------------------------------------------------------------------
 
-/* The sums for one element of a gradient. */
 struct sums {
     double variance, lost;
     struct stored stored, by_D;  // of the terms, and of D
@@ -355,7 +353,6 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
     free(sums);
 }
 
-/* Adds query i to one row of dK and dV. */
 static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
                       size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
                       struct sums *of_dV)

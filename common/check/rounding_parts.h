@@ -1,6 +1,5 @@
 /*
- * What the rounding models of the forward and backward pass share. Functions return variances
- * unless noted.
+ * Shared by the rounding models of both passes. Functions return variances unless noted.
  */
 #ifndef COMMON_ROUNDING_PARTS_H
 #define COMMON_ROUNDING_PARTS_H
@@ -21,8 +20,8 @@ double rounding_of(double x, enum dtype type);
 /* Not a variance: what n sequential additions may lose, relative to the sum. */
 double rounding_lost(size_t n);
 
-/* Not a variance: the part of a sum of n terms, with weights rounded to this type, that does not
- * average out. */
+/* Not a variance: the part of a sum of n terms, with weights of this type, that does not average
+ * out. */
 double rounding_bias(double sum, size_t n, enum dtype type);
 
 /*
@@ -49,7 +48,6 @@ static inline void running_add(struct running *r, double term)
 /* The larger of rounding_of_sum and the roundings of the partial sums; `sum` is the result. */
 double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type);
 
-/* A dot product, and the sum of its terms' squares. */
 struct dot {
     double x, squares;
 };

@@ -30,7 +30,6 @@ static void keep(struct difference *d, double explained, enum extent extent, siz
     d->farthest = farthest;
 }
 
-/* Updates d with element k and returns its z. */
 static double take(struct difference *d, size_t k, float got, struct exact expected)
 {
     const enum mismatch mismatch = mismatch_of(got, expected.value);

@@ -36,9 +36,9 @@ struct difference {
     size_t mismatched;       // their number
     size_t worst;            // index of the first mismatch, else of the largest error
     size_t farthest;         // index of the largest z in the row or column of `extent`
-    double got, expected;    // at `worst`
-    double explained;        // the largest error relative to its limit: over 1 is wrong
-    enum extent extent;      // of `explained`
+    double got, expected;
+    double explained;    // the largest error relative to its limit: over 1 is wrong
+    enum extent extent;  // of `explained`
 };
 
 /* The larger of two errors; NaN is the largest. */
@@ -70,7 +70,6 @@ struct axes {
     size_t row_length;
 };
 
-/* A result and its expected values. */
 struct comparison {
     const char *of;    // "dQ", or NULL for a single result
     const char *with;  // "double reference"

@@ -27,7 +27,6 @@ static inline void threads_use(size_t count)
 #endif
 }
 
-/* The index of the calling thread in a parallel loop. */
 static inline size_t thread_number(void)
 {
 #if defined(_OPENMP)
@@ -37,7 +36,6 @@ static inline size_t thread_number(void)
 #endif
 }
 
-/* The number of threads of a parallel loop. */
 static inline size_t threads_in_use(void)
 {
 #if defined(_OPENMP)

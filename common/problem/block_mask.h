@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The shape of a block mask for p. */
 size_t block_mask_rows(const struct attention *p);
 size_t block_mask_columns(const struct attention *p);
 

@@ -26,7 +26,6 @@ struct philox {
     uint32_t word[4];
 };
 
-/* The four random words of `counter` under `key`. */
 HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);

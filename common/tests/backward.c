@@ -16,7 +16,6 @@ static size_t elements(const struct attention *p, size_t g)
     return g == DQ ? attention_query_elements(p) : attention_key_elements(p);
 }
 
-/* Allocates the gradients of a problem; free() each. */
 static void gradients_new(const struct attention *p, float *got[GRADIENTS])
 {
     for (size_t g = 0; g < GRADIENTS; g++)
@@ -52,7 +51,6 @@ static void assert_right(const struct comparison *c, const struct test_problem *
         (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
-/* Runs the form into poisoned memory and compares. */
 static void assert_form(backward *f, const struct gradient_check *check,
                         float *const got[GRADIENTS], const struct test_problem *t, size_t form)
 {

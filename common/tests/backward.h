@@ -10,8 +10,7 @@ typedef void backward(const struct test_problem *t, float *dQ, float *dK, float 
 
 /*
  * A pass may have several forms with equal results: tile sizes, or steps. It runs form `now` and
- * writes the arguments that name it to `text`, for messages. Small problems run all forms, large
- * ones the next `turn` of them.
+ * writes its arguments to `text`, for messages. Large problems run only the next `turn` forms.
  */
 struct backward_forms {
     size_t count, turn, now;

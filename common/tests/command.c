@@ -64,7 +64,6 @@ static void path_of(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/%s", command_folder(), name);
 }
 
-/* Reads a file, truncated to `size`. */
 static void slurp(const char *path, char *text, size_t size)
 {
     FILE *file = fopen(path, "rb");

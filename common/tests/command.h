@@ -1,6 +1,3 @@
-/*
- * Runs a chapter's program or a script and inspects its output.
- */
 #ifndef COMMON_TESTS_COMMAND_H
 #define COMMON_TESTS_COMMAND_H
 
@@ -41,18 +38,15 @@ bool is_one_line_with(const char *text, const char *part);
 /* The first of the parts (NULL-terminated) that is missing or out of order; or NULL. */
 const char *missing_part(const char *text, const char *const parts[]);
 
-/* Writes `bytes` bytes to `name` in the fresh folder. */
 void command_file(const char *name, const void *content, unsigned bytes);
 
 /* Writes a text file; an executable shell script. */
 void command_text(const char *name, const char *text);
 void command_script(const char *name, const char *text);
 
-/* Writes a .npy file in the fresh folder. */
 void command_array(const char *name, enum npy_type type, int dims, const size_t *shape,
                    const void *data);
 
-/* Writes a .npy file of zeros. */
 void command_zeros(const char *name, enum npy_type type, int dims, const size_t *shape);
 
 /* Running `words` exits with `status` and prints the parts (NULL-terminated) in order. */
@@ -68,19 +62,18 @@ void script_refuses(const char *words, const char *part);
 void command_refused(const char *program, const char *arguments, const char *part);
 
 /*
- * In each mode, `program` writes each output option, like "--csv", and exits with 0; or it refuses
- * it in one line, exits with 2 and leaves no file. Both lists are NULL-terminated.
+ * In each mode, `program` writes each output option ("--csv") and exits with 0, or refuses it in
+ * one line, exits with 2 and leaves no file. Both lists are NULL-terminated.
  */
 void command_outputs(const char *program, const char *const modes[], const char *const outputs[]);
 
 /*
- * `program` exits with 0, finds no error, writes nothing to standard error, and keeps to 100
- * columns except for --quiet's line. It prints `parts` (NULL or NULL-terminated) in order.
+ * `program` exits with 0, reports no error, has empty standard error, keeps to 100 columns (except
+ * with --quiet), and prints `parts` (NULL or NULL-terminated) in order.
  */
 struct command command_verified(const char *program, const char *arguments,
                                 const char *const parts[]);
 
-/* The number of lines with this many comma-separated fields. */
 int lines_of_fields(const char *text, int fields);
 
 /* Reads `name` in the fresh folder: it must be float32 with this shape. */

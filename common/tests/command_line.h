@@ -1,9 +1,6 @@
 /*
- * A chapter's command line without its program: good ones in the test's process, bad ones in a
- * child that exits.
- *
- * In the words of a line "@" is the test's folder (command.h), at most once in each, "~" a space,
- * and '' an empty word.
+ * Parses a chapter's command line without its program, bad ones in a child that exits. In a line
+ * "@" is the test's folder (command.h), at most once in a word, "~" a space, and '' an empty word.
  */
 #ifndef COMMON_TESTS_COMMAND_LINE_H
 #define COMMON_TESTS_COMMAND_LINE_H

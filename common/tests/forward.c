@@ -37,7 +37,6 @@ static struct attention_check check_of(const struct test_problem *t)
     return attention_check_begin(&input, true);
 }
 
-/* Checks form `now`; lse may be NULL. */
 static void assert_form(forward *f, const struct test_problem *t,
                         const struct attention_check *check, float *O, float *lse)
 {

@@ -11,8 +11,8 @@ typedef void forward(const struct attention *p, const float *Q, const float *K, 
 
 /*
  * A pass may have several forms with equal results, such as tile sizes. The test sets `count`; the
- * pass runs form `now` and writes the arguments that name it to `text`, for messages: " --br 5 --bc
- * 1". Small problems run all forms, large ones the next in turn.
+ * pass runs form `now` and writes its arguments to `text`, for messages: " --br 5 --bc 1". Large
+ * problems run only the next form.
  */
 struct forward_forms {
     size_t count;      // 1 by default

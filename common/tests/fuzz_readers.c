@@ -106,7 +106,6 @@ static size_t or_else(size_t count, size_t usual)
     return count ? count : usual;
 }
 
-/* Is the input generated, and small? */
 static bool is_little(const struct options *o)
 {
     const double rows = (double)or_else(o->batch, 1) * (double)or_else(o->heads, 1) *

@@ -7,7 +7,6 @@
 #include "common/files/npy.h"
 #include "common/tests/problems.h"
 
-/* A case and PyTorch's results. */
 struct golden {
     const char *name;
     struct test_problem t;

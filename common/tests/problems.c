@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers. */
 enum stream { QUERIES, KEYS, VALUES, OUTPUT_GRADIENT, KEY_MASK, BLOCK_MASK, PARAMETERS, OPTIONS };
 
 static float *normals(size_t count, uint64_t seed, enum stream stream)
@@ -51,7 +50,6 @@ struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed
     return t;
 }
 
-/* The sequence from which a random problem draws its parameters. */
 struct draws {
     uint64_t seed, drawn;
 };

@@ -1,6 +1,6 @@
 /*
- * Small attention problems and their arrays, made from a seed, so that a failing test can name its
- * problem (problem_text).
+ * Small attention problems, made from a seed, so that a failing test can name its problem
+ * (problem_text).
  *
  *     struct test_problem t = random_problem(seed, limits, WITH_CAUSAL | WITH_DROPOUT);
  *     ...t.p, t.Q...
@@ -11,7 +11,6 @@
 
 #include "common/problem/attention.h"
 
-/* The options of attention, as a set. */
 enum with {
     WITH_SCALE = 1,            // -2 to 2 times the default
     WITH_GROUPED_HEADS = 2,    // Hkv < H
@@ -34,9 +33,8 @@ struct test_problem {
 };
 
 /*
- * The problem of p's shape and options, with normal numbers in Q, K, V and dO. `masks` may have
- * WITH_KEY_MASK and WITH_BLOCK_MASK (of p's block size); masks in `p` are ignored. Release it with
- * problem_free.
+ * A problem of p's shape and options, with normal Q, K, V and dO. `masks` may have WITH_KEY_MASK
+ * and WITH_BLOCK_MASK (of p's block size); masks in `p` are ignored. Release it with problem_free.
  */
 struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed);
 
@@ -52,16 +50,16 @@ unsigned random_options(uint64_t seed, unsigned allowed);
 void problem_free(struct test_problem *t);
 
 /*
- * SHORT=yes in the environment is for trying compilers and sanitizers: it skips large problems,
- * uses `few` random ones instead of `all`, and lets tests skip themselves.
+ * SHORT=yes in the environment, for trying compilers and sanitizers: skips large problems, and uses
+ * `few` random ones instead of `all`.
  */
 bool tests_are_short(void);
 bool problem_is_too_long(const struct attention *p);
 uint64_t all_or_few(uint64_t all, uint64_t few);
 
 /*
- * ONLY_KERNELS in the environment lists the files of kernels under test, for wrong versions: tests
- * of all kernels skip the others.
+ * ONLY_KERNELS in the environment lists the files of kernels under test: tests of all kernels skip
+ * the others.
  */
 bool kernel_is_in_question(const char *name);
 

@@ -1,6 +1,3 @@
-/*
- * Tests of the programs of chapters 01 to 03.
- */
 #ifndef COMMON_TESTS_SOFTMAX_PROGRAM_H
 #define COMMON_TESTS_SOFTMAX_PROGRAM_H
 

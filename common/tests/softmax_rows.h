@@ -23,7 +23,6 @@ void assert_softmax_stays_in_its_row(softmax_row *softmax);
  */
 void assert_softmax_accesses(softmax_row *watched, size_t loads);
 
-/* softmax([1 2 3 4]) = [0.0321 0.0871 0.2369 0.6439]. */
 void assert_softmax_worked_numbers(softmax_row *softmax);
 
 #endif

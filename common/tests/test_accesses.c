@@ -1,6 +1,3 @@
-/*
- * Access tables, and helpers that several chapters share.
- */
 #include "common/check/tolerance.h"
 #include "common/measure/accesses.h"
 #include "common/measure/traffic.h"

@@ -138,7 +138,6 @@ static bool sees(const struct attention *p, size_t b, size_t query, size_t key)
     return causal && left && right && in_key_mask && in_block_mask;
 }
 
-/* Compares `visible` with the definition for all keys, batch entries and heads. */
 static void check_visible(const struct test_problem *t)
 {
     const struct attention *p = &t->p;
@@ -153,7 +152,6 @@ static void check_visible(const struct test_problem *t)
 
 /* ---- tiles ------------------------------------------------------------------------------------- */
 
-/* The tile's kind, by testing all pairs. */
 static enum tile_kind kind_by_pairs(const struct attention *p, size_t b, const size_t tile[4])
 {
     size_t seen = 0, all = 0;
@@ -185,7 +183,6 @@ static enum tile_kind kind_by_options(const struct attention *p, size_t b, const
     return whole == 3 ? TILE_FULL : TILE_PARTIAL;
 }
 
-/* All tiles of a problem: all positions and sizes. */
 static void check_tiles(const struct test_problem *t)
 {
     const struct attention *p = &t->p;
@@ -205,7 +202,6 @@ static void check_tiles(const struct test_problem *t)
     cr_assert(other == 0, "%zu tiles could be told more exactly: %s", other, problem_text(t));
 }
 
-/* All causal and window settings of one shape, in both alignments, with these masks. */
 static void check_bands(size_t Nq, size_t Nk, unsigned masks, uint64_t seed)
 {
     const ptrdiff_t widths[] = { -1, 0, 1, 3, 1000 };

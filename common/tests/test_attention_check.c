@@ -1,6 +1,3 @@
-/*
- * The check of a forward pass finds a fault in a head next to one with large values.
- */
 #include "common/check/attention_check.h"
 
 #include "common/check/plain.h"
@@ -99,7 +96,6 @@ TEST(attention_check, passes_what_is_right_where_values_cancel_out)
     }
 }
 
-/* `count` rows are checked, ascending, each in its head. */
 static void checks(struct attention p, size_t count)
 {
     struct attention_input input = attention_input_random(p, 1);

@@ -1,6 +1,3 @@
-/*
- * From a command line of chapters 05 to 07 to its problem.
- */
 #include "common/problem/attention_input.h"
 
 #include "common/problem/block_mask.h"
@@ -32,7 +29,6 @@ TEST(attention_input, has_the_dropout_that_was_asked_for)
     attention_input_free(&input);
 }
 
-/* The line gives this mask and block size. */
 static void assert_mask(const char *line, size_t mask_rows, size_t mask_cols, bool top_left,
                         const uint8_t *expected)
 {

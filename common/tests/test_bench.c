@@ -1,5 +1,5 @@
 /*
- * The benchmark's rules with a fake clock: calls, counts and order. Timings are not tested.
+ * The benchmark's rules with a fake clock: calls, counts and order.
  */
 #define _XOPEN_SOURCE 700  // for posix_openpt and nanosleep
 
@@ -51,7 +51,6 @@ static struct bench bench_of(struct made_up *w)
     return (struct bench){ .name = "made up", .work = work, .arg = w, .best = -1, .median = -1 };
 }
 
-/* Benchmarks one candidate whose calls take `times`; `calls` counts them. */
 static struct bench run_alone(const double *times, size_t count, double seconds)
 {
     struct made_up w = { .times = times, .count = count };

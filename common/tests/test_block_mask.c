@@ -1,6 +1,3 @@
-/*
- * Block masks by name: their blocks and the syntax of their names.
- */
 #include "common/problem/block_mask.h"
 
 #include "common/cpu/memory.h"
@@ -15,7 +12,6 @@
 
 enum { ROOM = 1000, UNWRITTEN = 0xAA };
 
-/* An unwritten mask, large enough for these tests. */
 static uint8_t *unwritten_mask(void)
 {
     uint8_t *mask = allocate(ROOM, sizeof *mask, "a test's mask");
@@ -23,7 +19,6 @@ static uint8_t *unwritten_mask(void)
     return mask;
 }
 
-/* The number of written elements after the first `count`. */
 static size_t written_after(const uint8_t *mask, size_t count)
 {
     size_t written = 0;

@@ -39,7 +39,6 @@ static struct command run(const char *arguments)
     return program_run("compare --attention", arguments);
 }
 
-/* The command exits with this status and prints the parts in order. */
 static void says(struct command c, int status, const char *const parts[])
 {
     cr_assert(c.status == status, "status %d, expected %d: %s%s", c.status, status, c.out, c.err);

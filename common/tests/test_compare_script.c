@@ -59,7 +59,6 @@ static struct command run(const char *settings, const char *chapters)
     return command_run(words);
 }
 
-/* It exits with this status and prints exactly these rows, in order. */
 static void rows_are(struct command c, int status, unsigned count, const char *const rows[])
 {
     unsigned found = 0;
@@ -84,7 +83,6 @@ static void refuses(struct command c, const char *part)
               c.status, part, c.out, c.err);
 }
 
-/* The same, before any stage ran. */
 static void refuses_at_once(struct command c, const char *part)
 {
     refuses(c, part);

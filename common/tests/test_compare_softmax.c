@@ -1,6 +1,3 @@
-/*
- * compare for softmax: outputs against the reference and each other.
- */
 #include "common/check/plain.h"
 #include "common/check/tolerance.h"
 #include "common/tests/command.h"

@@ -1,6 +1,3 @@
-/*
- * Which weights dropout keeps: those of the definition, the right number, independently.
- */
 #include "common/problem/attention.h"
 #include "common/tests/test.h"
 

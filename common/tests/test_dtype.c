@@ -1,6 +1,3 @@
-/*
- * The host's 16-bit types: all numbers there and back, rounding, and the ends of the range.
- */
 #include "common/problem/dtype.h"
 #include "common/problem/random.h"
 #include "common/tests/test.h"

@@ -1,6 +1,3 @@
-/*
- * fast_exp against the library's exp in double, at every seventh float32.
- */
 #include "common/cpu/fast_exp.h"
 
 #include "common/tests/test.h"

@@ -1,7 +1,3 @@
-/*
- * The reference against PyTorch, in double: output, log-sum-exp and three gradients, with all
- * options.
- */
 #include "common/tests/golden.h"
 #include "common/tests/test.h"
 

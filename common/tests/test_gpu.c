@@ -1,6 +1,5 @@
 /*
- * gpu.sh, which plans a quarter of an hour on a GPU, and the Makefile's choice of GPU
- * architectures; with fake programs.
+ * gpu.sh and the Makefile's choice of GPU architectures, with fake programs.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -116,7 +115,6 @@ PLAN_TEST(refuses_what_it_does_not_know_and_is_not_there_without_a_gpu)
     script_prints(GPU, 77, (const char *const[]){ "SKIPPED: nvidia-smi names no GPU", NULL });
 }
 
-/* nvcc's arguments for a kernel's object. */
 static void assert_made_for(const char *archs, const char *kernel, const char *const parts[],
                             const char *not_part)
 {

@@ -1,7 +1,3 @@
-/*
- * The gradient check accepts right gradients, finds faults in each, and its samples equal the full
- * reference.
- */
 #include "common/check/gradient_check.h"
 #include "common/check/plain.h"
 #include "common/check/reference.h"
@@ -205,7 +201,6 @@ TEST(gradient_check, finds_a_wrong_factor_in_16_bits_where_few_queries_see_many_
     }
 }
 
-/* Row by row and key by key, they equal reference_backward. */
 TEST(gradient_check, has_samples_that_are_the_reference)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -239,7 +234,6 @@ TEST(gradient_check, has_samples_that_are_the_reference)
     }
 }
 
-/* The samples of keys, with this many threads. */
 struct samples {
     double dK[2 * 9], dV[2 * 9];
     struct exact exact_dK[2 * 9], exact_dV[2 * 9];

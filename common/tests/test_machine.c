@@ -1,6 +1,5 @@
 /*
- * bench.h's description of the machine: caches from a fake listing, CPU names, and what holds on
- * any machine. Timings are not tested.
+ * The description of the machine: fake caches, CPU names, and what holds on any machine.
  */
 #define _XOPEN_SOURCE 700  // for mkdtemp
 #define _DARWIN_C_SOURCE   // the same on macOS, and the number of cores

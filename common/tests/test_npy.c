@@ -1,7 +1,3 @@
-/*
- * Reading .npy: files built byte by byte, valid and malformed ones. Refusals are compared as whole
- * messages.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/npy.h"
 #include "common/tests/command.h"
@@ -414,7 +410,6 @@ TEST(npy, reads_parts_of_a_file)
     npy_parts_close(&parts);
 }
 
-/* Reading `name`, whole or in parts, fails with this message. */
 static void refuses_file(const char *name, const char *message)
 {
     struct npy array;

@@ -1,6 +1,3 @@
-/*
- * A file's numbers as float32: all float16, and hard cases of rounding float64.
- */
 #include "common/files/npy.h"
 #include "common/tests/test.h"
 

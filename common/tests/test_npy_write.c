@@ -1,6 +1,3 @@
-/*
- * Writing .npy: np.save's bytes, and what remains if writing fails.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/npy.h"
 #include "common/tests/command.h"
@@ -21,7 +18,6 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* Reads up to `size` bytes of a file; returns their number. */
 static size_t content(const char *path, char *bytes, size_t size)
 {
     FILE *file = fopen(path, "rb");

@@ -1,6 +1,3 @@
-/*
- * The command line of chapters 05 to 07.
- */
 #define _XOPEN_SOURCE 700
 #include "common/tests/command.h"
 #include "common/tests/command_line.h"

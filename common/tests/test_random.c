@@ -1,6 +1,3 @@
-/*
- * Philox against its authors' known answers, and the numbers made from it.
- */
 #include "common/problem/random.h"
 #include "common/tests/test.h"
 

@@ -1,6 +1,5 @@
 /*
- * The reference against worked numbers and central differences, and masked keys have no effect.
- * test_golden.c compares it with PyTorch.
+ * test_golden.c compares the reference with PyTorch.
  */
 #include "common/check/reference.h"
 

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The root mean square of error / sigma. */
 static double usual(const float *got, const struct exact *exact, size_t n)
 {
     double sum = 0.0;
@@ -72,7 +71,6 @@ TEST(rounding, of_softmax_does_not_grow_with_the_scores)
     }
 }
 
-/* Is this output right for one query and two keys of one element? */
 static bool is_right(const float K[2], const float V[2], float O)
 {
     const struct attention p = attention_of(1, 1, 1, 1, 2, 1);

@@ -1,6 +1,6 @@
 /*
- * setup.sh without Criterion and without the right to install it: a fake Debian whose compiler does
- * not find Criterion, and whose apt-get has two packages, one cached. Also without Python.
+ * setup.sh on a fake Debian without Criterion and install rights: apt-get has two packages, one
+ * cached. Also without Python.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

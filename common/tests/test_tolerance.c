@@ -1,6 +1,3 @@
-/*
- * The tolerance check: what it accepts and what it refuses.
- */
 #include "common/check/tolerance.h"
 
 #include "common/cpu/memory.h"
@@ -14,14 +11,12 @@ static const struct exact right[N] = {
     { 1.0, 0.01, 0.0 }, { -2.0, 0.01, 0.0 }, { 0.5, 0.01, 0.0 }, { 0.0, 0.01, 0.0 }
 };
 
-/* The difference if element 2 of a right row is x. */
 static struct difference with(float x)
 {
     const float got[N] = { 1.0f, -2.0f, x, 0.0f };
     return difference_between(got, right, 1, N);
 }
 
-/* One element, with huge sigma and bias. */
 static struct difference of_one(float x, double value)
 {
     return difference_between(&x, &(struct exact){ value, 1e9, 1e9 }, 1, 1);

@@ -1,6 +1,3 @@
-/*
- * The access counter counts each access at its array, and no other.
- */
 #include "common/measure/traffic.h"
 
 #include "common/measure/watch.h"

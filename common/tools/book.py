@@ -3,9 +3,8 @@
     course.py book make BUILD PAGE...     BUILD/book
     course.py book check BUILD PAGE...    tries it in a browser: browser.py
 
-Built by Sphinx with Furo and MyST from PyPI, in BUILD/book-tools, with KaTeX: MyST reads GitHub's Markdown with folds
-and formulas, and Sphinx's search works without a server. The order is the main path's, with the tour before chapter
-01, then each chapter's appendices as linked. Links to source files and folders lead to pages that show them.
+Built by Sphinx with Furo and MyST from PyPI, in BUILD/book-tools, with KaTeX: MyST reads GitHub's Markdown, and
+Sphinx's search needs no server. Main path first, with the tour before chapter 01, then each chapter's appendices.
 """
 import html
 import os
@@ -37,7 +36,6 @@ class Failed(Exception):
 # ---- the order -------------------------------------------------------------------------------------
 
 def linked(path):
-    """A page's links within the course, in order."""
     for _, line in Page(path).lines:
         for link in re.findall(r"\]\(([^)#]+)", line):
             if ":" not in link:
@@ -64,14 +62,12 @@ def contents(pages):
 # ---- the files that pages link to ------------------------------------------------------------------
 
 def address(path):
-    """The book's path for a file or a folder of the course."""
     if path.is_dir():
         return path / "index.html"
     return path if path.suffix in AS_THEY_ARE else path.with_name(path.name + ".html")
 
 
 def files_of(pages):
-    """The files and folders that pages link to, and the folders' contents."""
     found, todo = {}, [Path(link) for page in pages for link in linked(page) if link not in pages]
     while todo:
         path = todo.pop()
@@ -83,7 +79,6 @@ def files_of(pages):
 
 
 def show(path, inside, pages, book):
-    """Writes the page that shows a file or lists a folder."""
     page = book / address(path)
     page.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix in AS_THEY_ARE:
@@ -114,15 +109,15 @@ def show(path, inside, pages, book):
 # ---- the pages -------------------------------------------------------------------------------------
 
 def lead_to_files(app, document):
-    """Makes links to files and folders lead to the pages that show them; standalone pages are shown here too. A link
-    text that is a page's file name becomes its title, and numbers do not break across lines.
+    """Links to files and folders lead to the pages that show them. A link text that is a page's file name becomes its
+    title, and numbers do not break across lines.
     """
     from docutils import nodes
     from sphinx import addnodes
     folder = Path(app.env.docname).parent
     for link in [*document.findall(addnodes.download_reference), *document.findall(addnodes.pending_xref)]:
         path = Path(os.path.normpath(folder / link["reftarget"]))
-        if link.get("refdomain") == "doc":  # a page, in the book or not
+        if link.get("refdomain") == "doc":
             path = Path(link["reftarget"] + ".md")
         if link["reftarget"] in app.env.found_docs or not path.exists():
             link["refexplicit"] = link.get("refexplicit") and link.astext() != path.name
@@ -147,8 +142,8 @@ def formula(tag):
 
 
 def put_in_order(app, name, text):
-    """Adds the contents to the front page: Sphinx makes the menu and the next/previous links from it. In a GitHub
-    workflow the menu starts with a link to the repository.
+    """Adds the contents to the front page, for Sphinx's menu and next/previous links. In a GitHub workflow the menu
+    starts with a link to the repository.
     """
     if name == app.config.root_doc:
         for heading, pages in contents(app.config.include_patterns):

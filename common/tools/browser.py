@@ -1,9 +1,9 @@
 """browser.py - a headless browser for stepper.py, and the check of the book (`course.py book check`).
 
-It opens each page as a file, on a phone 360 pixels wide in dark colours and on a desktop in light ones. Errors: dead
-links and headings, missing pictures, requests outside the book's folder, console output, unset formulas, pages wider
-than the window. On one page Tab must reach the search and the next and previous links, and the search must find
-something. Small pages with one planted fault each come first.
+It opens each page as a file, at phone width (360 pixels) in dark colours and at desktop width in light ones. Errors:
+dead links, missing pictures, requests outside the book, console output, unset formulas, pages wider than the window.
+On one page Tab must reach the search and the next and previous links, and the search must find something. Planted
+faults come first.
 
 It uses Chrome's DevTools protocol over two pipes. Without Chromium it skips; with BROWSER=required it fails.
 CHROMIUM=… is another browser.
@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = "skipped: no chromium here (sh common/setup.sh lint installs it)"
-SECONDS = 60  # for one answer
+SECONDS = 60
 TELEPHONE, DESK = (360, 740), (1280, 900)
 SEEN = """(() => {
     for (const fold of document.querySelectorAll('details')) fold.open = true;
@@ -115,7 +115,6 @@ class Browser:
 
 
 def said(events, book):
-    """Errors while a page loads."""
     for event in events:
         params = event.get("params", {})
         if event.get("method") == "Network.requestWillBeSent":
@@ -161,7 +160,6 @@ def dead(page, links, ids, book):
 
 
 def faults(browser, pages, book):
-    """page -> its errors, for pages with any."""
     found, links, ids = {}, {}, {}
     for page in pages:
         found[page], links[page], ids[page] = look(browser, page, book)
@@ -179,7 +177,6 @@ def planted(browser, folder):
 
 
 def keyboard(browser, page):
-    """What Tab does not reach."""
     browser.show(DESK, "light")
     browser.open(page.as_uri())
     missing = {"the search", "the way on", "the way back"}

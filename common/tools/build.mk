@@ -30,20 +30,18 @@ $(OBJ)/common/check/rounding.o $(OBJ)/common/check/rounding_backward.o: FLAGS +=
 FAST_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
 $(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(FAST_FLAGS)
 
-# OpenMP if the compiler has it.
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 
-# The watched build of a lesson counts accesses (common/measure/watch.h). -O0 keeps the source's accesses, and
-# clang's option keeps a read followed by a write to the same address. It excludes other sanitizers. Without
-# -fsanitize=thread, or with WATCH=no, nothing is counted.
+# The watched build counts accesses (common/measure/watch.h). -O0 keeps the source's accesses, and clang's
+# option a read before a write to the same address. It excludes other sanitizers. Without -fsanitize=thread,
+# or with WATCH=no, nothing is counted.
 COUNTING := -fno-builtin -fno-sanitize=all -fsanitize=thread $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
 $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
-# The library of all programs.
 LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))
 
 $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
@@ -63,8 +61,7 @@ endif
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             $(INCLUDES) $(CFLAGS)
-# -O1 keeps accesses of different lines apart; clang's option keeps a read followed by a write to the
-# same address. Excludes other sanitizers.
+# -O1 keeps accesses of different lines apart; clang's option as above. Excludes other sanitizers.
 INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
                  $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 # Kernels have many templates and run in the emulator: -Og compiles three times as fast as -O2. Their unroll
@@ -110,9 +107,9 @@ NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that no
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
-# For these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
-# oldest requested; __CUDA_ARCH__ is that one's. Kernels with features of 9.0 have HAS_MORE_ON_90 in a
-# comment. 12.0 would get other instructions.
+# On these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
+# oldest requested; __CUDA_ARCH__ is that one's. Kernels that use more on 9.0 have HAS_MORE_ON_90 in a
+# comment.
 SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # Linked statically, so that the program runs without CUDA's libraries.
@@ -133,8 +130,8 @@ $(OBJ)/gpu/%.o: %.cu
 	@! grep -E '\(C75[0-9]{2}\)' $(@:.o=.log) >&2 || { rm -f $@; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
-# The objects of a folder of kernels, which need its .cuh files as C++, and those of an earlier chapter's that
-# they include. All must exist first; the .d files have the exact dependencies.
+# A folder's kernels need its .cuh files as C++, and those of an earlier chapter's that they include: all must
+# exist first. The .d files have the exact dependencies.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(call files,$1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/instrumented/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(call files,0*/kernels common/cuda/tests/kernels)

@@ -1,9 +1,7 @@
 /*
- * caught [--long]: which wrong results do our checks catch?
- *
- * It spoils right results, the textbook's, in one way at a time and asks the verdict of
- * common/check. The table has a line for each way. Exit status: 0; 1 if the verdict refuses a right
- * result, or accepts a wrong one that it must catch.
+ * caught [--long]: which wrong results do our checks catch? Spoils right results, the textbook's,
+ * in one way at a time, and prints a table of the verdicts. Exit status: 0; 1 if common/check
+ * refuses a right result, or accepts a wrong one that it must catch.
  */
 #include "common/check/attention_check.h"
 #include "common/check/gradient_check.h"
@@ -139,9 +137,9 @@ static bool is_accepted(const struct problem *x)
 enum turn { SPOILT, UNCOUNTED, NO_MORE };
 
 /*
- * The row of the first head that turn number `turn` spoils. With causal order only one query
- * attends to the last key; softcap may cut off its score, leaving dK pure rounding, so then we take
- * another key.
+ * The row of the first head that this turn spoils. With causal order only one query attends to the
+ * last key, and softcap may cut off its score, so dK would be pure rounding: then we take another
+ * key.
  */
 static float *row_of(const struct problem *x, size_t part, size_t turn)
 {

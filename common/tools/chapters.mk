@@ -74,7 +74,6 @@ diff-$2:
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
-# What makes chapter 05 fast, in ten seconds.
 .PHONY: fast-05
 fast-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu

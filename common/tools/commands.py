@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIMIT = 300  # timeout of a command
+LIMIT = 300
 BUILT = ("obj", "tests", "*.a", "compare", "0*")
 Block = collections.namedtuple("Block", "page kind program lines")  # kind: "", "by hand" or "not run"
 
@@ -105,7 +105,6 @@ def copy_to(folder):
 
 
 def scripts_of(pages):
-    """Pages with their scripts."""
     for page in pages:
         for block in blocks_of(page):
             lines = [line for line in block.lines if not line.startswith(("cc ", "./a.out "))]
@@ -135,7 +134,7 @@ def tried(todo):
             try:
                 page, scripts = todo.pop()
             except IndexError:
-                break  # another copy took the last one
+                break
             for script in scripts:
                 failure = run(["sh", "-ec", script], folder)
                 if failure:
@@ -168,7 +167,6 @@ def as_compiler(name, command):
 
 
 def compiled(lines, blocks, home):
-    """Compiles lines and blocks with gcc -Werror in a fresh folder; returns errors."""
     strict = "-Wall -Wextra -Werror"
     home.mkdir()
     for path in Path().glob("[!.]*"):

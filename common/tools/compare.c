@@ -36,7 +36,6 @@ float *compare_output(const char *path, int dims, const size_t *shape)
     return y;
 }
 
-/* The path, or the end of it that fits into the first column. */
 static const char *name_of(const char *path, char name[NAME_WIDTH + 1])
 {
     const size_t length = strlen(path);
@@ -47,7 +46,6 @@ static const char *name_of(const char *path, char name[NAME_WIDTH + 1])
     return name;
 }
 
-/* The largest error, or "NaN or inf". */
 static const char *text_of(const struct difference *d, char text[32])
 {
     if (d->mismatched)

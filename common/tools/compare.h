@@ -16,7 +16,6 @@ int compare_attention(int argc, char **argv);
 /* An output from a .npy file, in the input's shape; free() it. Exits if the shape differs. */
 float *compare_output(const char *path, int dims, const size_t *shape);
 
-/* Prints the header; `axes` is "row, column". */
 void compare_heading(const char *axes);
 
 /* Where and how far a stage is from the reference and from the previous stage. */

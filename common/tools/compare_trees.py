@@ -27,7 +27,6 @@ def fail(text):
 
 
 def plain(text):
-    """The text, with file names without folders."""
     return PATH.sub('', text)
 
 
@@ -57,7 +56,6 @@ def blocks(tree):
 
 
 def functions(path):
-    """The object's functions as text, without addresses, sorted."""
     said = subprocess.run(['objdump', '-dr', '--no-show-raw-insn', path], check=True, stdout=subprocess.PIPE, text=True).stdout
     said = re.sub(r'^\s*[0-9a-f]+:\s*', '', said, flags=re.M)              # address
     said = re.sub(r'\b[0-9a-f]+ (<[^>]*>)', r'\1', said)                  # jump target

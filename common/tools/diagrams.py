@@ -59,7 +59,6 @@ def front(programs):
 
 
 def accesses(programs):
-    """Accesses per query-key pair on one input: chapter 04, and the first steps of 05."""
     shape = ("--heads", 4, "--n-q", 164, "--d", 32)
     no_tiles = programs.run("04_flash_no_tiling", *shape, "--traffic")
     tiles = programs.run("05_flash_tiled_cpu", *shape, "--step", "all")
@@ -117,7 +116,6 @@ def stepper(programs):
 
 
 def bands(programs):
-    """The pairs of a causal mask, with fewer queries than keys, and of a window."""
     def square(x, title, queries, first, width):
         drawn = [text(x + 90, 26, title, 15)] + [text(x + 18 + 36 * j, 58, f"key {j}", 11, colour=GREY) for j in range(5)]
         for r in range(queries):
@@ -129,7 +127,6 @@ def bands(programs):
 
 
 def side_by_side(programs):
-    """A dot product as one sum, and for eight queries at once."""
     drawn, cell, top = [text(150, 26, "one query: each addition waits", 15), text(530, 26, "eight queries: one instruction for all sums", 15)], 42, 44
     for k in range(4):
         y = top + 50 * k
@@ -148,7 +145,6 @@ def side_by_side(programs):
 
 
 def ring(programs):
-    """Four ranks; and causal pairs of eight chunks, with their rank and step."""
     ranks, colours = 4, (BLUE, ORANGE, GREEN, PINK)
     drawn = [text(170, 30, "K and V travel, Q stays", 15)]
     places = ((110, 62), (210, 62), (210, 182), (110, 182))
@@ -172,7 +168,6 @@ def ring(programs):
 
 
 def decode(programs):
-    """Prefill and decode, as pairs of queries and keys; and a cache in pages, of two texts."""
     cell, top = 22, 58
     drawn = [text(134, 26, "prefill", 15, weight="bold"), text(134, 46, "the prompt at once", 12, colour=GREY),
              text(328, 26, "decode", 15, weight="bold"), text(328, 46, "one query, all keys", 12, colour=GREY),

@@ -60,7 +60,6 @@ WARNING = re.compile(r"^make(\[\d+\])?: warning: .*\n", re.MULTILINE | re.IGNORE
 
 
 def run(command):
-    """The exit status, and the output with standard error."""
     ended = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"})
     return ended.returncode, WARNING.sub("", ended.stdout.decode("utf-8", "surrogateescape"))
@@ -77,7 +76,6 @@ def outputs_of(parts):
 
 
 def block(kind, output):
-    """A block's lines, without trailing blanks and empty lines."""
     lines = [line.rstrip(" \t") for line in output.split("\n")]
     while lines and not lines[-1]:
         lines.pop()

@@ -35,7 +35,6 @@ FLOAT32 = "FFMA|FMUL|FADD|FMNMX|FSEL|FSETP"
 
 
 def row(f):
-    """A kernel's row on the pages."""
     def count(opcodes):
         return sass.measure(f, f"{opcodes} {'in the code' if f.unit == '07 hopper' else 'a tile'}")
     name = f.name if f.unit in ("06 float32", "07 tensor_cores") else re.sub("_tiles?$", "", f.name)
@@ -66,7 +65,6 @@ def text_of(chapter, version, fs):
 
 
 def compiled(mode):
-    """Checks the kernels' claims, and writes the tables or compares them with the committed ones."""
     kept = re.search(r"nvcc ([0-9.]*),", path_of("06").read_text()).group(1)
     try:
         version = re.search(r"release ([0-9.]*),", sass.output_of(sass.NVCC, "--version")).group(1)

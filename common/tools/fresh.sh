@@ -1,8 +1,8 @@
 #!/bin/sh
 # fresh.sh - the README's two commands on bare machines: new Debian roots by debootstrap, in build/fresh.
 #
-# For each release, as root and as a user without install rights, with gcc and clang: a copy of the root, the
-# last commit, `make run`, `make test`. Ends with a table of results and seconds; the logs stay.
+# For each release, as root and as a user without install rights, with gcc and clang: `make run` and `make
+# test` of the last commit in a copy of the root. Ends with a table of results and seconds; the logs stay.
 # RELEASES="trixie sid", USERS=reader and COMPILERS=gcc select; STRICT=-Werror makes warnings errors. Another
 # distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu COMPONENTS=main,universe. Needs root,
 # debootstrap, and ten minutes on two idle cores for each of the twelve.

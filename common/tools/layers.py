@@ -34,7 +34,6 @@ def room_of(path):
 
 
 def includes():
-    """Each include of the course's own files: file, line number, included file."""
     for top in [Path("common"), *sorted(Path().glob("0[1-7]_*"))]:
         for file in sorted(top.rglob("*")):
             if file.suffix in SOURCES and "tests" not in file.parts[:-1]:

@@ -37,13 +37,12 @@ def lines_of(path):
 
 
 def tera(gflops):
-    """In TFLOP/s, with three digits."""
     return f"{gflops / 1000:.{1 if gflops < 99950 else 0}f}"
 
 
 def source(path, link, notes):
-    """The source of a GPU's figures: GPU, command and date; "" if the file is not a benchmark's. Adds the file's notes,
-    such as "# PyTorch: an hour before", whose name matches the pattern `notes`.
+    """Which GPU, by which command, when; "" if the file is not a benchmark's. Adds notes, such as "# PyTorch: an hour
+    before", whose name matches `notes`.
     """
     machine = toolkit = command = added = ""
     for line in lines_of(path):
@@ -67,9 +66,8 @@ TITLE = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseco
 
 
 def put(folder):
-    """Copies results of `make gpu` into the chapters' results. They replace rows of the same problem and kernel; of
-    PyTorch's two turns the better counts. Other rows stay, with their machine code's checksums and a line with their
-    date.
+    """Copies results of `make gpu` into the chapters' results: they replace rows of the same problem and kernel, with
+    the better of PyTorch's two turns. Other rows stay, with their checksums and date.
     """
     stages = [Path(folder) / stage for stage in ("headline", "older", "curve")]
     stages = {path.name: lines_of(path) for path in stages if path.exists()}
@@ -128,7 +126,6 @@ def codes_of(lines):
 
 
 def checksums(rows):
-    """The same for rows of kernel, d, …, checksum."""
     found = {}
     for row in rows:
         found.setdefault((row[0], row[1]), []).append(row[-1])
@@ -170,7 +167,6 @@ def curve():
 
 
 def curve_picture(path):
-    """The curve's picture, as Markdown."""
     _, times = curve()
     if not times:
         return []
@@ -187,7 +183,6 @@ FRONT_BARS = (("the plain formula", "naive", "f32"), ("FlashAttention-2", "fa2",
 
 
 def front_bars():
-    """The problem, and each bar's name and TFLOP/s."""
     path, gpu, found = results_of("06"), "", {}
     for line in lines_of(path):
         row = line.split(",")
@@ -202,7 +197,6 @@ def front_bars():
 
 
 def front_picture(path):
-    """The front page's picture as Markdown, with the figures in its description."""
     problem, bars = front_bars()
     return [f"![A bar chart of speed in TFLOP/s ({problem}): " + ", ".join(f"{name} {value:.3g}" for name, value in bars) + f"]({path})"]
 
@@ -237,7 +231,7 @@ def speed(chapter, kind, problems, kernels):
 
 def best_of(paths):
     """For each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each
-    (GFLOP/s, name, "" or a mark for older code), or None. Skips problems that only PyTorch has.
+    (GFLOP/s, name, "" or a mark for older code), or None.
     """
     best = {}
     for path in paths:
@@ -276,7 +270,6 @@ def best_page(paths):
 
 
 def best_summary(paths):
-    """A line for each pass and type: the range over its problems."""
     groups = {}
     for (gpu, chapter, kind, *_), kernel, backend in best_of(paths):
         speeds, ratios, marks = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], [], set()))
@@ -294,7 +287,6 @@ def least_most(ratios, unit=""):
 
 
 def peers_of(chapter, folder):
-    """Speed relative to PyTorch, for each problem in the chapter's part of a machine's results."""
     ratios = []
     for path in sorted(Path(folder).glob("*.csv")):
         part = ""
@@ -307,8 +299,8 @@ def peers_of(chapter, folder):
     return least_most(ratios, " times as fast")
 
 
-# Each chapter's title, accesses, extra memory, and more program arguments. Two threads, because extra memory may depend
-# on their number.
+# Each chapter's title, accesses, extra memory, and program arguments. Two threads, because extra memory may depend on
+# them.
 CHAPTERS = {
     "01_standard_softmax": ("standard softmax", "3 N / row", ""),
     "02_safe_softmax": ("safe softmax", "4 N / row", ""),
@@ -321,7 +313,6 @@ CHAPTERS = {
 
 
 def chapters(build, folder="common/results"):
-    """A row per chapter: its counts on the real input, and its speed against PyTorch."""
     table = ["| chapter | accesses | extra memory | error | against PyTorch |", "|---|---|---|---|---|"]
     if not os.access(f"{build}/07_backward", os.X_OK):
         raise Failed(f"expected the folder of what is built, found '{build}'")

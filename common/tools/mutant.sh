@@ -4,10 +4,9 @@
 # Copies the chapter to FOLDER, applies MISTAKE (a file with one entry of mistakes.txt), and demands that each
 # test after its "Caught by:" fails. MISTAKE "" tests the method: one file of each folder, compiled like a
 # mutant's, must give the chapter's own object byte for byte, if make ran its tests (TESTED names the
-# results); otherwise no test may fail with the copy. The Makefile sets CC, FLAGS, WATCH_FLAGS, LIBS, the
-# objects of the tests (TESTS) and, for CUDA, CXX, CXX_FLAGS and INSTRUMENTED_FLAGS. The copy replaces only
-# the objects in OBJ whose .d file names a changed file. Writes "passed failed skipped" to RESULT. With
-# STUDENT set, a mistake that no longer applies is skipped.
+# results); otherwise no test may fail with the copy. The Makefile sets compilers, flags, LIBS and the tests'
+# objects (TESTS). Only objects in OBJ whose .d file names a changed file are rebuilt. Writes "passed failed
+# skipped" to RESULT. With STUDENT set, a mistake that no longer applies is skipped.
 chapter=$1 mistake=$2 result=$3 folder=$4
 log=$folder/log
 name=$(basename "$result")
@@ -51,7 +50,6 @@ failing() {  # program, suite::test...
     done
 }
 
-# Failures when make ran the chapter's own tests.
 failed_before=$(for tested in $TESTED; do failed_in "$tested.tap"; done)
 
 rm -f "$result" "$result.fails"
@@ -156,7 +154,6 @@ esac
 
 # ---- compiling ----------------------------------------------------------------------------------
 
-# CUDA sources become C++ in one folder, as in the Makefile.
 to_cpp() {  # source...
     for file; do
         as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
@@ -166,7 +163,6 @@ to_cpp() {  # source...
     done
 }
 
-# Compiles a file of the copy under its original name.
 compile() {  # source, variant, object
     step='' watch=''
     case $1 in */fast/* | */lanes.c) step=$FAST_FLAGS ;; esac

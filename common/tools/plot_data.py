@@ -22,14 +22,12 @@ class Programs:
         self.build, self.data, self.csv = build, data, f"{data}/csv.{os.getpid()}"
 
     def run(self, chapter, *options):
-        """The program's output."""
         program = f"{self.build}/{chapter}"
         if not os.path.exists(program):
             raise Failed(f"{program}: expected the chapter's program; make builds it")
         return measured.output_of(program, *options)
 
     def rows(self, chapter, *options):
-        """The rows of its --csv, as lists of strings."""
         self.run(chapter, *options, "--csv", self.csv)
         return cells_of(Path(self.csv).read_text(encoding="utf-8"))[1:]
 
@@ -136,7 +134,6 @@ def ladder_of(chapter):
 
 
 def percent_of_peak(programs):
-    """place, step, percent of peak: d 64, causal, d 128, causal."""
     return peak_lines(ladder_of("05"), lambda row: row[1], lambda row: "")
 
 
@@ -194,9 +191,9 @@ def time_against_n(programs):
 
 
 def gpu_ladder(programs, chapter):
-    """bf16 kernels without a mask, d = 128 and d = 64, at the largest measured N up to 8192. "# GPU", "#N d N", "# d
-    backend TFLOP/s" of PyTorch's fastest backends; then for each kernel: place, name (with * if changed since),
-    TFLOP/s for d = 128 and d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's units, 3 for all options.
+    """bf16 kernels without a mask at the largest measured N up to 8192. "# GPU", "#N d N", "# d backend TFLOP/s" of
+    PyTorch's fastest backends; then place, name (with * if changed since), TFLOP/s for d = 128 and d = 64 (NaN: not
+    measured), and 1 for mma, 2 for Hopper's units, 3 for all options.
     """
     names = programs.run(chapter, "--step", "list", "--quiet", "--dtype", "bf16").split()
     return gpu_lines(Path(f"{chapter}/results/nvidia_h200.csv"), [name for name in names if chapter[:2] == "06" or name.startswith("cuda_")])
@@ -309,7 +306,6 @@ def backward_against_m(programs):
 
 
 def loss_curves(programs):
-    """step and three losses."""
     return [" ".join(row) for row in programs.rows("07_backward", "--train", "--quiet")]
 
 

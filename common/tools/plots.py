@@ -26,7 +26,6 @@ ANIMATED = "05_flash_tiled_cpu/pages/pictures/tiles_flow.svg"
 
 
 def pictures():
-    """Each picture's file, gnuplot script, and data function."""
     def of(chapter, **more):
         for name, data in more.items():
             yield f"{chapter}/pages/pictures/{name}.svg", f"{chapter[:2]}_{name}.gp", data
@@ -56,7 +55,6 @@ def pictures():
 
 
 def drawn(script, data):
-    """gnuplot's picture of a data file."""
     done = subprocess.run(["gnuplot", "-e", f"data = '{data}'", f"{SCRIPTS}/{script}"], capture_output=True, text=True,
                           encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
     if done.returncode:

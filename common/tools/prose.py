@@ -21,7 +21,7 @@ PHRASES = re.compile(
     r"tells|knows|hangs? on|for good|by and by|so many|needed (?:is|are)|wanted (?:is|are)|rungs?|"
     r"watched|museum|hidden (?:keys?|scores?|pairs?|tiles?)|\d a (?:pair|row|tile|key|query|head)|"
     r"accesses a (?:pair|row|tile|key|query|head))\b", re.IGNORECASE)
-STYLE = "common/STYLE.md"  # lists what not to write
+STYLE = "common/STYLE.md"
 # Glossary words with an everyday meaning, which pages may use before their definition.
 EVERYDAY = {"attention", "thread", "block", "grid", "kernel", "pass", "state", "share", "full", "partial", "skipped"}
 POINTERS = {"Exercises", "If you want more", "Next"}  # sections that name what comes later

@@ -94,7 +94,6 @@ def link(address):
 
 
 def cell(text):
-    """The text as part of a table's cell, with addresses as links."""
     parts = re.split(r"(https:[^ )]*)", text)
     parts[::2] = (re.sub(r"([|<>*_])", r"\\\1", part) for part in parts[::2])
     parts[1::2] = map(link, parts[1::2])
@@ -105,7 +104,6 @@ MOST_LINES = 6  # of a mistake in the catalogue
 
 
 def code(mistake):
-    """A mistake's lines as a table's cell, dedented."""
     if len(mistake.lines) > MOST_LINES:
         return f"{len(mistake.lines)} lines"
     indent = min(len(line[1:]) - len(line[1:].lstrip()) for line in mistake.lines)

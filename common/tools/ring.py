@@ -3,12 +3,11 @@ measured.
 
     course.py ring
 
-A ring step computes for pairs * flops / F seconds; its message takes alpha + bytes / beta. The first grows as n^2
-with a rank's rows n, the second as n, so a large n hides the message. F is the speed of the course's fastest kernels
-on one GPU. alpha and beta are published: NVLink has 900 GB/s in both directions together, and each GPU its own 400
-Gb/s adapter (https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html). NCCL takes 8.4 us a
-message, plus 3.4 us on NVLink and 9.6 us on a network (its ring, simple protocol: src/graph/tuning.cc at commit
-01afd20a).
+A step computes for pairs * flops / F seconds; its message takes alpha + bytes / beta. The first grows as n^2 with a
+rank's rows n, the second as n. F is the speed of the course's fastest kernels on one GPU. NVLink has 900 GB/s in both
+directions together, and each GPU its own 400 Gb/s adapter
+(https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html). NCCL takes 8.4 us a message, plus 3.4
+us on NVLink and 9.6 us on a network (its ring, simple protocol: src/graph/tuning.cc at commit 01afd20a).
 """
 import math
 import sys

@@ -5,7 +5,7 @@
     sass.accepted()     wrong versions visible only in machine code that violate no claim
 
 An assembler may move a wait without changing any instruction count. So some claims are about paths between two
-instructions: branches give several, and the one with the fewest counted instructions decides.
+instructions: the one with the fewest counted instructions decides.
 """
 import hashlib
 import heapq
@@ -60,7 +60,6 @@ class Function:
         return [place for place in range(first, last + 1) if self.code[place].startswith(begins)]
 
     def inner(self, loop):
-        """The inner loops that have products."""
         return [(first, last) for first, last in self.loops
                 if loop[0] < first and last < loop[1] and self.places("HMMA|HGMMA", (first, last))]
 
@@ -105,7 +104,6 @@ def parts_of(symbol):
 
 
 def functions(text, *of):
-    """The functions in nvdisasm's output."""
     parts = re.split(r"^\.text\.(.*):$", text, flags=re.MULTILINE)
     return [Function(symbol, body, *of) for symbol, body in zip(parts[1::2], parts[2::2])]
 
@@ -114,7 +112,7 @@ def functions(text, *of):
 
 def followers(f, state):
     """Where a thread may go from a state: a place and, for each convergence barrier, its end (from BSSY). Calls return;
-    a thread that waits for its warp (WARPSYNC.COLLECTIVE) continues at either place.
+    after WARPSYNC.COLLECTIVE a thread continues at either place.
     """
     (place, ends), instruction, predicate = state, f.code[state[0]], f.predicates[state[0]]
     opcode, label, barrier = (re.search(part, instruction) for part in (r"^[A-Z0-9]+", r"\.L_\w+", r"\bB\d+"))
@@ -226,7 +224,6 @@ def measure(f, what):
 
 
 def wrong(fs):
-    """Violations of the claims."""
     claims = [(f, what, right) for f in fs for kernels in CLAIMS if re.match(kernels, f"{f.unit} {f.name}")
               for what, right in CLAIMS[kernels].items()]
     lines = []
@@ -266,7 +263,6 @@ def made_of(source):
 
 
 def made():
-    """The kernels of all files, in the order of the chapters' tables."""
     sources = []
     for kernels in (home_of(chapter) / "kernels" for chapter in CHAPTERS):
         steps = re.findall(r"^STEP\(\w+, (\w+),", (kernels / "table.h").read_text(), re.MULTILINE)

@@ -93,7 +93,6 @@ def data(build):
 
 
 def verdicts(shown, path, text, width, stop_early=False):
-    """The tests' results for this page, a line each, and the browser's errors."""
     path.write_text(text, encoding="utf-8")
     shown.show((width, 900), "light")
     shown.open(path.as_uri())
@@ -103,7 +102,6 @@ def verdicts(shown, path, text, width, stop_early=False):
 
 
 def tried(command, build, folder):
-    """The number passed, and the errors."""
     tests = TESTS.read_text(encoding="utf-8")
     page, more = PAGE.read_text(encoding="utf-8"), f"{data(build)}<script>\n{tests}</script>\n"
     passed, wrong = 0, []

@@ -24,7 +24,6 @@ def short(number):
 
 
 def numbers(text):
-    """Shortens the numbers of a path or transform, and removes needless blanks."""
     text = re.sub(r"-?\d+\.\d+", lambda found: short(found[0]), text)
     return re.sub(r"\s+", " ", re.sub(r"\s*([A-Za-z])\s*", r"\1", text)).strip()
 
@@ -35,7 +34,6 @@ def colour(text):
 
 
 def attributes_of(element, given):
-    """Its own and inherited attributes."""
     own = {key: value.strip() for key, value in element.items()}
     for key in ("fill", "stroke", "color"):
         if key in own:
@@ -49,7 +47,6 @@ def attributes_of(element, given):
 
 
 def label(element, given, transform):
-    """A text with its position as attributes, and its parts as text."""
     parts = [element.text or ""]
     for part in element:
         own = {key: value for key, value in part.items() if (key, value) != ("font-family", "Helvetica")}

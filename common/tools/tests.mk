@@ -46,7 +46,6 @@ $(BUILD)/tests/%:
 $(OBJ)/common/tests/watched.o: FLAGS += $(WATCH_FLAGS)
 $(BUILD)/tests/common: $(OBJ)/common/tests/watched.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
-# The emulator's tests, and the program with planted mistakes.
 CUDA_TESTS := common/cuda/tests
 PLANTED_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/planted.c $(CUDA_TESTS)/planted/*.c))
 $(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)

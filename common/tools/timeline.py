@@ -1,8 +1,8 @@
 """timeline.py - a GPU's units working on one block of a kernel, for plots/timeline.gp.
 
-Lines: the rows, "# number name", then "row begin end kind label". For several launches it takes the first with
-products. The program prints every warp; consecutive operations of a warpgroup become one box. `products` names the
-products in order of issue: "S PV"; a comma joins two that alternate at one place in the source: "S,dP dV,dK dQ".
+Lines: the rows, "# number name", then "row begin end kind label". Takes the first launch with products; consecutive
+operations of a warpgroup are one box. `products` names the products in order of issue: "S PV"; a comma joins two that
+alternate at one place in the source: "S,dP dV,dK dQ".
 """
 from dataclasses import dataclass
 

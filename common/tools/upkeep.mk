@@ -76,9 +76,9 @@ growth: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward $(BUILD)/peers/resident
 	@python3 common/tools/course.py tables growth
 
-# Chapter 05 under valgrind's cachegrind. -O1 without vectors: one access is one element, as counted
-# (vectors that straddle two lines would hide misses, -O0 would add the stack); no AVX-512, which
-# valgrind lacks. Stripped, because old valgrinds cannot read clang's debug information.
+# Chapter 05 under valgrind's cachegrind. -O1 without vectors: one access is one element (vectors
+# that straddle two lines would hide misses, -O0 would add the stack); no AVX-512, which valgrind
+# lacks. Stripped: old valgrinds cannot read clang's debug information.
 CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
 CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c $(wildcard 05_flash_tiled_cpu/steps/*.c) \
                     04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
@@ -89,7 +89,6 @@ cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
 	@python3 common/tools/course.py tables cache
 
-# The README's two commands on bare machines.
 fresh:
 	@sh common/tools/fresh.sh
 

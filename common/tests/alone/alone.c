@@ -38,7 +38,6 @@ static void begin(struct job *job, const struct alone_test *test)
     }
 }
 
-/* Waits until one has ended. */
 static struct job *end(void)
 {
     int status, n = 0;

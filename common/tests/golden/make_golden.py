@@ -2,14 +2,14 @@
 
     python3 common/tests/golden/make_golden.py
 
-The repository's files are from PyTorch 2.15.0 and NumPy 2.4.6 on x86-64. Only changing the cases needs this script.
-Other versions of PyTorch may change the last bits, within the tests' tolerance.
+The repository's files are from PyTorch 2.15.0 and NumPy 2.4.6 on x86-64; others may change the last bits, within the
+tests' tolerance. Only changing the cases needs this script.
 
-The forward pass is written out in float64 operations, the gradients are autograd's, and the masks follow their
-definition, score by score: no code is shared with C.
+Forward is float64 operations, gradients are autograd's, and masks follow their definition, score by score: no code is
+shared with C.
 
-A file is one float64 vector: q, k, v, do, [key mask], [block mask], o, lse, dq, dk, dv, each flattened; do is the
-gradient of the loss by o. Inputs are float32 numbers. golden.c repeats the table of cases.
+A file is one float64 vector: q, k, v, do, [key mask], [block mask], o, lse, dq, dk, dv, flattened. Inputs are float32
+numbers. golden.c repeats the table of cases.
 """
 
 import math
@@ -59,7 +59,6 @@ def philox4x32(counter, key):
 
 
 def check_philox():
-    """The known answers of the authors' library."""
     ones = 0xFFFFFFFF
     assert philox4x32((0,) * 4, (0,) * 2) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
     assert philox4x32((ones,) * 4, (ones,) * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
@@ -100,8 +99,8 @@ def kept(shape, probability, seed):
 
 
 def masks(case, random):
-    """The key mask, with all of its middle batch entry masked if there are three, and the block mask, with all of its
-    second row of blocks masked; None where the case has none.
+    """The key mask (all masked in the middle of three batch entries) and the block mask (second row of blocks all
+    masked); None where the case has none.
     """
     _, (B, _, _, Nq, Nk, _), _, _, _, has_key_mask, blocks, *_ = case
     key_mask = block_mask = None
@@ -137,7 +136,6 @@ def attention(case, q, k, v, visible):
 
 
 def vector(case, number):
-    """The contents of the case's file."""
     _, (B, H, Hkv, Nq, Nk, d), *_ = case
     random = np.random.RandomState(1000 + number)
 

@@ -2,9 +2,9 @@
 #
 #     awk -v N=8 -v d=4 -v B=2 -f 05_tiles_flow.awk DATA      tiles of B by B, and B divides N
 #
-# DATA has a line "tile STEP FIRST_KEY FIRST_QUERY" for each tile, in the trace's order, and "counted
-# STEP ACCESSES". The loads and stores that follow from it must add up to the program's count. All motion
-# is CSS: with reduced motion or no CSS animation, viewers show the end.
+# DATA has "tile STEP FIRST_KEY FIRST_QUERY" for each tile, in order, and "counted STEP ACCESSES"; the
+# loads and stores that follow must add up to this count. All motion is CSS: without it viewers show the
+# end.
 
 $1 == "tile" { step = $2; n = ++tiles[step]; key[step, n] = $3 / B; query[step, n] = $4 / B }
 $1 == "counted" { counted[$2] = $3 }

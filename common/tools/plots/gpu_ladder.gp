@@ -1,6 +1,6 @@
-# A 16-bit ladder on a GPU, a bar for each kernel, and PyTorch's fastest backends as lines. First lines "#
-# GPU", "#N d N" and "# d backend TFLOP/s"; columns: place, kernel, TFLOP/s for d = 128, for d = 64, and
-# units: 1 mma, 2 wgmma, 3 mma with all options.
+# 16-bit kernels on a GPU as bars, and PyTorch's fastest backends as lines. First lines "# GPU", "#N d N"
+# and "# d backend TFLOP/s"; columns: place, kernel, TFLOP/s for d = 128, for d = 64, and units: 1 mma, 2
+# wgmma, 3 mma with all options.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,580 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 awk(program) = system(sprintf("awk '%s' '%s'", program, data))

@@ -1,6 +1,6 @@
-# A GPU's units working on one block (common/tools/timeline.py). First lines "# number name", the rows from
-# the top; columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, 4 and up
-# products. Two scales, 8000 and 14000 cycles, so that pictures can be compared.
+# A GPU's units working on one block (common/tools/timeline.py). First lines "# number name", from the top;
+# columns: row, begin, end, kind (1 copies, 2 sums in memory, 3 exponentials, 4 and up products), label. Two
+# scales, so that pictures can be compared.
 load 'common/tools/plots/style.gp'
 rows = int(system("grep -c '^# ' " . data))
 set terminal svg size 760,(90 + 46 * rows) dynamic enhanced font 'Helvetica,15' background '#ffffff'

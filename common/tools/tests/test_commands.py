@@ -38,7 +38,6 @@ class Commands(InAFolder):
         self.write("Makefile", "there:\n\t@exit 1\n")
 
     def said(self, *arguments):
-        """The status, standard output, standard error."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             return commands.main(list(arguments)), out.getvalue(), err.getvalue()

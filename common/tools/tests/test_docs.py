@@ -1,4 +1,3 @@
-"""Marked blocks: filled, and stale ones found."""
 import contextlib
 import io
 import os

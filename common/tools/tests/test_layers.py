@@ -1,4 +1,3 @@
-"""Includes point down, without cycles."""
 import contextlib
 import io
 import os

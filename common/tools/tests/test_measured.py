@@ -57,7 +57,6 @@ peer,oneDNN 3,f32,1,8,512,64,1,forward,1,0.5,4.0,0.50,9.500,1e-7,
 
 
 def run(*arguments):
-    """The status, standard output and standard error of `course.py figures ARGUMENTS`."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         status = figures.main(list(arguments))
     return status, out.getvalue(), err.getvalue()

@@ -1,4 +1,3 @@
-"""Checks of pages: each kind of bad page is reported, good ones are not."""
 import contextlib
 import io
 import unittest
@@ -21,7 +20,6 @@ class Pages(InAFolder):
             self.write(path, "")
 
     def said(self, *arguments):
-        """The status, and what is printed."""
         with contextlib.redirect_stdout(io.StringIO()) as out:
             return pages.main(list(arguments)), out.getvalue()
 

@@ -1,4 +1,3 @@
-"""Pictures' data from programs' output and results; stale pictures."""
 import contextlib
 import io
 import os

@@ -1,4 +1,3 @@
-"""The pages' language: violations are reported, good pages are not."""
 import unittest
 from pathlib import Path
 from unittest import mock

@@ -1,4 +1,3 @@
-"""Quotes: the difference of two lessons, and tables of wrong versions."""
 import contextlib
 import io
 import os
@@ -31,7 +30,6 @@ class Quotes(InAFolder):
         Path("03_x/tests").mkdir(parents=True)
 
     def said(self, *arguments):
-        """The status, standard output, standard error."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             return quotes.main(list(arguments)), out.getvalue(), err.getvalue()

@@ -1,6 +1,5 @@
-"""sass, and its tables in figures: run by `python3 -m unittest discover -s common/tools/tests`. sass/*.txt are excerpts
-of real kernels by nvdisasm, with all branches and their conditions. pingpong is there unchanged, and with one wait
-that ptxas 13.0 moved up.
+"""sass/*.txt are excerpts of real kernels by nvdisasm, with all branches and their conditions. pingpong is there
+unchanged, and with one wait that ptxas 13.0 moved up.
 """
 import contextlib
 import io
@@ -33,7 +32,6 @@ def loop(*body, after=()):
 
 
 def run(*arguments):
-    """The status, standard output and standard error of `course.py figures ARGUMENTS`."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         status = figures.main(list(arguments))
     return status, out.getvalue(), err.getvalue()

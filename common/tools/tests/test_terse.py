@@ -1,4 +1,3 @@
-"""Smaller pictures keep every word and place."""
 import io
 import sys
 import unittest
