@@ -17,7 +17,6 @@ endif
 # In some locales awk reads and prints 0.5 as 0,5.
 export LC_ALL := C
 CFLAGS ?= -O2 -g
-# Packages unpacked by `setup.sh unpack`.
 UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
 ifneq ($(UNPACKED),)
 export PATH := $(UNPACKED)/bin:$(PATH)
@@ -64,7 +63,6 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 # Chapter 06 compares with chapter 05's steps.
 EARLIER_06 := $(EARLIER_05) $(call files,05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 EARLIER_07 := $(EARLIER_06)
-# Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a

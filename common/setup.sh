@@ -15,7 +15,6 @@
 need=$1
 unpacked=build/packages  # where the Makefile looks
 
-# Prints one line and exits.
 refuse() { echo "$1" >&2; exit 2; }
 
 case $need in run | test | plots | lint | aarch64 | machines | unpack) ;;

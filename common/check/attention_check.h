@@ -56,7 +56,7 @@ struct attention_verdict attention_verdict_of(const struct attention_check *chec
                                               const float *lse, const char *name,
                                               const float *before);
 
-/* Frees the verdict. */
+/* Frees the verdict and returns its errors. */
 struct attention_errors attention_verdict_end(struct attention_verdict *v);
 
 /* Both at once, for tables with a line for each stage. */

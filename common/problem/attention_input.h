@@ -1,6 +1,3 @@
-/*
- * The input of chapters 04 to 07: an attention problem with its Q, K and V.
- */
 #ifndef COMMON_ATTENTION_INPUT_H
 #define COMMON_ATTENTION_INPUT_H
 

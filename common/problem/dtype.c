@@ -79,7 +79,7 @@ uint16_t dtype_bits(enum dtype type, float x)
     const double size = fabs((double)dtype_round(type, x));
     if (isinf(size))
         return (uint16_t)(sign | infinity);
-    if (size < ldexp(1.0, least))  // 0 or subnormal
+    if (size < ldexp(1.0, least))
         return (uint16_t)(sign | (unsigned)ldexp(size, fraction_bits - least));
     const int exponent = ilogb(size);
     const unsigned fraction =

@@ -1,6 +1,3 @@
-/*
- * Tests that every backward pass of chapter 07 must pass.
- */
 #ifndef COMMON_TESTS_BACKWARD_H
 #define COMMON_TESTS_BACKWARD_H
 

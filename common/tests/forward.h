@@ -1,6 +1,3 @@
-/*
- * Tests that every forward pass of chapters 04 to 07 must pass.
- */
 #ifndef COMMON_TESTS_FORWARD_H
 #define COMMON_TESTS_FORWARD_H
 

@@ -187,7 +187,7 @@ TEST(block_mask_random, is_counted_by_the_block_and_keyed_by_the_seed)
     free(mask);
 }
 
-/* Kept blocks, and kept pairs of neighbours, are within 5 standard deviations. */
+/* The numbers of blocks, and of pairs of neighbours, are within 5 standard deviations. */
 TEST(block_mask_random, keeps_the_right_fraction_and_neighbours_know_nothing_of_each_other)
 {
     enum { ROWS = 300, COLUMNS = 400, TRIALS = (ROWS - 1) * (COLUMNS - 1) };

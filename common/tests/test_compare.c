@@ -1,6 +1,5 @@
 /*
- * compare, the program of `make compare`, for attention: textbook outputs, some spoilt, against the
- * reference and each other.
+ * compare, the program of `make compare`, on textbook outputs, some of them spoilt.
  */
 #include "common/check/plain.h"
 #include "common/cpu/memory.h"

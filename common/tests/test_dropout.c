@@ -63,7 +63,7 @@ struct apart {
 };
 
 /*
- * Kept weights, and pairs with both kept, are within five standard deviations. A weight is in two
+ * The numbers of weights and of pairs kept are within five standard deviations. A weight is in two
  * pairs, which at most doubles the variance of their number.
  */
 static void check_pairs(double P, const struct apart *apart)

@@ -165,7 +165,7 @@ TEST(npy_write, replaces_what_is_there)
     cr_assert(command_files() == 3, "left %d files", command_files());
 }
 
-/* write_zeros without root's rights: a bug would replace the device for good. */
+/* write_zeros without root's rights: a bug would permanently replace the device. */
 static bool write_zeros_as_anyone(const char *path, size_t count, struct file_error *error)
 {
     const uid_t user = geteuid();

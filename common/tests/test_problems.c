@@ -1,6 +1,3 @@
-/*
- * ONLY_KERNELS, which mutant.sh sets.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/tests/problems.h"
 #include "common/tests/test.h"

@@ -1,6 +1,3 @@
-/*
- * test_golden.c compares the reference with PyTorch.
- */
 #include "common/check/reference.h"
 
 #include "common/cpu/memory.h"

@@ -1,6 +1,3 @@
-/*
- * common/peers/resident.c: a program's peak memory.
- */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

@@ -185,7 +185,7 @@ TEST(rounding, of_D_where_all_values_are_large)
     }
 }
 
-/* Of equal queries only the shared errors, those of scores, do not average out. */
+/* With equal queries only the scores' shared errors do not average out. */
 TEST(rounding, of_queries_that_are_equal)
 {
     for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {

@@ -23,7 +23,6 @@ $(OBJ)/%.o: %.c
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
-# The checks take long enough to optimise.
 $(OBJ)/common/check/rounding.o $(OBJ)/common/check/rounding_backward.o: FLAGS += -O3
 
 # Fast steps use this machine's instructions and fused multiply-adds. WIDTH=-mavx2 chooses others.
@@ -57,7 +56,6 @@ ifeq ($(origin CXX),default)
 cxx_of = $(if $(findstring clang,$1),$(subst clang,clang++,$1),$(subst gcc,g++,$(patsubst cc,c++,$1)))
 CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdir $w)))
 endif
-# On macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             $(INCLUDES) $(CFLAGS)

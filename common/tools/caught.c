@@ -39,7 +39,6 @@ static const struct setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-/* The outputs of a forward pass, and of a backward pass. */
 enum part { OUTPUT, LSE, GRAD_Q = 0, GRAD_K, GRAD_V, PARTS };
 
 struct problem {
@@ -57,7 +56,6 @@ static size_t size_of(const struct problem *x, size_t part)
     return x->input.p.H * x->rows[part] * x->columns[part];
 }
 
-/* Scales parts of the first head. */
 static void add_outliers(struct attention_input *in, const struct setting *setting)
 {
     const struct attention *p = &in->p;
@@ -214,7 +212,6 @@ static enum turn one_lse(const struct problem *x, size_t part, double by, size_t
     return SPOILT;
 }
 
-/* The key's row of another head. */
 static enum turn next_head(const struct problem *x, size_t part, double by, size_t turn)
 {
     const size_t d = x->columns[part];
@@ -273,7 +270,7 @@ struct way {
     size_t part;
     enum turn (*spoil)(const struct problem *x, size_t part, double by, size_t turn);
     const double *by;      // strengths, ascending; ends with 0
-    double in_f32, in_16;  // must be caught at this strength and above; 0: never
+    double in_f32, in_16;  // must be caught at this strength and above; 0: need not be
 };
 
 static const double once[] = { 1.0, 0.0 }, dropped[] = { -1.0, 0.0 }, whole[] = { -1.0, 0.0 };
@@ -301,7 +298,6 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* Is each turn caught? */
 static bool is_caught(const struct problem *x, const struct way *way, double by)
 {
     for (size_t turn = 0;; turn++) {
@@ -344,7 +340,6 @@ static void complain(struct table *table, const struct problem *x, const char *o
     table->is_wrong = true;
 }
 
-/* The smallest strength that is caught; 0: none. */
 static double smallest(const struct way *way, size_t caught)
 {
     size_t n = 0;

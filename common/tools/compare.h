@@ -1,6 +1,3 @@
-/*
- * What the two tables of `compare` share: reading an output, and its row.
- */
 #ifndef COMMON_TOOLS_COMPARE_H
 #define COMMON_TOOLS_COMPARE_H
 
@@ -30,7 +27,6 @@ struct compare_row {
 /* Prints the row and, below a wrong output, its worst element. Is the output right? */
 bool compare_print(const struct compare_row *row);
 
-/* The row of a stage that does not support the input. */
 void compare_print_unable(const char *path, const char *reason);
 
 #endif

@@ -19,7 +19,6 @@ static const struct program program = {
     .example = "--attention --q q.npy --k k.npy --v v.npy --causal -- o.npy",
 };
 
-/* Parses the options between --attention and "--", which is argv[end]. */
 static struct options input_options(int end, char **argv)
 {
     argv[1] = argv[0];

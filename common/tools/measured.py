@@ -82,7 +82,6 @@ def put(folder):
 
 
 def put_chapter(chapter, new, head):
-    """Replaces one chapter's rows, with notes from `head`."""
     said = dict(line[2:].split(": ", 1) for line in head if ": " in line)
     results = home_of(chapter) / "results"
     path = results / (re.sub("[^a-z0-9]+", "_", said["machine"].split(",")[0].lower()) + ".csv")
@@ -176,7 +175,6 @@ def curve_picture(path):
             f"and FlashAttention-2 {fa2:.3g} ms]({path})"]
 
 
-# The bars of the front page: forward, without a mask.
 FRONT_D, FRONT_N = "128", "4096"
 FRONT_BARS = (("the plain formula", "naive", "f32"), ("FlashAttention-2", "fa2", "f32"), ("in 16 bits", "mma", "bf16"),
               ("made for Hopper GPUs", "persistent", "bf16"), ("NVIDIA's library", "pytorch cudnn", "bf16"))

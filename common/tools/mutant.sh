@@ -35,7 +35,6 @@ verdict() {  # status, text
 
 failed_in() { sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$1" 2>/dev/null; }  # tap file
 
-# Which of these tests, or of all, fail, as the program reports.
 failing() {  # program, suite::test...
     program=$1
     shift
@@ -226,7 +225,6 @@ kernels_in_question() {
     for source in $compiled; do basename "$source" .cu; done | sort -u | tr '\n' ' '
 }
 
-# Has make just run the tests of this very program?
 has_run() {
     [ -z "$mistake$differing" ] && echo " $TESTED " | grep -q "/$chapter "
 }

@@ -16,8 +16,6 @@ CPU_WITH_PEERS = "common/results/amd_epyc_family_26_2_cores.csv"
 
 
 class Programs:
-    """The chapters' programs in the folder `build`; their output files go to `data`."""
-
     def __init__(self, build, data):
         self.build, self.data, self.csv = build, data, f"{data}/csv.{os.getpid()}"
 
@@ -107,7 +105,7 @@ def attention_map(programs):
     for head in range(heads):
         for j in range(ones):
             values[head * N * d + j * (d + 1)] = 1.0
-    header = Path("common/data/v.npy").read_bytes()[:128]  # the same shape
+    header = Path("common/data/v.npy").read_bytes()[:128]
     v, p = f"{programs.data}/ones.npy", f"{programs.data}/p.npy"
     Path(v).write_bytes(header + struct.pack(f"<{len(values)}f", *values))
     programs.run("05_flash_tiled_cpu", "--q", "common/data/q.npy", "--k", "common/data/k.npy", "--v", v, "--output", p, "--quiet")
@@ -163,7 +161,7 @@ def roofline(programs):
     standard, fa2, steps = intensity("standard"), intensity("fa2"), intensity("fa2", "--br", 32, "--bc", 128)
     roof = [re.match(r"# one core: (.*) GFLOP.s of FMA, (.*) GB.s copied$", line) for line in results_of("05")]
     lines = [f"roof {found[2]} {found[1]}" for found in roof if found]
-    points = []  # x, y, names
+    points = []
     for row in ladder_of("05"):
         if row[6:8] == ["64", "0"] and row[9] == "1":
             x, y = {"standard": standard, "fa2": fa2}.get(row[1], steps), row[11]
@@ -230,7 +228,6 @@ def gpu_lines(path, kernels):
 
 
 def gpu_time_against_n(programs):
-    """"# GPU", then kernel N milliseconds, in float32."""
     gpu, times = measured.curve()
     return [f"# {gpu}"] + [f"{kernel} {n} {six(ms)}" for kernel, n, ms in times]
 
@@ -299,7 +296,6 @@ def swizzle(programs):
 # ---- chapter 07 ---------------------------------------------------------------------------------
 
 def backward_against_m(programs):
-    """step M accesses, for N = 256 and d = 32."""
     return [f"{row[1]} {M} {row[4]}" for M in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
             for row in programs.rows("07_backward", "--step", "all", "--n-q", 256, "--d", 32, "--sram", M, "--quiet")
             if row[4]]

@@ -87,7 +87,6 @@ class Function:
         return list(ways(self, [(0, ())]))
 
     def checksum(self):
-        """A checksum of all instructions, independent of names and label numbers."""
         def place_of(name):
             return str(self.labels.get(name.group(1), "name"))
         lines = (re.sub(r"\(([^()]*)\)", place_of, " ".join(line)) for line in zip(self.predicates, self.code))
@@ -200,8 +199,8 @@ CLAIMS = {  # kernels, by chapter, kind and name: instructions in their machine 
     "06 hopper": {"HGMMA a tile": lambda f: (f.d + f.columns) // 16, "HGMMA groups described anew": 0,
                   "CALL in the code": 0},
     "06 hopper (wgmma|roles)": {"MUFU.EX2 a tile": SOME, "MUFU.EX2 under a product": "-"},
-    "06 hopper (?!wgmma|roles)": {"MUFU.EX2 under a product": lambda f: f.columns // 2},  # a thread's weights
-    "06 hopper (?!wgmma|roles|overlap)": {"BAR.SYNC a tile": SOME, "BAR.ARV a tile": SOME},  # turns
+    "06 hopper (?!wgmma|roles)": {"MUFU.EX2 under a product": lambda f: f.columns // 2},
+    "06 hopper (?!wgmma|roles|overlap)": {"BAR.SYNC a tile": SOME, "BAR.ARV a tile": SOME},
     "06 hopper store": {"STSM in the code": SOME, "UTMASTG in the code": SOME},
 
     "07 hopper": {"HGMMA a tile": 32, "MUFU.EX2 a tile": lambda f: f.columns // 2, "UBLKRED in the code": 0,

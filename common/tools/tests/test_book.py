@@ -1,4 +1,3 @@
-"""The book: page order, link targets, dead links."""
 import contextlib
 import io
 import os

@@ -1,4 +1,3 @@
-"""Commands on pages: failures are reported, in a made-up course."""
 import contextlib
 import io
 import os

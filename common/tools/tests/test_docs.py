@@ -24,7 +24,6 @@ class Docs(unittest.TestCase):
         self.page = self.folder / "README.md"
 
     def run_docs(self, mode, *texts):
-        """The status and output for pages with these texts."""
         pages = [self.page, *(self.folder / f"{k}.md" for k in range(1, len(texts)))]
         for page, text in zip(pages, texts):
             page.write_text(text, encoding="utf-8")

@@ -17,7 +17,6 @@ class Layers(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
 
     def said(self, includes):
-        """The status and output for a course with these includes."""
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             for file, included in includes.items():

@@ -1,4 +1,3 @@
-"""Tables of measurements; run by `python3 -m unittest discover -s common/tools/tests`."""
 import contextlib
 import io
 import os

@@ -1,4 +1,3 @@
-"""common/peers/peers.py: a machine's file, its parts and tables, measured with fake programs."""
 import contextlib
 import io
 import os

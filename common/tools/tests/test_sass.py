@@ -119,7 +119,6 @@ class Claims(unittest.TestCase):
     """Real kernels have no violations, and with one change the expected ones."""
 
     def wrong(self, name, change=lambda text: text, of=""):
-        """Violations of a changed excerpt, optionally as another kernel."""
         text = change((HERE / "sass" / f"{name}_sm_90a.txt").read_text())
         kernel = sass.functions(text, "07" if name.startswith("ordered") else "06", "3_hopper")[0]
         kernel.name = of or kernel.name
@@ -237,7 +236,6 @@ class Text(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_with(self, mode, version="13.0", wrong=(), accepted=(), change=lambda text: text):
-        """With kernels that give the committed tables, or changed ones."""
         texts = {chapter: change(figures.path_of(chapter).read_text()) for chapter in sass.CHAPTERS}
         with mock.patch.multiple(sass, made=lambda: [], wrong=lambda fs: list(wrong), accepted=lambda: list(accepted),
                                  nvdisasm=lambda: "", output_of=lambda *command: f"release {version},"), \

@@ -1,4 +1,3 @@
-"""make and shells run nothing in typed variables."""
 from __future__ import annotations
 
 import os
