@@ -69,7 +69,7 @@ case $need in run | test | unpack)
     cc=${CC:-cc} cxx=${CXX:-c++}
     for compiler in "CC=$cc" "CXX=$cxx"; do
         command=${compiler#*=}
-        command=${command%% *}  # without options, or the program it runs
+        command=${command%% *}  # it may have options, or call another: ccache gcc
         case ${compiler#*=} in cc | gcc | c++ | g++) continue ;; esac  # can be installed
         has "$command" || refuse "$compiler: expected a compiler, but there is no command $command here"
         case $compiler in CXX=*) language=c++ ;; *) language=c ;; esac

@@ -79,8 +79,10 @@ TEST(standard_attention, agrees_with_the_reference)
                                 WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS);
 }
 
-/* The second head's keys begin at element 2^31. We touch only the first, so few of these 8 GB are
- * ever allocated. */
+/*
+ * The second head's keys begin at element 2^31. We touch only the first, so few of these 8 GB are
+ * ever allocated.
+ */
 TEST(flash_no_tiling, finds_a_head_that_begins_at_element_2_to_the_31)
 {
     struct attention p = attention_of(1, 2, 2, 1, (size_t)1 << 23, 256);

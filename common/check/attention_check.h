@@ -33,7 +33,7 @@ void attention_check_end(struct attention_check *check);
 /* The worst head's comparison with the reference. O has the checked rows only: (count, d). */
 struct comparison attention_check_output(const struct attention_check *check, const float *O);
 
-/* The largest errors; NaN if an element is NaN or infinite but should not be. */
+/* The largest errors; NaN if an element mismatches (tolerance.h). */
 struct attention_errors {
     double reference, other, previous;
     bool has_previous;  // the previous stage supports at least one head

@@ -88,8 +88,10 @@ static float *checked_rows(const struct gradient_check *check, size_t g, const f
     return some;
 }
 
-/* float16 overflows to infinity above 65504. Where the expected value does too, that is right: we
- * replace it by that value. */
+/*
+ * float16 overflows to infinity above 65504. Where the expected value does too, that is right: we
+ * replace it by that value.
+ */
 static void take_back_overflow(float *got, const struct exact *right, size_t n)
 {
     const double first_infinite = 65520.0;

@@ -156,8 +156,10 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
 
 // ---- D, and the pairs of a query ------------------------------------------------------------------
 
-/* An element of O summed in the order of keys: its last term, and what runs of equal terms may
- * lose. */
+/*
+ * An element of O summed in the order of keys: its last term, and what runs of equal terms may
+ * lose.
+ */
 struct element {
     struct running sum;
     double last, lost;
@@ -392,8 +394,10 @@ void rounding_backward_query(const struct attention *p, const float *Q, const fl
     free(right);
 }
 
-/* The sums of dK and dV for some keys of a key/value head: key j is in row place[j], or
- * NOT_WANTED. */
+/*
+ * The sums of dK and dV for some keys of a key/value head: key j is in row place[j], or
+ * NOT_WANTED.
+ */
 struct key_sums {
     size_t *place, *queries;  // (Nk); (wanted), the number of queries that attend to it
     struct sums *dK, *dV;     // (wanted, d)

@@ -20,8 +20,10 @@ double rounding_of(double x, enum dtype type);
 /* Not a variance: what n sequential additions may lose, relative to the sum. */
 double rounding_lost(size_t n);
 
-/* Not a variance: the part of a sum of n terms, with weights of this type, that does not average
- * out. */
+/*
+ * Not a variance: the part of a sum of n terms, with weights of this type, that does not average
+ * out.
+ */
 double rounding_bias(double sum, size_t n, enum dtype type);
 
 /*
@@ -59,8 +61,10 @@ struct key {
     double score, variance, dot, slope, of_slope;
 };
 
-/* A query's scores, their m and l, and the variance of m. Weights are e^{score - m} / l. free()
- * keys. */
+/*
+ * A query's scores, their m and l, and the variance of m. Weights are e^{score - m} / l. free()
+ * keys.
+ */
 struct scores_of_query {
     struct key *keys;
     size_t n;

@@ -54,8 +54,10 @@ double worse_error(double a, double b)
     return isnan(a) || a >= b ? a : b;
 }
 
-/* Compares the root mean square of n independent z, with sum of squares `squares`, with its
- * limit. */
+/*
+ * Compares the root mean square of n independent z, with sum of squares `squares`, with its
+ * limit.
+ */
 static void measure(struct difference *d, enum extent extent, double squares, size_t n,
                     size_t farthest)
 {
@@ -118,8 +120,10 @@ bool is_explained(struct difference difference)
     return difference.mismatched == 0 && difference.explained <= 1.0;
 }
 
-/* The first wrong one, otherwise the one with the larger error. `explained` is the larger of
- * both. */
+/*
+ * The first wrong one, otherwise the one with the larger error. `explained` is the larger of
+ * both.
+ */
 static struct difference worse_difference(struct difference a, struct difference b)
 {
     if (!is_explained(a))

@@ -60,8 +60,10 @@ static bool take_type(const char *descr, struct npy *array, struct file_error *e
                        descr);
 }
 
-/* Parses the numbers of a shape, after its parenthesis. Returns the rest of the header; NULL if
- * malformed. */
+/*
+ * Parses the numbers of a shape, after its parenthesis. Returns the rest of the header; NULL if
+ * malformed.
+ */
 static const char *take_shape(const char *at, struct npy *array)
 {
     bool comma = true;

@@ -25,8 +25,10 @@ struct npy {
     void *data;    // owned; npy_free releases it
 };
 
-/* Reads the array in `path`. On failure returns false, fills in `error`, and leaves nothing to
- * free. */
+/*
+ * Reads the array in `path`. On failure returns false, fills in `error`, and leaves nothing to
+ * free.
+ */
 bool npy_read(const char *path, struct npy *array, struct file_error *error);
 void npy_free(struct npy *array);
 
@@ -61,8 +63,10 @@ struct npy_file {
     struct bytes pieces[2];  // the header, and the caller's elements
 };
 
-/* Builds it for the elements of `data`, as many as `shape` holds. Nothing is copied: *file must not
- * move, and `data` must outlive it. */
+/*
+ * Builds it for the elements of `data`, as many as `shape` holds. Nothing is copied: *file must not
+ * move, and `data` must outlive it.
+ */
 void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
                  const void *data);
 

@@ -42,8 +42,10 @@ static int least_exponent(enum dtype type)
     return 2 - (1 << (types[type].exponent_bits - 1));
 }
 
-/* The upper 16 bits, rounded: a carry goes into the exponent, and beyond the largest number to
- * infinity. */
+/*
+ * The upper 16 bits, rounded: a carry goes into the exponent, and beyond the largest number to
+ * infinity.
+ */
 static uint32_t upper_half(float x)
 {
     uint32_t bits;

@@ -27,8 +27,10 @@ void assert_backward_at_every_d(backward *f);
 /* Each of `options` alone, and random sets of them, for several problems each. */
 void assert_backward_with_options(backward *f, unsigned options);
 
-/* `problems` random problems with lengths up to those of `most`, each with a random subset of
- * `options`. */
+/*
+ * `problems` random problems with lengths up to those of `most`, each with a random subset of
+ * `options`.
+ */
 void assert_backward_at_random(backward *f, struct attention most, unsigned options,
                                size_t problems);
 

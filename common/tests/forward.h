@@ -33,8 +33,10 @@ void assert_forward_at_lengths(forward *f, struct attention p);
 /* Each of `options` alone, and random sets of them, for several problems each. */
 void assert_forward_with_options(forward *f, unsigned options);
 
-/* `problems` random problems with lengths up to those of `most`, each with a random subset of
- * `options`. */
+/*
+ * `problems` random problems with lengths up to those of `most`, each with a random subset of
+ * `options`.
+ */
 void assert_forward_at_random(forward *f, struct attention most, unsigned options, size_t problems);
 
 /* All of `options`, with NaN in keys masked for all queries: it must not reach the result. */

@@ -26,8 +26,10 @@ TEST(dropout, keeps_a_weight_whose_word_reaches_the_threshold)
     }
 }
 
-/* The word of query 372860 and key 3 under seed 0 is 0x000000aa: even the smallest dropout drops
- * it. */
+/*
+ * The word of query 372860 and key 3 under seed 0 is 0x000000aa: even the smallest dropout drops
+ * it.
+ */
 TEST(dropout, of_any_probability_but_zero_drops_the_smallest_words)
 {
     struct attention p = attention_of(1, 1, 1, 400000, 4, 1);

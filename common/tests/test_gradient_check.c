@@ -53,8 +53,10 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
     }
 }
 
-/* float16 ends at 65504; larger gradients are stored as infinite. An infinity where the number
- * fits, or of the wrong sign, is wrong. */
+/*
+ * float16 ends at 65504; larger gradients are stored as infinite. An infinity where the number
+ * fits, or of the wrong sign, is wrong.
+ */
 TEST(gradient_check, takes_an_infinite_float16_for_right_only_where_the_number_does_not_fit)
 {
     struct attention p = attention_of(1, 1, 1, 20, 1, 16);  // with a single key dV is the sum of dO

@@ -115,8 +115,10 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
     cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
 }
 
-/* The first three are not for chapter 06, whose kernels fix their tiles and do not change scores.
- * The last four are not for chapter 05; the last is for 06 only. */
+/*
+ * The first three are not for chapter 06, whose kernels fix their tiles and do not change scores.
+ * The last four are not for chapter 05; the last is for 06 only.
+ */
 static const char *const new_options[] = {
     "--sram ELEMENTS",  "--trace[=csv]",  "--softcap C",      "--br R",          "--bc C",
     "--block-mask M",   "--dropout P",    "--dropout-seed S", "--step NAME",     "--threads T",

@@ -22,8 +22,10 @@ static double usual(const float *got, const struct exact *exact, size_t n)
     return sqrt(sum / (double)n);
 }
 
-/* A sigma twice too large would accept twice the error; one too small would refuse right
- * results. */
+/*
+ * A sigma twice too large would accept twice the error; one too small would refuse right
+ * results.
+ */
 TEST(rounding, sigma_is_what_the_textbook_is_usually_off_by)
 {
     enum { N = 300, D = 64 };
@@ -144,8 +146,10 @@ TEST(rounding, of_weights_that_are_nearly_equal)
     }
 }
 
-/* Gradient g of the textbook is right, and wrong if a tenth of its rows is `factor` times
- * larger. */
+/*
+ * Gradient g of the textbook is right, and wrong if a tenth of its rows is `factor` times
+ * larger.
+ */
 static void assert_gradient(const struct test_problem *t, size_t g, float factor)
 {
     const size_t n = attention_query_elements(&t->p), d = t->p.d;

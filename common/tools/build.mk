@@ -19,7 +19,7 @@ $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-# Benchmark-only code may use this machine's instructions; other machines skip it.
+# Benchmark-only code uses this machine's instructions, if the compiler takes -march=native.
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
@@ -56,6 +56,7 @@ ifeq ($(origin CXX),default)
 cxx_of = $(if $(findstring clang,$1),$(subst clang,clang++,$1),$(subst gcc,g++,$(patsubst cc,c++,$1)))
 CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdir $w)))
 endif
+# --version, because on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             $(INCLUDES) $(CFLAGS)
@@ -107,7 +108,7 @@ NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wext
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
 # On these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
 # oldest requested; __CUDA_ARCH__ is that one's. Kernels that use more on 9.0 have HAS_MORE_ON_90 in a
-# comment.
+# comment. On 12.0 the instructions would differ.
 SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # Linked statically, so that the program runs without CUDA's libraries.

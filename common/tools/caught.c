@@ -130,8 +130,10 @@ static bool is_accepted(const struct problem *x)
 
 // ---- ways of being wrong ------------------------------------------------------------------------
 
-/* A way has several turns, for example one for each row it spoils. A turn may not count: see
- * move_key. */
+/*
+ * A way has several turns, for example one for each row it spoils. A turn may not count: see
+ * move_key.
+ */
 enum turn { SPOILT, UNCOUNTED, NO_MORE };
 
 /*
@@ -323,8 +325,10 @@ static size_t strengths_caught(const struct problem *x, const struct way *way)
 
 // ---- the table ----------------------------------------------------------------------------------
 
-/* For each way, group and type: the fewest strengths caught in any problem; NO_PROBLEM: there is
- * none. */
+/*
+ * For each way, group and type: the fewest strengths caught in any problem; NO_PROBLEM: there is
+ * none.
+ */
 enum { NO_PROBLEM = STRENGTHS + 1 };
 struct table {
     size_t caught[WAYS][GROUPS][DTYPES];
