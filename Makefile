@@ -1,5 +1,5 @@
-# The commands of the course; `make help` lists them. Everything that is built goes to build/.
-# Written for GNU make 3.81 and later, and safe with -j.
+# The commands of the course; `make help` lists them. Builds go to build/. For GNU make 3.81 and
+# later, with or without -j.
 
 include common/tools/typed.mk
 
@@ -14,17 +14,16 @@ export BUILD
 ifneq ($(words $(BUILD)),1)
 $(error BUILD: expected one folder, without a space in its name, found "$(BUILD)")
 endif
-# In some languages 0.5 is written 0,5, and then awk takes the one for 0 and prints the other.
+# In some locales awk reads and prints 0.5 as 0,5.
 export LC_ALL := C
 CFLAGS ?= -O2 -g
-# What `setup.sh unpack` has put there for somebody who may not install it.
 UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
 ifneq ($(UNPACKED),)
 export PATH := $(UNPACKED)/bin:$(PATH)
 export CRITERION_CFLAGS  ?= -isystem $(UNPACKED)/include
 export CRITERION_LDFLAGS ?= -Wl,--disable-new-dtags $(foreach d,$(wildcard $(UNPACKED)/lib/*-linux-*),-L$d -Wl,-rpath,$d)
 endif
-# Homebrew's folder, which compilers do not search by themselves: common/setup.sh has the same.
+# Homebrew's folder, which compilers do not search, as in common/setup.sh.
 BREW := $(shell command -v brew >/dev/null 2>&1 && brew --prefix)
 ifneq ($(and $(BREW),$(wildcard $(BREW)/include/criterion)),)
 export CRITERION_CFLAGS  ?= -isystem $(BREW)/include
@@ -32,16 +31,16 @@ export CRITERION_LDFLAGS ?= -L$(BREW)/lib -Wl,-rpath,$(BREW)/lib
 endif
 STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 
-# What it takes to build, test, measure and keep all this. A starter for students has the first ones alone.
+# Building, testing, measuring, maintenance. A starter for students has only the first.
 PARTS := $(wildcard $(patsubst %,common/%.mk,tools/build tools/tests tools/chapters cuda/cuda peers/peers python/python \
                       tools/machines tools/upkeep classroom/classroom classroom/grading))
 
-# A starter for students has what it needs of earlier chapters in a folder of its own, where make and compilers look too.
+# A student's starter has its files of earlier chapters in a folder of its own, also searched.
 VPATH    := $(wildcard common/earlier)
 INCLUDES := -I. $(VPATH:%=-I%)
 files     = $(patsubst $(VPATH)/%,%,$(wildcard $1 $(if $(VPATH),$(addprefix $(VPATH)/,$1))))
 
-# The chapters by number: folder, lesson, and earlier algorithms that it uses.
+# Each chapter's folder, lesson, and earlier algorithms.
 CHAPTERS  := $(patsubst %/program,%,$(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c 0[1-7]_*/program/main.c)))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
@@ -50,7 +49,7 @@ LESSON_04 := 04_flash_no_tiling/flash_row.c
 LESSON_05 := 05_flash_tiled_cpu/steps/fa1.c
 LESSON_06 := 06_flash_tiled_cuda/kernels/1_float32/fa2.cu
 LESSON_07 := 07_backward/steps/fa2.c
-# What is compiled once more to be watched (common/measure/watch.h).
+# Files with a watched build too (common/measure/watch.h).
 WATCHED_01 := $(LESSON_01)
 WATCHED_02 := $(LESSON_02)
 WATCHED_03 := $(LESSON_03)
@@ -61,10 +60,9 @@ EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 03_online_softmax/softmax_state.c
 EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
-# Chapter 06 is held against chapter 05's steps, which are files of their own.
+# Chapter 06 compares with chapter 05's steps.
 EARLIER_06 := $(EARLIER_05) $(call files,05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c)
 EARLIER_07 := $(EARLIER_06)
-# Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
 OBJ    := $(BUILD)/obj
 COMMON := $(BUILD)/common.a
@@ -73,9 +71,9 @@ HASH   := \#
 AT     := $(if $(VERBOSE),,@)#   VERBOSE=1 shows the commands; Q and V belong to `make compare`
 SAY    = $(if $(or $(VERBOSE),$(QUIET)),,@echo "  $(1)")
 SUBMAKE = +@$(MAKE) -s --no-print-directory
-# A recipe with a + has make's jobs to give away, and make -n runs it all the same: after this word it does not.
+# make -n runs recipes with a +; after this word it does not.
 UNLESS_DRY = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )
-# As many jobs as there are cores, unless -j says otherwise.
+# One job for each core, unless -j is given.
 CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 JOBS    = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j$(CORES))
 
@@ -95,7 +93,7 @@ run: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/run.sh $(BUILD) $(CHAPTERS)
 
-# The script finds INPUT, Q and the others in its environment, where make puts them.
+# make exports INPUT, Q and the others to the script.
 compare: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@sh common/tools/compare.sh $(BUILD) $(CHAPTERS)

@@ -1,4 +1,4 @@
-/* The passes of standard_softmax.c for --bench, LANES elements at a time and with a cheap exp. */
+/* standard_softmax.c for --bench: LANES elements at a time, with fast_exp. */
 #include "common/cpu/lanes.h"
 
 #include "01_standard_softmax/standard_softmax.h"

@@ -35,7 +35,7 @@ static void by_hand(void)
     show_row((const float[]){ -200, -201, -202 }, 3);
 }
 
-/* How many rows have an element that is no number, and the first such row. */
+/* Counts the rows with a NaN or infinite element; *first is the first of them. */
 static size_t rows_without_numbers(const struct scores *scores, size_t *first)
 {
     float *y = allocate(scores->cols, sizeof *y, "a row");
@@ -67,7 +67,7 @@ static void describe(const struct scores *scores)
                     bad, bad == 1 ? "" : "s", scores->rows, first);
 }
 
-/* The real scores times `factor` plus `shift`, and what becomes of them. */
+/* rows_without_numbers of factor * scores + shift. */
 static size_t try(const struct scores *scores, float factor, float shift, size_t *first)
 {
     struct scores other = *scores;
@@ -80,7 +80,7 @@ static size_t try(const struct scores *scores, float factor, float shift, size_t
     return bad;
 }
 
-/* The real scores, scaled up until the first row overflows, and shifted until rows underflow. */
+/* Scales the real scores until the first row overflows, and shifts them until rows underflow. */
 static void break_the_scores(const struct scores *scores)
 {
     size_t row = 0, largest = 0;

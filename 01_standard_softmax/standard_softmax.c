@@ -1,12 +1,11 @@
 /*
- * Softmax as its formula says: one pass for the sum, one to normalise.    2n loads + n stores
+ * Softmax by its formula: one pass for the sum, one to normalise.         2n loads + n stores
  *
  *     l   = sum over j of e^{x_j}
  *     y_j = e^{x_j} / l
  *
- * In float32 e^x is infinite above x = 88.72 and 0 below x = -103.97, so a row with one large score,
- * or with none but very small ones, comes out as NaN: inf/inf or 0/0. If only the sum overflows, the
- * row comes out as 0.
+ * In float32 e^x is infinite above x = 88.72 and 0 below x = -103.97, so one large score, or only
+ * very small ones, make a row NaN. If only the sum overflows, the row is 0.
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 1.
  */

@@ -1,8 +1,7 @@
 /*
- * Chapter 01. y = softmax(x) for one row of n elements, as the formula says: 2n loads + n stores.
+ * Chapter 01. y = softmax(x) for one row of n elements, by the formula: 2n loads + n stores.
  *
- * What float32 makes of the formula comes out as it is: NaN where a sum overflows or underflows.
- * y may be x.
+ * NaN where the sum overflows or underflows. y may be x.
  */
 #ifndef STANDARD_SOFTMAX_H
 #define STANDARD_SOFTMAX_H
@@ -11,7 +10,7 @@
 
 void standard_softmax(const float *x, float *y, size_t n);
 
-/* The same passes in vector instructions, for --bench (lanes.c). y must not overlap x. */
+/* The same with vector instructions, for --bench. y must not overlap x. */
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
 #endif

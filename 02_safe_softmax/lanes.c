@@ -1,4 +1,4 @@
-/* The passes of safe_softmax.c for --bench, LANES elements at a time and with a cheap exp. */
+/* safe_softmax.c for --bench: LANES elements at a time, with fast_exp. */
 #include "common/cpu/lanes.h"
 
 #include "02_safe_softmax/safe_softmax.h"

@@ -40,7 +40,7 @@ static void by_hand(void)
     show_row((const float[]){ -200, -201, -202 }, 3);
 }
 
-/* Where the row sums lie: between 1 and N, whatever the scores. */
+/* The range of the row sums: from 1 to N for all scores. */
 static void describe(const struct scores *scores)
 {
     float least = INFINITY, most = -INFINITY;
@@ -52,7 +52,7 @@ static void describe(const struct scores *scores)
         for (size_t j = 0; j < scores->cols; j++)
             l += expf(x[j] - m);
         if (isnan(l))
-            continue;  // a row of -inf, or with NaN or +inf in it
+            continue;  // a row of -inf, or with NaN or +inf
         least = fminf(least, l);
         most = fmaxf(most, l);
     }
@@ -60,13 +60,12 @@ static void describe(const struct scores *scores)
         report_line("the row sums l lie between %.4g and %.4g", (double)least, (double)most);
 }
 
-/* One row each of the two chapters and of the reference. */
 struct rows {
     float *x, *safe, *standard;
     struct exact *right;
 };
 
-/* Chapters 01 and 02 on the scores times `factor` plus `shift`: which rows are finite, and how right. */
+/* Compares chapters 01 and 02 on factor * scores + shift: finite rows, and errors. */
 static void compare_changed(const struct scores *scores, const char *what, float factor,
                             float shift)
 {

@@ -1,12 +1,11 @@
 /*
- * Safe softmax: the maximum first, then the sum, then normalise.          3n loads + n stores
+ * Safe softmax: the maximum, then the sum, then normalise.                3n loads + n stores
  *
  *     m   = max over j of x_j
  *     l   = sum over j of e^{x_j - m}
  *     y_j = e^{x_j - m} / l
  *
- * Subtracting m changes nothing in exact arithmetic: numerator and sum are both divided by e^m. In
- * float32 it changes everything: no exponent is above 0, and l lies between 1 and n.
+ * In exact arithmetic m cancels. In float32 no exponent is above 0, and l lies between 1 and n.
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 2.
  */

@@ -1,6 +1,6 @@
 /*
- * The passes of online_softmax.c for --bench, LANES elements at a time and with a cheap exp. Each
- * lane keeps the state of its own block of the row, and softmax_merge joins them: the monoid at work.
+ * online_softmax.c for --bench. Each lane keeps the state of its own block of the row;
+ * softmax_merge joins them.
  */
 #include "common/cpu/lanes.h"
 
@@ -15,7 +15,7 @@ void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
     const size_t even = n - n % LANES;
     float m[LANES], l[LANES] = { 0.0f };
     for (size_t k = 0; k < LANES; k++)
-        m[k] = -FLT_MAX;  // not -inf, so that no lane needs the guard of exp_minus: here l = 0
+        m[k] = -FLT_MAX;  // with l = 0; -inf would need the guard of exp_minus in each lane
     for (size_t j = 0; j < even; j += LANES)  // pass 1: both statistics
         for (size_t k = 0; k < LANES; k++) {
             const float m_new = larger(x[j + k], m[k]);

@@ -11,14 +11,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* "e^(2 - 3)" for e^{x - m}, with the signs as one would write them. */
+/* e^{x - m} as text with proper signs: "e^(2 - 3)". */
 static const char *power(float x, float m, char text[40])
 {
     snprintf(text, 40, "e^(%.4g %c %.4g)", (double)x, m < 0.0f ? '+' : '-', fabs((double)m));
     return text;
 }
 
-/* m and l after every element of a row, and the line of the recurrence that made them. */
 static void show_recurrence(const float *x, size_t n)
 {
     struct softmax_state old = SOFTMAX_EMPTY;
@@ -43,7 +42,6 @@ static void show_row(const float *x, size_t n)
     report_line("y = %s", report_row("%.4f", y, n, text, sizeof text));
 }
 
-/* Three blocks of one row: the state of each, the state of all so far, and each block's share of the row. */
 static void merge_blocks(void)
 {
     static const float x[6] = { 1, 3, 2, 4, 3, 2 };
@@ -63,7 +61,6 @@ static void merge_blocks(void)
                      (double)so_far.l, (double)row.m, (double)row.l);
 }
 
-/* The state of n scores, taken in blocks that are merged. */
 static struct softmax_state in_blocks(const float *x, size_t n, size_t block)
 {
     struct softmax_state merged = SOFTMAX_EMPTY;
@@ -72,7 +69,7 @@ static struct softmax_state in_blocks(const float *x, size_t n, size_t block)
     return merged;
 }
 
-/* Scores that rise a little with every step: l is rescaled, and rounded, each time. */
+/* Slowly rising scores: l is rescaled, and rounded, at each step. */
 static void rising(void)
 {
     enum { MOST = 1000000, BLOCK = 64 };
@@ -106,7 +103,6 @@ static void by_hand(void)
     rising();
 }
 
-/* Every row once more, cut into blocks: their states, merged, must be the state of the row. */
 static void check_merging(const struct scores *scores)
 {
     enum { BLOCK = 10 };
@@ -117,7 +113,7 @@ static void check_merging(const struct scores *scores)
         const struct softmax_state row = online_statistics(x, scores->cols);
         const struct softmax_state merged = in_blocks(x, scores->cols, BLOCK);
         if (isnan(row.l) && isnan(merged.l))
-            continue;  // a row with NaN or +inf
+            continue;
         const double error = fabs((double)merged.l - (double)row.l) / fmax(1.0, (double)row.l);
         difference = fmax(difference, error);
         merged_rows++;
@@ -133,7 +129,7 @@ static void check_merging(const struct scores *scores)
             difference);
 }
 
-/* How often the recurrence has to rescale. */
+/* How often the recurrence rescales. */
 static void describe(const struct scores *scores)
 {
     size_t moves = 0;

@@ -4,9 +4,7 @@
  *     m_j = max(m_{j-1}, x_j)                                             m_0 = -inf
  *     l_j = l_{j-1} e^{m_{j-1} - m_j} + e^{x_j - m_j}                     l_0 = 0
  *
- * After j steps m is the maximum of x_1 … x_j and l the sum of e^{x - m} over them. When the
- * maximum moves, every term of l was taken relative to the old one: all of them are put right by
- * one common factor, e^{m_old - m_new}.
+ * When the maximum grows, all terms of l are rescaled by one common factor, e^{m_old - m_new}.
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 3 (their d
  * is our l).

@@ -1,13 +1,11 @@
 /*
- * The recurrence of online softmax, for blocks of any size instead of single elements:
+ * The recurrence of online softmax for blocks of any size:
  *
  *     m = max(m_a, m_b)
  *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
  *
- * It does not matter which block comes first, nor how many are merged before which: merge is
- * commutative and associative, and (-inf, 0) is its identity. That makes it a monoid, and it is why
- * a row may be cut into tiles, threads, warps or machines and still come out the same. A single
- * score x is a block too, with the state (x, 1): merging it is the recurrence.
+ * Merging is commutative and associative with the identity (-inf, 0): a monoid. So a row may be
+ * split over tiles, threads, warps or machines. A single score x is a block with the state (x, 1).
  */
 #include "03_online_softmax/softmax_state.h"
 

@@ -1,11 +1,11 @@
 /*
- * Around one row: batches, heads, and masks.       2 d for each pair that counts, 2 Nq d + Nq beside
+ * Attention of all rows.                      2 d for each visible pair, and 2 Nq d + Nq
  *
- * Every row is on its own, so batches, heads and queries are three plain loops. Options do not
- * touch the recurrence: a key that a query does not see is passed over (`visible`), and grouped
- * heads only choose which keys are looked at (`kv_head`).
+ * Rows are independent, so batches, heads and queries are three plain loops. Options do not change
+ * the recurrence: a masked key is skipped (`visible`), and grouped heads choose which keys to read
+ * (`kv_head`).
  *
- *     lse = m + ln l, the logarithm of the sum of e^x: all that a backward pass needs to know
+ *     lse = m + ln l, the logarithm of the sum of e^x, is all that a backward pass needs
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 

@@ -1,5 +1,5 @@
 /*
- * Chapter 04, whole. The one-pass row of flash_row.c for batches, heads and every mask.
+ * Chapter 04: the one-pass row of flash_row.c for batches, heads and all masks.
  */
 #ifndef FLASH_NO_TILING_H
 #define FLASH_NO_TILING_H
@@ -7,14 +7,14 @@
 #include "common/problem/attention.h"
 
 /*
- * O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p, which may have grouped
- * heads, Nq != Nk, causal, a window and masks, but no dropout; d at most 256. Keys that a query does
- * not see are not read for it. A query that sees none has O = 0 and lse = -inf. O may be Q.
+ * O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p: grouped heads, Nq !=
+ * Nk, causal, a window and masks, but no dropout; d at most 256. Masked keys are not read. A query
+ * without keys has O = 0 and lse = -inf. O may be Q.
  */
 void flash_no_tiling(const struct attention *p, const float *Q, const float *K, const float *V,
                      float *O, float *lse);
 
-/* The one query (b, h, i) of it: o has d elements, lse one. */
+/* The row of query (b, h, i): o has d elements, lse one. */
 void flash_no_tiling_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          size_t b, size_t h, size_t i, float *o, float *lse);
 

@@ -1,6 +1,6 @@
 /*
- * Chapter 04, the lesson. One row of attention in one pass over the keys and values. What it
- * keeps does not grow with their number.
+ * Chapter 04's lesson: one row of attention in one pass over keys and values, in memory that does
+ * not depend on their number.
  */
 #ifndef FLASH_ROW_H
 #define FLASH_ROW_H
@@ -9,20 +9,20 @@
 
 #include <stddef.h>
 
-/* All that a row needs in fast memory: its query, and m, l and o over the keys seen so far. */
+/* A row's fast memory: its query, and m, l and o over the keys so far. */
 struct flash_row {
     float q[ATTENTION_MAX_D];
     float m, l;
     float o[ATTENTION_MAX_D];
 };
 
-/* A row that has its query, d elements, and has seen no key. */
+/* Loads the query, d elements, and clears m, l and o. */
 void flash_row_begin(struct flash_row *row, const float *q, size_t d);
 
-/* Takes in one key and its value, d elements each. The score is scale q.k. */
+/* Adds one key and its value, d elements each. The score is scale q.k. */
 void flash_row_see(struct flash_row *row, const float *k, const float *v, size_t d, float scale);
 
-/* Writes the row's output, d elements. A row that has seen no key is 0. */
+/* Writes the output, d elements: 0 if there was no key. */
 void flash_row_end(const struct flash_row *row, float *o, size_t d);
 
 /* o = softmax(scale q K^T) V for one query q (d), keys K and values V (n, d). o may be q. */

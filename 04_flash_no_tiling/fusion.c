@@ -1,9 +1,9 @@
 /*
- * Kernel fusion: k steps over an array, one after the other, load and store it k times; one step
- * that does all of them loads and stores it once.           unfused 3n + 3n, fused n + n accesses
+ * Kernel fusion: k steps in one pass load and store the array once, not k times.
+ *                                                        unfused 3n + 3n, fused n + n accesses
  *
- * The arithmetic is the same. Attention is harder to fuse, because softmax has to have seen a whole
- * row before it can write anything. Chapter 03's recurrence is what makes it possible.
+ * Attention is harder to fuse, because softmax needs the whole row before it can write anything.
+ * Chapter 03's recurrence removes that obstacle.
  */
 #include "04_flash_no_tiling/fusion.h"
 

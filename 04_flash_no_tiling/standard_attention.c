@@ -1,9 +1,9 @@
 /*
- * Attention as its formula says, in three passes.           2 Nq Nk d + 6 Nq Nk + 2 Nq d accesses
+ * Attention by its formula, in three passes.                2 Nq Nk d + 6 Nq Nk + 2 Nq d accesses
  *
- *     S = scale Q K^T      each row of Q held in fast memory, all of K read for it; S stored
+ *     S = scale Q K^T      each row of Q kept in fast memory, all of K read for it; S stored
  *     P = softmax(S)       chapter 02, row by row: S read three times, P stored
- *     O = P V              each row of O held in fast memory, all of V read for it
+ *     O = P V              each row of O kept in fast memory, all of V read for it
  *
  * FlashAttention's Algorithm 0 (arXiv 2205.14135). S and P have Nq Nk elements each.
  */

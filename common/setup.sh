@@ -1,27 +1,27 @@
 #!/bin/sh
-# setup.sh run|test|plots|lint|aarch64|machines|unpack - installs what the course needs and this machine lacks.
+# setup.sh run|test|plots|lint|aarch64|machines|unpack - installs what the course needs and this machine
+# lacks.
 #
-#     run     a C17 and a C++17 compiler
-#     test    also Criterion, the test framework
-#     plots   gnuplot
-#     lint    that of test; clang with its OpenMP, clang-format and clang-tidy; Chromium without a window
-#     aarch64 a compiler for processors of that kind, and qemu to run what it makes
+#     run       a C17 and a C++17 compiler
+#     test      also Criterion, the test framework
+#     plots     gnuplot
+#     lint      test's; clang with OpenMP, clang-format and clang-tidy; headless Chromium
+#     aarch64   a cross compiler, and qemu
 #     machines  MPI
-#     unpack  what test wants, unpacked in build/packages: where nobody may install, on Debian or Ubuntu
+#     unpack    test's, unpacked in build/packages: without install rights, on Debian or Ubuntu
 #
-# Looks first, says what it will install and why, asks on a terminal before it uses sudo, and never
-# touches what is already there. Where it cannot install, it names the package and the command.
+# Lists what it will install and why, asks on a terminal before sudo, and never changes what is installed. If
+# it cannot install, it prints the package and the command.
 need=$1
 unpacked=build/packages  # where the Makefile looks
 
-# Says what is wrong, in one line, and ends: what somebody asked for is theirs to put right.
 refuse() { echo "$1" >&2; exit 2; }
 
 case $need in run | test | plots | lint | aarch64 | machines | unpack) ;;
 *) refuse "setup.sh: expected run, test, plots, lint, aarch64, machines or unpack, but got '$need'" ;;
 esac
 
-# What is built goes to BUILD, or to where that can be made.
+# Builds go to BUILD; can it be created?
 case $need in run | test) place=${BUILD:-build} ;; unpack) place=$unpacked ;; *) place='' ;; esac
 while [ -n "$place" ] && [ ! -e "$place" ]; do place=$(dirname "$place"); done
 if [ -n "$place" ] && ! { [ -d "$place" ] && [ -w "$place" ]; }; then
@@ -41,7 +41,7 @@ compiles() {  # program text, libraries: does it build?
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Homebrew's folder, which compilers do not search by themselves, as in the Makefile.
+# Homebrew's folder, which compilers do not search, as in the Makefile.
 if has brew && brew=$(brew --prefix) && [ -d "$brew/include/criterion" ]; then
     CRITERION_CFLAGS=${CRITERION_CFLAGS--isystem $brew/include}
     CRITERION_LDFLAGS=${CRITERION_LDFLAGS--L$brew/lib -Wl,-rpath,$brew/lib}
@@ -69,8 +69,8 @@ case $need in run | test | unpack)
     cc=${CC:-cc} cxx=${CXX:-c++}
     for compiler in "CC=$cc" "CXX=$cxx"; do
         command=${compiler#*=}
-        command=${command%% *}  # it may have options, or be what another program is to call
-        case ${compiler#*=} in cc | gcc | c++ | g++) continue ;; esac  # which can be installed
+        command=${command%% *}  # it may have options, or call another: ccache gcc
+        case ${compiler#*=} in cc | gcc | c++ | g++) continue ;; esac  # can be installed
         has "$command" || refuse "$compiler: expected a compiler, but there is no command $command here"
         case $compiler in CXX=*) language=c++ ;; *) language=c ;; esac
         said=$(echo 'int main(void) { return 0; }' | ${compiler#*=} -std=${language}17 -x $language - -o /dev/null 2>&1) ||
@@ -124,7 +124,7 @@ case $need in lint)
 int main(void) { return omp_get_max_threads() == 0; }' -fopenmp) ||
         lacks libomp-dev libomp-devel openmp '' "clang's OpenMP, with which threads are checked for races"
     has python3 || lacks python3 python3 python python 'Python 3, for the tools that check tables and pages'
-    # Version 14 where there is one: another version lays the code out a little differently.
+    # Version 14 if available: others lay out code a little differently.
     has clang-format-14 || [ "$manager" != apt ] && has clang-format ||
         lacks clang-format-14 clang-tools-extra clang clang-format 'clang-format, the layout'
     has clang-tidy-14 || [ "$manager" != apt ] && has clang-tidy ||
@@ -157,7 +157,7 @@ if [ "$need" = unpack ]; then
     mkdir -p "$unpacked.part" "$(dirname "$unpacked")" || exit 2
     (
         cd "$unpacked.part" || exit
-        # What would be installed, also what lies in apt's cache already.
+        # All that would be installed, even if apt has cached it.
         # shellcheck disable=SC2086  # names
         wanted=$(apt-get -s -y --no-install-recommends install $missing 2>log | sed -n 's/^Inst \([^ ]*\) .*/\1/p')
         [ -n "$wanted" ] || exit
@@ -165,7 +165,7 @@ if [ "$need" = unpack ]; then
         apt-get download $wanted >>log 2>&1 || exit
         for package in *.deb; do dpkg -x "$package" . || exit; done
         rm -f -- *.deb
-        # A library that this machine has already was not among them: what is unpacked points to it.
+        # Links to libraries already on this machine, which were not unpacked.
         find . -type l | while IFS= read -r link; do
             there=$(dirname "${link#.}")/$(readlink "$link")
             [ -e "$link" ] || [ ! -e "$there" ] || ln -sf "$there" "$link"
@@ -176,7 +176,7 @@ if [ "$need" = unpack ]; then
     mv "$unpacked.part" "$unpacked"
     exit 0
 fi
-# What somebody can do who may not install; a compiler cannot be unpacked.
+# Without install rights; a compiler cannot be unpacked.
 without=''
 case $manager,$need,$missing in
 apt,test,*g++* | apt,test,*gcc*) without="Once there is a compiler: the rest, for this folder alone, by sh common/setup.sh unpack" ;;

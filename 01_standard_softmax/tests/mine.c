@@ -1,5 +1,5 @@
 /*
- * Tests of standard_softmax, to begin with: write more. Each should fail for some way of being wrong.
+ * Your tests of standard_softmax. Add more: each should catch some mistake.
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/tests/test.h"

@@ -1,6 +1,3 @@
-/*
- * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
- */
 #include "common/tests/command.h"
 #include "common/tests/softmax_program.h"
 #include "common/tests/test.h"
@@ -26,7 +23,6 @@ TEST(program, writes_what_numpy_reads)
     assert_program_writes_what_numpy_reads(PROGRAM);
 }
 
-/* A row that float32 cannot do is written as it comes, named, and not verified. */
 TEST(program, names_the_rows_that_have_no_numbers_and_exits_with_1)
 {
     const float x[6] = { 1, 2, 3, 1, 2, 300 };

@@ -1,6 +1,3 @@
-/*
- * Standard softmax of one row: right where float32 can do it, NaN exactly where it cannot.
- */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"

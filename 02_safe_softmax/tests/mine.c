@@ -1,5 +1,5 @@
 /*
- * Tests of safe_softmax, to begin with: write more. Each should fail for some way of being wrong.
+ * Your tests of safe_softmax. Add more: each should catch some mistake.
  */
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/tests/test.h"

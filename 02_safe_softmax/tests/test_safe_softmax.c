@@ -1,6 +1,3 @@
-/*
- * Safe softmax of one row: as chapter 01 where that has numbers, and right where it has none.
- */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/measure/watch.h"

@@ -1,6 +1,5 @@
 /*
- * Tests of online softmax and of the merge of blocks, to begin with: write more. Each should fail for
- * some way of being wrong.
+ * Your tests of online softmax and of merging. Add more: each should catch some mistake.
  */
 #include "03_online_softmax/online_softmax.h"
 #include "common/tests/test.h"

@@ -1,6 +1,3 @@
-/*
- * Online softmax of one row: worked numbers, every size, and what IEEE says of infinities and NaN.
- */
 #include "03_online_softmax/online_softmax.h"
 #include "common/measure/watch.h"
 #include "common/tests/softmax_rows.h"

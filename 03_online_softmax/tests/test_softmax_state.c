@@ -1,5 +1,5 @@
 /*
- * The merge of blocks: a monoid, and any way to cut and merge a row gives the whole row.
+ * Merging is a monoid: any way to cut and merge a row gives the whole row.
  */
 #include "03_online_softmax/softmax_state.h"
 
@@ -12,13 +12,13 @@
 
 enum { SEED = 7 };
 
-/* The same state, to within `ulps` roundings of l; the maximum has no rounding. */
+/* Equal m, and l equal to `ulps` roundings. */
 static bool same(struct softmax_state a, struct softmax_state b, float ulps)
 {
     return a.m == b.m && fabsf(a.l - b.l) <= ulps * 0x1p-23f * fmaxf(a.l, b.l);
 }
 
-/* The random state of some 1 to 40 scores, now and then empty. */
+/* The state of 0 to 40 random scores. */
 static struct softmax_state random_state(uint64_t k)
 {
     float x[40];
@@ -97,7 +97,7 @@ TEST(merge, is_associative)
     }
 }
 
-/* Merges the blocks first … last-1 by a tree of which `seed` chooses every fork. */
+/* Merges the blocks first … last-1 by a random tree. */
 static struct softmax_state tree(const struct softmax_state *blocks, size_t first, size_t last,
                                  uint64_t seed)
 {

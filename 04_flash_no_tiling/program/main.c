@@ -1,5 +1,5 @@
 /*
- * Chapter 04 as a program: one row by hand, what fusing saves, S and P counted and gone.
+ * Chapter 04 as a program: one row by hand, fusion, accesses with and without S and P.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
@@ -28,7 +28,7 @@ static const struct program program = {
 
 DECLARE_WATCHED(flash_no_tiling_row);
 
-/* The rows that are checked, computed with their accesses counted; 0: they are not counted here. */
+/* Computes the checked rows and counts their accesses; 0 where they cannot be counted. */
 static size_t count(const struct attention_input *input, const struct attention_check *check)
 {
     if (!CAN_WATCH) {
@@ -70,7 +70,6 @@ static size_t count(const struct attention_input *input, const struct attention_
     return all;
 }
 
-/* All rows of the problem, with a sign of life where that takes long. */
 static void run(const struct attention_input *input, float *O, float *lse)
 {
     const struct attention *p = &input->p;
@@ -85,10 +84,7 @@ static void run(const struct attention_input *input, float *O, float *lse)
     progress("rows", rows, rows);
 }
 
-/*
- * The checked rows from standard attention, for those heads in which every query sees every key: it
- * knows no masks. NaN in the others.
- */
+/* Standard attention's output for the checked rows of heads without masks; NaN in the others. */
 static float *standard_rows(const struct attention_input *input,
                             const struct attention_check *check)
 {

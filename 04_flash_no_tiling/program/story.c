@@ -18,7 +18,6 @@
 
 enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
-/* One row, a line for each key that it attends to. */
 static void show_row(const struct attention *p, const float *Q, const float *K, const float *V,
                      size_t b, size_t h, size_t i)
 {
@@ -55,7 +54,7 @@ static const char *const word[WORDS] = { "the", "cat", "sat", "because", "it", "
 static const float word_Q[WORDS * WIDTH] = { 0, 0, 1, 0, 0, 1, 1, 1, 2, 1, 1, 2 };
 static const float word_K[WORDS * WIDTH] = { 0, 0, 1, 1, 0, 1, 0, -1, 1, 0, 0, 1 };
 static const float word_V[WORDS * WIDTH] = { 0, 1, 4, 2, 1, 3, 0, 0, 2, 2, 3, 1 };
-enum { QUERY = 4 };  // the word whose row of attention is computed
+enum { QUERY = 4 };
 
 static void words_line(const char *what, const char *format, const float *x)
 {
@@ -66,7 +65,7 @@ static void words_line(const char *what, const char *format, const float *x)
     report_line("%-12s%s", what, text);
 }
 
-/* One query of six, by the formula: its scores with all keys, their softmax, and the average of the values. */
+/* One query of six by the formula: scores, softmax, average of the values. */
 static void six_words(void)
 {
     const float *const q = word_Q + QUERY * WIDTH;
@@ -89,7 +88,6 @@ static void six_words(void)
     report_line("%-12s%8.4f%8.4f", "output", (double)O[0], (double)O[1]);
 }
 
-/* The same row in one pass. */
 static void one_pass_by_hand(void)
 {
     struct flash_row row;
@@ -109,7 +107,6 @@ DECLARE_WATCHED(unfused);
 DECLARE_WATCHED(standard_attention);
 DECLARE_WATCHED(flash_no_tiling_row);
 
-/* max(2 x + 1, 0) of a thousand numbers, as three loops and as one. */
 static void fusion(void)
 {
     enum { N = 1000 };
@@ -134,7 +131,7 @@ static void fusion(void)
         report_wrong("the fused loop has another result");
 }
 
-/* Standard attention and one pass on the first text of the real input, without a mask. */
+/* Standard attention and one pass on the first text of the real input, unmasked. */
 static void standard(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
@@ -190,7 +187,7 @@ static void standard(void)
     attention_input_free(&input);
 }
 
-/* A problem whose S would not fit: only some rows of it, because every row is on its own. */
+/* A problem whose S would not fit. Rows are independent, so we compute only some. */
 static void too_large(void)
 {
     enum { N = 65536, D = 64 };

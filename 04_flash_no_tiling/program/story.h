@@ -1,15 +1,15 @@
 /*
- * What chapter 04's program tells besides its result.
+ * What chapter 04's program prints besides its result.
  */
 #ifndef FLASH_NO_TILING_STORY_H
 #define FLASH_NO_TILING_STORY_H
 
 #include "common/check/attention_check.h"
 
-/* One row by hand, fusion, standard attention's S and P counted, and an S that would not fit. */
+/* One row by hand, fusion, the accesses to S and P, and an S that would not fit. */
 void print_story(void);
 
-/* m, l and o after every key of every row. Ends the program if the problem is not small. */
+/* m, l and o after each key of each row. Exits if the problem is not small. */
 void trace_rows(const struct attention_input *input);
 
 /* The part "Speed": one pass against three, N = 256 to 8192. */

@@ -1,6 +1,5 @@
 /*
- * Tests of attention in one pass, to begin with: write more. Each should fail for some way of being
- * wrong.
+ * Your tests of attention in one pass. Add more: each should catch some mistake.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
@@ -17,7 +16,7 @@ TEST(mine, two_equal_keys_give_the_average_of_their_values)
     cr_assert(o == 15.0f, "got %g, expected 15", (double)o);
 }
 
-/* problems.h makes problems of any options from a seed, and says what the reference makes of them. */
+/* problems.h makes problems with any options from a seed, and their reference results. */
 TEST(mine, a_small_problem_agrees_with_the_reference)
 {
     struct test_problem t = problem_of(attention_of(1, 1, 1, 3, 5, 2), 0, 1);

@@ -1,6 +1,3 @@
-/*
- * The accesses of the two forms of attention and of fusion, array by array, are those of their formulas.
- */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"

@@ -1,7 +1,3 @@
-/*
- * The whole forward pass: every size, every option of the chapter, and the two forms of attention
- * against each other.
- */
 #define _DEFAULT_SOURCE  // MAP_ANONYMOUS
 #define _DARWIN_C_SOURCE
 #include "04_flash_no_tiling/flash_no_tiling.h"
@@ -42,7 +38,7 @@ TEST(flash_no_tiling, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
     p.causal = true;
     struct test_problem t = problem_of(p, 0, 1);
     float O[24], lse[6];
-    t.K[5 * 4] = t.V[5 * 4] = NAN;  // only the last query sees the last key
+    t.K[5 * 4] = t.V[5 * 4] = NAN;  // visible to the last query only
     flash_no_tiling(&p, t.Q, t.K, t.V, O, lse);
     for (size_t n = 0; n < 24; n++)
         cr_assert(isnan(O[n]) ? n >= 20 : n < 20, "element %zu is %g", n, (double)O[n]);
@@ -52,7 +48,7 @@ TEST(flash_no_tiling, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
 TEST(flash_no_tiling, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
 {
     struct attention p = attention_of(1, 1, 1, 5, 2, 3);
-    p.causal = true;  // the first three of five queries stand before the first key
+    p.causal = true;  // the first three of five queries have no key
     struct test_problem t = problem_of(p, 0, 1);
     float O[15], lse[5];
     poison_fill(O, 15);
@@ -68,7 +64,7 @@ TEST(flash_no_tiling, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinit
 static void standard_of_all_heads(const struct attention *p, const float *Q, const float *K,
                                   const float *V, float *O, float *lse)
 {
-    (void)lse;  // which it does not have
+    (void)lse;  // standard attention has none
     for (size_t n = 0; n < p->B * p->H; n++) {
         const size_t kv = (n / p->H * p->Hkv + kv_head(p, n % p->H)) * p->Nk * p->d;
         const size_t head = n * p->Nq * p->d;
@@ -83,11 +79,14 @@ TEST(standard_attention, agrees_with_the_reference)
                                 WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS);
 }
 
-/* The second head's keys begin at element 2^31. Only the first of them is read, so of these 8 GB a page is really there. */
+/*
+ * The second head's keys begin at element 2^31. We touch only the first, so few of these 8 GB are
+ * ever allocated.
+ */
 TEST(flash_no_tiling, finds_a_head_that_begins_at_element_2_to_the_31)
 {
     struct attention p = attention_of(1, 2, 2, 1, (size_t)1 << 23, 256);
-    p.causal = p.top_left = true;  // the only query attends to the first key
+    p.causal = p.top_left = true;
     const size_t first = p.Nk * p.d, bytes = (first + p.d) * sizeof(float);
     float *K = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,6 +1,3 @@
-/*
- * The lesson: one query row in one pass, against numbers worked by hand, and step by step.
- */
 #include "04_flash_no_tiling/flash_row.h"
 #include "common/check/reference.h"
 #include "common/check/tolerance.h"
@@ -26,7 +23,6 @@ TEST(flash_row, gives_the_worked_numbers)
     cr_assert(fabsf(o[0] - 8.7472f) <= 5e-5f, "all four keys: %g, expected 8.7472", (double)o[0]);
 }
 
-/* After every key the row is right for the keys seen so far: m, l and o. */
 TEST(flash_row, is_right_for_the_keys_seen_so_far_after_every_key)
 {
     float Q[D], K[N * D], V[N * D];

@@ -1,6 +1,3 @@
-/*
- * The program as a reader runs it: what it prints, what it writes, and what it says to bad input.
- */
 #include "common/cpu/memory.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"

@@ -16,7 +16,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Row number k of those that are checked first: the first row of each head, the last of each, then drawn ones. */
+/* Row k in order of priority: the first row of each head, the last of each, then random ones. */
 static size_t chosen_row(size_t heads, size_t N, size_t k)
 {
     const size_t head = k % heads, turn = k / heads;
@@ -82,12 +82,11 @@ float *attention_check_rows(const struct attention_check *check, const float *wh
     return some;
 }
 
-/* The checked rows of one head: `count` of them from number `first` on. */
+/* A head's `count` checked rows, starting at check->rows[first]. */
 struct head {
     size_t first, count;
 };
 
-/* The head whose checked rows begin with number `first`. */
 static struct head head_from(const struct attention_check *check, size_t first)
 {
     const size_t Nq = check->shape[2];
@@ -98,7 +97,6 @@ static struct head head_from(const struct attention_check *check, size_t first)
     return head;
 }
 
-/* The rows of a head, each of `axes.row_length` elements, against what they should be. */
 static struct comparison compare_head(const struct attention_check *check, struct head head,
                                       const char *with, const float *got,
                                       const struct exact *expected, struct axes axes)
@@ -131,8 +129,8 @@ struct comparison attention_check_output(const struct attention_check *check, co
 }
 
 /*
- * Keeps in *worst what a head of O differs by from that of a stage. False if that stage cannot do it, so that it was
- * not written, or is wrong itself.
+ * Compares a head of O with a stage's; *worst keeps the worst. False if that stage did not write
+ * this head, or is wrong.
  */
 static bool compare_with_stage(struct comparison *worst, const struct attention_check *check,
                                struct head head, const char *name, const float *O,

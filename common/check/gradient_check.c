@@ -12,7 +12,7 @@ enum { SEED = 21, STREAM = 11, SOME_KEYS = 16 };
 
 // ---- what is right ------------------------------------------------------------------------------
 
-/* Rows of dQ each by itself; those of dK and dV, which lie in one head, in one pass over its queries. */
+/* Rows of dQ one by one; rows of dK and dV, all in one head, in one pass over its queries. */
 static void check_some(struct gradient_check *c, const struct attention_input *in, const float *dO)
 {
     const struct attention *p = &in->p;
@@ -29,7 +29,7 @@ static void check_some(struct gradient_check *c, const struct attention_input *i
     progress("reference", 2, 2);
 }
 
-/* Some keys of a head that is drawn: its first, its last, and others. */
+/* The first, the last, and other keys of a random head. */
 static size_t *choose_keys(const struct attention *p, size_t count)
 {
     const size_t head = random_between(SEED, STREAM, 0, 0, p->B * p->Hkv - 1);
@@ -79,7 +79,6 @@ void gradient_check_end(struct gradient_check *check)
 
 // ---- comparing ----------------------------------------------------------------------------------
 
-/* The checked rows of a whole gradient; free() them. */
 static float *checked_rows(const struct gradient_check *check, size_t g, const float *whole)
 {
     const size_t d = check->shape[g][3];
@@ -89,7 +88,10 @@ static float *checked_rows(const struct gradient_check *check, size_t g, const f
     return some;
 }
 
-/* A number that float16 cannot hold is stored as infinite, which is right: here it becomes the number. (The largest is 65504.) */
+/*
+ * float16 overflows to infinity above 65504. Where the expected value does too, that is right: we
+ * replace it by that value.
+ */
 static void take_back_overflow(float *got, const struct exact *right, size_t n)
 {
     const double first_infinite = 65520.0;
@@ -99,7 +101,6 @@ static void take_back_overflow(float *got, const struct exact *right, size_t n)
             got[k] = (float)right[k].value;
 }
 
-/* `count` rows of one head, from number `first` on. */
 static void compare_head(const struct gradient_check *check, size_t g, size_t first, size_t count,
                          struct gradient_pair *pair)
 {
@@ -162,7 +163,6 @@ struct gradient_verdict gradient_verdict_of(const struct gradient_check *check,
     return v;
 }
 
-/* Takes note of a comparison, if there is one. */
 static void take(const struct comparison *c, double *error, struct attention_errors *errors)
 {
     const double off = c->difference.mismatched ? (double)NAN : c->difference.max_abs;

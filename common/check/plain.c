@@ -53,7 +53,7 @@ static float dropout_factor(const struct attention *p, size_t b, size_t h, size_
     return dropout_keeps(p, b, h, i, j) ? (float)(1.0 / (1.0 - p->dropout)) : 0.0f;
 }
 
-/* One row of P, before dropout: 0 where nothing is seen. Returns the row's lse. */
+/* One row of P before dropout, 0 for masked keys. Returns lse. */
 static float probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
                            size_t h, size_t i, float *P)
 {
@@ -73,7 +73,6 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     return m + logf(l);
 }
 
-/* The row of O that belongs to a row of P. */
 static void output_row(const struct attention *p, const float *V, size_t b, size_t h, size_t i,
                        const float *P, float *O_i)
 {
@@ -82,7 +81,7 @@ static void output_row(const struct attention *p, const float *V, size_t b, size
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        // In this order, as the kernels do it: a small float16 has lost bits before the factor makes it large.
+        // In the kernels' order: a small float16 loses bits before the factor makes it large.
         const float weight = dtype_round(p->dtype, P[j]) * dropout_factor(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++)
             O_i[c] += weight * V[key_row(p, b, h, j) + c];
@@ -120,7 +119,7 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
     free(P);
 }
 
-/* D of query (b, h, i), whose row of P is there, as the sum of dO O, for an O that has come in 16 bits. */
+/* D of query (b, h, i) = sum of dO O, for an O that was rounded to 16 bits. */
 static float D_of_rounded_output(const struct attention *p, const float *V, const float *dO_i,
                                  size_t b, size_t h, size_t i, const float *P)
 {
@@ -131,7 +130,7 @@ static float D_of_rounded_output(const struct attention *p, const float *V, cons
     return D;
 }
 
-/* P and dP of query (b, h, i) as far as it sees keys, and D: the sum of their products. */
+/* P and dP of query (b, h, i) for visible keys. Returns D = sum of P dP. */
 static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
                             float *dP)
@@ -148,7 +147,7 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
     return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
 }
 
-/* The gradient of a pair's dot product, and its weight in dV: each rounded to the type in which it meets the next product. */
+/* dS times the slope, rounded to the type of the product that uses it. */
 static float gradient_of_dot(const struct attention *p, const float *Q, const float *K, size_t b,
                              size_t h, size_t i, size_t j, float P, float dP, float D)
 {
@@ -164,7 +163,6 @@ static float weight_of(const struct attention *p, float P, float Z)
     return dtype_round(p->dtype, P * Z);
 }
 
-/* Adds what query (b, h, i) contributes to the gradients; P and dP have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
                          float *dQ, float *dK, float *dV)
@@ -223,7 +221,7 @@ void plain_backward_query(const struct attention *p, const float *Q, const float
     free(P);
 }
 
-/* As in reference.c: how much of a query is in the gradients of a key. */
+/* A query's factors in a key's gradients: of Q in dK and of dO in dV. */
 struct share {
     float of_Q, of_dO;
 };

@@ -35,15 +35,14 @@ static const float *query_row(const struct attention *p, const float *Q, size_t 
     return Q + ((b * p->H + h) * p->Nq + i) * p->d;
 }
 
-/* Where row j of K, or of V, begins for query head h. */
 static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 {
     return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
 }
 
 /*
- * P[j] = softmax of the visible scores of query (b, h, i), 0 for the others. Returns the row's lse,
- * -inf if the query sees no key. A score of -inf is no more than a hidden one.
+ * P[j] = softmax of the visible scores of query (b, h, i), 0 for masked keys and scores of -inf.
+ * Returns lse, -inf for a query without keys.
  */
 static double probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
                             size_t h, size_t i, double *P)
@@ -65,7 +64,7 @@ static double probabilities(const struct attention *p, const float *Q, const flo
     return m + log(l);
 }
 
-/* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
+/* Z of the papers: 1/(1 - P) if dropout keeps the weight, otherwise 0. */
 static double dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
 {
     return dropout_keeps(p, b, h, i, j) ? 1.0 / (1.0 - p->dropout) : 0.0;
@@ -109,7 +108,7 @@ void reference_forward(const struct attention *p, const float *Q, const float *K
     free(P);
 }
 
-/* The derivative of a pair's score by its dot product. Most problems need no dot product to know it. */
+/* d score / d dot. Without a score option it does not need the dot product. */
 static double slope(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
                     size_t i, size_t j)
 {
@@ -118,7 +117,7 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
     return score_slope(p, b, h, i, j, dot(query_row(p, Q, b, h, i), K + key_row(p, b, h, j), p->d));
 }
 
-/* P and dS of query (b, h, i), as far as the query sees keys: from dP and D, the sum of P dP, dS = P (dP - D). */
+/* P and dS = P (dP - D) of query (b, h, i) for visible keys, with D = sum of P dP. */
 static void dS_of_query(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, size_t b, size_t h, size_t i, double *P, double *dS)
 {
@@ -150,7 +149,6 @@ double reference_largest_dS(const struct attention *p, const float *Q, const flo
     return most;
 }
 
-/* The same, and by the chain rule the gradient of each dot product: dS times the slope of the score. */
 static void pairs_of_query(const struct attention *p, const float *Q, const float *K,
                            const float *V, const float *dO, size_t b, size_t h, size_t i, double *P,
                            double *d_dot)
@@ -161,7 +159,6 @@ static void pairs_of_query(const struct attention *p, const float *Q, const floa
             d_dot[j] *= slope(p, Q, K, b, h, i, j);
 }
 
-/* Adds what query (b, h, i) contributes to the three gradients; P and d_dot have room for Nk. */
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot,
                          double *dQ, double *dK, double *dV)
@@ -216,7 +213,7 @@ void reference_backward_query(const struct attention *p, const float *Q, const f
     free(P);
 }
 
-/* How much of a query is in the gradients of a key: `of_Q` of its row of Q in dK, `of_dO` of its row of dO in dV. */
+/* A query's factors in a key's gradients: of its row of Q in dK, of its row of dO in dV. */
 struct share {
     double of_Q, of_dO;
 };
@@ -230,7 +227,6 @@ bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, siz
     return false;
 }
 
-/* The shares of query (b, h, i) in each of `count` keys; in one that it does not see it has none. */
 static void shares_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i,
                             const size_t *rows, size_t count, struct share *shares)
@@ -249,7 +245,7 @@ static void shares_of_query(const struct attention *p, const float *Q, const flo
     free(P);
 }
 
-/* Queries share nothing until they are added up, and that is done in order: any number of threads gives the same bits. */
+/* We add queries up in order, so the result does not depend on the number of threads. */
 void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, const size_t *rows, size_t count,
                              double *dK, double *dV)

@@ -10,7 +10,7 @@
 
 // ---- one rounding, and a sum of many --------------------------------------------------------------
 
-/* The distance from |x| to the next number of this type. */
+/* The spacing of numbers of this type at |x|. */
 static double ulp(double x, enum dtype type)
 {
     static const int lowest[DTYPES] = {
@@ -98,7 +98,7 @@ void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
 
 struct dot dot_of(const float *a, const float *b, size_t d)
 {
-    enum { LANES = 4 };  // sums that the processor can add at the same time
+    enum { LANES = 4 };  // independent sums, for instruction-level parallelism
     double x[LANES] = { 0.0 }, squares[LANES] = { 0.0 };
     size_t c = 0;
     for (; c + LANES <= d; c += LANES)
@@ -129,14 +129,14 @@ static struct key key_of(const struct attention *p, const float *Q, const float 
                      .slope = (double)p->scale,
                      .of_slope = square(RMS * (double)p->scale) };
     if (score_option(p)) {
-        // The slope changes with the dot product, and 1 - tanh^2 is rounded at 1.
+        // The slope depends on the dot product, and 1 - tanh^2 is rounded at 1.
         const double off = sqrt(of_dot) + 2.0 * RMS * fabs(dot.x);
         k.slope = score_slope(p, b, h, i, j, dot.x);
         k.of_slope = square(fmax(fabs(score_slope(p, b, h, i, j, dot.x + off) - k.slope),
                                  fabs(score_slope(p, b, h, i, j, dot.x - off) - k.slope))) +
                      square(3.0 * RMS * (double)p->scale);
     }
-    // the dot product, its scale, and the factor log2 e where exponentials are powers of 2
+    // the dot product, its scale, and log2 e for kernels that use exp2
     k.variance = square(k.slope) * (of_dot + square(RMS * dot.x)) + 2.0 * square(RMS * k.score);
     return k;
 }
@@ -174,7 +174,7 @@ double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i,
 
 // ---- a row of O, and its lse --------------------------------------------------------------------
 
-/* By score; keys with one score in their order. */
+/* By descending score; equal scores in the order of keys. */
 static int by_score(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
@@ -204,30 +204,30 @@ double rounding_near_score(enum dtype type)
     return type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type) - 1);
 }
 
-/* A row, and sums over its keys for each column. */
+/* A row, and sums over its keys for each column. Z is dropout's factor. */
 struct row {
     const struct attention *p;
-    const float *V;  // of its head of keys
+    const float *V;
     size_t b, h, i;
     struct scores_of_query s;
-    double *right;    // the row of O
-    double *squares;  // of (Z V)^2, times the variance of what rounds independently of other keys
-    double *shared;   // of Z V, times the variance of a weight because of its score
-    double *lost;     // of |Z V|, times what does not average out of a weight
-    double *values;   // of Z V over keys that have the same score
+    double *right;
+    double *squares;  // of (Z V)^2 times the variance of a key's independent roundings
+    double *shared;   // of Z V times a weight's variance because of its score
+    double *lost;     // of |Z V| times what does not average out
+    double *values;   // of Z V over keys with equal scores
     double *near,
-        *apart;  // the same over keys whose weights round alike, and of the squares of `values`
-    struct running *sums;  // the row of O, added up in the order of the keys
-    double all;            // like shared, of 1
+        *apart;            // of `values` and of their squares, over keys whose weights round alike
+    struct running *sums;  // the row of O, summed in the order of keys
+    double all;            // `shared` for V = 1
     double of_lse;
 };
 
-/* A weight P, and what happens to it; n keys have it. */
+/* A weight P that n keys share, and its rounding. */
 struct weight {
     double P, variance, of_score, of_stored;
-    double lost;      // what does not average out of it
-    double tiny;      // so small a weight vanishes: e^{x - m} underflows, sooner where m lags
-    double absorbed;  // what is below half a unit of a sum may vanish in it
+    double lost;      // does not average out
+    double tiny;      // e^{x - m} may underflow to 0, sooner with a lagging m
+    double absorbed;  // a term below half an ulp of the sum may be lost
 };
 
 static struct weight weight_of(const struct row *r, const struct key *key, size_t n)
@@ -247,7 +247,6 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
     };
 }
 
-/* What Z V of one key adds to the sums. */
 static void add_key(struct row *r, size_t j, double variance, double of_score, double lost)
 {
     const struct attention *p = r->p;
@@ -263,7 +262,7 @@ static void add_key(struct row *r, size_t j, double variance, double of_score, d
 }
 
 /*
- * Adds n keys with one score, and notes their values. They have one weight, which is off by the same for all of them: they
+ * Adds n keys of equal score and sums their values. They share one weight and its error, so they
  * count as one key.
  */
 static void add_equal(struct row *r, const struct place *equal, size_t n)
@@ -289,7 +288,7 @@ static void add_equal(struct row *r, const struct place *equal, size_t n)
     }
 }
 
-/* Adds n keys whose weights are so near that they are rounded alike. */
+/* Adds n keys whose scores are so close that their weights round alike. */
 static void add_near(struct row *r, const struct place *near, size_t n)
 {
     const struct weight w = weight_of(r, &r->s.keys[near->k], 1);
@@ -309,7 +308,6 @@ static void add_near(struct row *r, const struct place *near, size_t n)
         r->squares[c] += w.of_stored * fmax(square(r->near[c]), r->apart[c]);
 }
 
-/* Adds up the row in the order of its keys, as the computation does. */
 static void add_up(struct row *r)
 {
     const struct attention *p = r->p;
@@ -356,7 +354,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     const double of_l = rounding_of_sum(1.0, 0.0, r.s.n, DTYPE_F32);
     for (size_t c = 0; c < d; c++) {
         const double O = r.right[c];
-        // of P (V - O), squared out
+        // the expanded square of P (V - O)
         const double of_weights = r.squares[c] - 2.0 * O * r.shared[c] + O * O * r.all;
         O_i[c] = rounding_stored(
             (struct exact){

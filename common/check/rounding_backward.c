@@ -3,8 +3,8 @@
  *
  *     dQ = dS' K        dK = dS'^T Q        dV = (P Z)^T dO        dS' = dS times the slope of the score
  *
- * The rounding of a pair's own numbers is independent of all others. That of lse and of D is shared by a query's whole
- * row, so in dQ it does not average out, and in dK and dV it does.
+ * A pair's own roundings are independent. A query's row shares those of lse and D: they average out
+ * in dK and dV, but not in dQ.
  */
 #include "common/check/reference.h"
 #include "common/check/rounding_parts.h"
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * Numbers that are stored in 16 bits: their variance, and by how much they change. Where they are nearly equal they are
- * rounded alike, so in a sum the change may be the larger one.
+ * The rounding of numbers stored in 16 bits. Nearly equal numbers round alike, so the change of a
+ * sum may exceed what the variance explains.
  */
 struct stored {
     double variance, change;
@@ -44,18 +44,18 @@ static double stored_variance(struct stored x)
     return fmax(x.variance, square(x.change));
 }
 
-/* A query and one of its keys, and the variances of both numbers without what the row shares. */
+/* A query and one of its keys; variances exclude what the row shares. */
 struct pair {
     size_t j;
-    double weight, of_weight;           // P Z; of the score
-    double gradient, of_gradient;       // dS'; of the score
+    double weight, of_weight;           // P Z; because of the score
+    double gradient, of_gradient;       // dS'; because of the score
     double of_dP;                       // of dP - D
-    double by_D;                        // what D moves dS' by: P times the slope
-    double lost_weight, lost_gradient;  // what does not average out
+    double by_D;                        // dS' changes by this times D's error: P times the slope
+    double lost_weight, lost_gradient;  // does not average out
     struct stored stored_weight, stored_gradient;
 };
 
-/* The pairs of a query, and the variances of what they share. */
+/* A query's pairs, and the variances that they share. */
 struct pairs {
     struct pair *of;
     size_t n;
@@ -76,18 +76,18 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     // S - lse is rounded at the size of both, and P is its exponential
     const double of_exponent =
         square(RMS) * (square(key->score - lse) + square(key->score) + square(lse) + 1.5);
-    // Nothing keeps P below 1 here: where lse is off by much, P is too large.
+    // P may exceed 1 here, if lse is far off.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
                                            log((double)FLT_MAX)) +
                         square(fmin(P, (double)FLT_MIN));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
-    // P is rounded before dropout's factor, or after it: in float16 a small one loses more before
+    // P is rounded before or after dropout's factor; small float16 lose more before
     struct stored before = { 0.0, 0.0 }, after = stored_as(weight, p->dtype);
     stored_add(&before, stored_as(P, p->dtype), Z);
     struct stored stored_gradient = { 0.0, 0.0 };
     stored_add(&stored_gradient, stored_as(dS, p->dtype), key->slope);
-    // A smaller number has fewer digits, or may vanish.
+    // Subnormal numbers have fewer digits, or vanish.
     const double least = (double)FLT_MIN;
     return (struct pair){
         .j = key->j,
@@ -132,8 +132,8 @@ static uint64_t hash_of(const float *x, size_t n)
 }
 
 /*
- * Of each of n rows: how many have the same elements, in x and, unless it is NULL, in y. They are rounded alike, so
- * their errors may add up as one. free() it.
+ * For each of n rows: the number of rows with the same elements in x and, unless it is NULL, in y.
+ * They round alike, so their errors may add up. free() it.
  */
 static double *alike_of(const float *x, const float *y, size_t n, size_t d)
 {
@@ -156,7 +156,10 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
 
 // ---- D, and the pairs of a query ------------------------------------------------------------------
 
-/* An element of O, added up in the order of the keys: its last term, and what equal terms one after the other may lose. */
+/*
+ * An element of O summed in the order of keys: its last term, and what runs of equal terms may
+ * lose.
+ */
 struct element {
     struct running sum;
     double last, lost;
@@ -172,8 +175,8 @@ static void element_add(struct element *O, double term)
 }
 
 /*
- * Of D, of the weights that the forward pass stored in 16 bits: where they are nearly equal they round alike. In float32
- * a sum of equal weights, l, may lose half a unit at each addition; *lost is that, as a part of l.
+ * The variance of D because of weights stored in 16 bits: nearly equal ones round alike. In float32
+ * the sum l of equal weights may lose half an ulp at each addition: *lost, relative to l.
  */
 static double of_near_weights(const struct scores_of_query *s, const struct dot *dP,
                               enum dtype type, double *lost)
@@ -199,8 +202,8 @@ static double of_near_weights(const struct scores_of_query *s, const struct dot 
 }
 
 /*
- * The variance of D = dO O for an O that the forward pass stored: the errors of its weights, and of its elements. *stored
- * is what storing O in 16 bits does to D.
+ * The variance of D = dO O for a stored O: the errors of its weights and elements. *stored is D's
+ * change by storing O in 16 bits.
  */
 static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
                    const float *dO_i, const struct element *O, double D, struct stored *stored)
@@ -218,7 +221,7 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
         if (p->dtype == DTYPE_F16 && e < 0x1p-25)
             lost += P * fabs(dP[k].x);
     }
-    // Equal columns of V make equal elements, which are off by the same.
+    // Equal columns of V make equal elements with equal errors.
     float *elements = allocate(p->d, sizeof *elements, "a row of O");
     for (size_t c = 0; c < p->d; c++)
         elements[c] = (float)O[c].sum.sum;
@@ -242,7 +245,6 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     return variance + square(lost);
 }
 
-/* The pairs of query (b, h, i) with the keys that it attends to. */
 static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
@@ -283,17 +285,16 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 
 // ---- sums of them -------------------------------------------------------------------------------
 
-/* Of one element of a gradient: the variances of its terms, what they may lose, and its terms in their order. */
 struct sums {
     double variance, lost;
-    struct stored stored, by_D;  // of the terms themselves, and of D
+    struct stored stored, by_D;  // of the terms, and of D
     struct running terms;
 };
 
 static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
 {
     const double bias = rounding_bias(value, n, type);
-    // Of what the terms change by, the bias explains so much already.
+    // The bias already covers this part of the change.
     sums.stored.change = fmax(fabs(sums.stored.change) - bias, 0.0);
     return rounding_stored(
         (struct exact){
@@ -306,7 +307,7 @@ static struct exact gradient_of(double value, struct sums sums, size_t n, enum d
         DTYPE_F32);
 }
 
-/* How many rows are like each row: those that have its scores, and those that have its dP as well. */
+/* For each row: the number of rows with its scores, and with its dP as well. */
 struct alike {
     double *score, *pair;
 };
@@ -322,7 +323,7 @@ static void alike_end(struct alike *alike)
     free(alike->pair);
 }
 
-/* Row i of dQ, whose values are in `right`, and which keys are alike. */
+/* Row i of dQ, with values `right`. `keys` counts equal keys. */
 static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h,
                           const struct pairs *pairs, const struct alike *keys, const double *right,
                           struct exact *dQ_i)
@@ -354,7 +355,6 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
     free(sums);
 }
 
-/* Adds what query i of a head contributes to one row of dK and of dV. */
 static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
                       size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
                       struct sums *of_dV)
@@ -394,9 +394,12 @@ void rounding_backward_query(const struct attention *p, const float *Q, const fl
     free(right);
 }
 
-/* The sums of dK and dV for some keys of a key/value head: for key j in row place[j], or NOT_WANTED. */
+/*
+ * The sums of dK and dV for some keys of a key/value head: key j is in row place[j], or
+ * NOT_WANTED.
+ */
 struct key_sums {
-    size_t *place, *queries;  // (Nk); (wanted), how many attend to it
+    size_t *place, *queries;  // (Nk); (wanted), the number of queries that attend to it
     struct sums *dK, *dV;     // (wanted, d)
 };
 
@@ -426,8 +429,9 @@ static void key_sums_end(struct key_sums *s)
 }
 
 /*
- * One pass over the queries that read key/value head g: what they add to the wanted keys and, unless dQ is NULL, their
- * rows of dQ, whose values are in `right`. The sums are added in order, so any number of threads gives the same bits.
+ * One pass over the queries of key/value head g: adds to the wanted keys and, unless dQ is NULL,
+ * writes dQ with values `right`. Sums run in order, so the result does not depend on the number of
+ * threads.
  */
 static void add_queries(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, size_t b, size_t g, struct key_sums *sums,

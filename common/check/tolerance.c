@@ -20,7 +20,7 @@ static enum mismatch mismatch_of(float got, double expected)
     return MATCHED;
 }
 
-/* Keeps the largest error in units of what rounding explains, and what it is the error of; NaN is the largest. */
+/* Keeps the largest error relative to its limit; NaN is the largest. */
 static void keep(struct difference *d, double explained, enum extent extent, size_t farthest)
 {
     if (explained <= d->explained)
@@ -30,7 +30,6 @@ static void keep(struct difference *d, double explained, enum extent extent, siz
     d->farthest = farthest;
 }
 
-/* Takes note of the error of element k, and returns its z. */
 static double take(struct difference *d, size_t k, float got, struct exact expected)
 {
     const enum mismatch mismatch = mismatch_of(got, expected.value);
@@ -55,7 +54,10 @@ double worse_error(double a, double b)
     return isnan(a) || a >= b ? a : b;
 }
 
-/* The root mean square of n independent z, whose squares add up to `squares`; `farthest` is the largest of them. */
+/*
+ * Compares the root mean square of n independent z, with sum of squares `squares`, with its
+ * limit.
+ */
 static void measure(struct difference *d, enum extent extent, double squares, size_t n,
                     size_t farthest)
 {
@@ -63,7 +65,7 @@ static void measure(struct difference *d, enum extent extent, double squares, si
     keep(d, sqrt(squares / (double)n) / most, extent, farthest);
 }
 
-/* Has row i other values than the one before? Rows of queries that are the same are off by the same. */
+/* Does row i differ from the one before? Equal queries have equal errors. */
 static bool is_new(const struct exact *expected, size_t i, size_t cols)
 {
     for (size_t c = 0; c < cols; c++)
@@ -100,7 +102,8 @@ struct difference difference_between(const float *got, const struct exact *expec
             most = most_of_row, farthest = in_row;
         measure(&d, OF_ROW, row, cols, in_row);
     }
-    // Of all rows so many are independent. Where it is one, a column is no more than an element, and a head than a row.
+    // Equal rows count once. With one distinct row a column is no more than an element, and a head
+    // no more than a row.
     const double part = (double)distinct / (double)rows;
     for (size_t c = 0; c < (distinct > 1 ? cols : 0); c++)
         measure(&d, OF_COLUMN, part * columns[c], distinct, at[c]);
@@ -117,7 +120,10 @@ bool is_explained(struct difference difference)
     return difference.mismatched == 0 && difference.explained <= 1.0;
 }
 
-/* The first that is wrong, else the one with the larger error; how much is explained of the worst is of both. */
+/*
+ * The first wrong one, otherwise the one with the larger error. `explained` is the larger of
+ * both.
+ */
 static struct difference worse_difference(struct difference a, struct difference b)
 {
     if (!is_explained(a))
@@ -144,7 +150,7 @@ struct difference difference_between_heads(const float *got, const struct exact 
 
 void comparison_keep_worse(struct comparison *worst, struct comparison c)
 {
-    if (!worst->with) {  // the first there is
+    if (!worst->with) {
         *worst = c;
         return;
     }

@@ -1,17 +1,16 @@
 /*
- * How far from right is a result, where, and is that more than rounding explains?
+ * Where and how far is a result from right, and does rounding explain it?
  *
- * rounding.h gives for each element its exact value, sigma and bias. Then z = (|error| - bias) / sigma, or 0 if that is
- * negative, is an error in units of what rounding does to that element, however large its neighbours are. A result is
- * right if
+ * With sigma and bias of rounding.h, z = max(0, (|error| - bias) / sigma). A result is right if
  *
  *     z                                        is at most 10 at each element,
  *     the root mean square of z over a row     is at most 3 for a long row,
  *     over a column of a head                  at most 4 for a long column,
  *     over a whole head                        at most 2 for a large head.
  *
- * A mean of few elements may be larger: of n independent ones base + (10 - base) / sqrt(n). Right results of all
- * programs, on random and on difficult inputs, stay below three quarters of these limits (common/results/checks.md).
+ * The limit for n independent elements is base + (10 - base) / sqrt(n). Right results of all
+ * programs stay below three quarters of these limits, on difficult inputs too
+ * (common/results/checks.md).
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
@@ -22,58 +21,57 @@
 #include <stddef.h>
 
 enum mismatch {
-    MATCHED,        // a difference could be formed at every element
-    NEVER_WRITTEN,  // an element still holds the poison
-    NOT_A_NUMBER,   // NaN where a number was expected, or a number where NaN was
-    INFINITE,       // an infinity where none was expected, or the other way round
+    MATCHED,
+    NEVER_WRITTEN,  // an element still has poison_fill's NaN
+    NOT_A_NUMBER,   // NaN where a number is expected, or vice versa
+    INFINITE,       // an infinity where none is expected, or vice versa
 };
 
-/* Of what the error is larger than rounding explains, or nearest to that. */
+/* What exceeds its limit, or is closest to it. */
 enum extent { OF_ELEMENT, OF_ROW, OF_COLUMN, OF_HEAD };
 
 struct difference {
-    double max_abs;          // the largest error of the elements that match
-    enum mismatch mismatch;  // the first one that is none …
-    size_t mismatched;       // … and how many there are
-    size_t worst;            // index of the first mismatch, else of the largest error …
-    size_t farthest;         // … and of the largest z, in the row or column that is off
-    double got, expected;    // at `worst`
-    double explained;        // the error in units of what rounding explains: over 1 is wrong
-    enum extent extent;      // of what
+    double max_abs;          // over the elements that match
+    enum mismatch mismatch;  // the first, if any
+    size_t mismatched;       // their number
+    size_t worst;            // index of the first mismatch, else of the largest error
+    size_t farthest;         // index of the largest z in the row or column of `extent`
+    double got, expected;
+    double explained;    // the largest error relative to its limit: over 1 is wrong
+    enum extent extent;  // of `explained`
 };
 
-/* The larger one of two errors; NaN is worse than any number. */
+/* The larger of two errors; NaN is the largest. */
 double worse_error(double a, double b);
 
 /*
- * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, and an infinity the same infinity; anything
- * else that is not finite mismatches.
+ * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, and an infinity itself;
+ * other non-finite values mismatch.
  */
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
                                      size_t cols);
 
-/* The same of several heads, one after the other: the worst of them, with its places in the whole. */
+/* Several heads in a row: the worst of them, with indices into the whole. */
 struct difference difference_between_heads(const float *got, const struct exact *expected,
                                            size_t heads, size_t rows, size_t cols);
 
-/* False for NaN, unmatched infinities, elements never written, and errors that rounding does not explain. */
+/* False for NaN, unmatched infinities, unwritten elements, and errors above the limit. */
 bool is_explained(struct difference difference);
 
 /*
- * The shape of a result, and what its axes are called: "row, column". Where only some rows of it
- * are at hand, one after the other, `rows` has their numbers and `row_length` their elements.
+ * A result's shape and axis names: "row, column". If only some rows of it are given, `rows` has
+ * their numbers and `row_length` their elements.
  */
 struct axes {
     int dims;
     const size_t *shape;
     const char *names;
-    const size_t *rows;  // or NULL: all of it is there
+    const size_t *rows;  // NULL: all rows
     size_t row_length;
 };
 
-/* A result and what it should be. */
 struct comparison {
-    const char *of;    // "dQ", or NULL: there is one result only
+    const char *of;    // "dQ", or NULL for a single result
     const char *with;  // "double reference"
     const float *got;
     const struct exact *expected;
@@ -81,7 +79,7 @@ struct comparison {
     struct axes axes;
 };
 
-/* Keeps in *worst the first comparison that is wrong, else the one with the largest error. */
+/* Keeps the first wrong comparison in *worst, otherwise the one with the largest error. */
 void comparison_keep_worse(struct comparison *worst, struct comparison c);
 
 /* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */

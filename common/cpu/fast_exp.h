@@ -1,11 +1,11 @@
 /*
- * e^x in float32 with neither a branch nor a table, so that a compiler can do many at once.
+ * e^x in float32 without branches or tables, so that compilers can vectorise it.
  *
  *     e^x = 2^n e^r,    n = x log2(e), rounded,    r = x - n ln 2,    |r| < 0.35
  *
- * e^r is a polynomial, 2^n is n in the exponent's bits. Against e^x in double, over all float32 (the
- * test of this file measures it): off by at most 1.1 ulp where e^x is a normal number; 0 below
- * x = -87.33, where it is smaller; infinite above 88.72; NaN for NaN.
+ * e^r is a polynomial, 2^n is n in the exponent's bits. Error against e^x in double, over all
+ * float32: at most 1.1 ulp where e^x is normal; 0 below x = -87.33; infinite above 88.72; NaN for
+ * NaN.
  */
 #ifndef COMMON_FAST_EXP_H
 #define COMMON_FAST_EXP_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 2^n for -126 <= n <= 127; any bits for another n. */
+/* 2^n for -126 <= n <= 127; undefined for other n. */
 static inline float power_of_two(int32_t n)
 {
     const uint32_t bits = ((uint32_t)n + 127) << 23;
@@ -25,7 +25,7 @@ static inline float power_of_two(int32_t n)
 
 static inline float fast_exp(float x)
 {
-    // Adding 1.5 2^23 leaves no room for a fraction: the sum's last bits are n, and n is the rest.
+    // Adding 1.5 2^23 rounds to an integer: the sum's last bits are n.
     const float shift = 0x1.8p23f, shifted = x * 0x1.715476p0f + shift, n = shifted - shift;
     const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;  // n ln 2 in two parts
     float p = 0x1.6850e4p-10f;
@@ -35,7 +35,7 @@ static inline float fast_exp(float x)
     p = p * r + 0x1.fffff8p-2f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    // 2^n in two factors, because 2^128 is no float32 although e^88.7 is.
+    // Two factors, because 2^128 overflows although e^88.7 does not.
     int32_t whole, shift_bits;
     memcpy(&whole, &shifted, sizeof whole);
     memcpy(&shift_bits, &shift, sizeof shift_bits);

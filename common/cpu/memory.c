@@ -50,7 +50,7 @@ static const uint32_t POISON =
 
 void poison_fill(float *x, size_t n)
 {
-    for (size_t done = 0, more; done < n; done += more) {  // as many again as there are already
+    for (size_t done = 0, more; done < n; done += more) {  // doubles what is filled
         more = done == 0 ? 1 : done < n - done ? done : n - done;
         memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
     }

@@ -1,5 +1,5 @@
 /*
- * Threads by OpenMP where the compiler has it, one thread where not.
+ * OpenMP threads, or one thread if the compiler has none.
  *
  *     PARALLEL(omp parallel for)
  *     for (…)
@@ -18,7 +18,6 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* Asks for so many threads in what follows. */
 static inline void threads_use(size_t count)
 {
 #if defined(_OPENMP)
@@ -28,7 +27,6 @@ static inline void threads_use(size_t count)
 #endif
 }
 
-/* Which of them this one is, in a parallel loop. */
 static inline size_t thread_number(void)
 {
 #if defined(_OPENMP)
@@ -38,7 +36,6 @@ static inline size_t thread_number(void)
 #endif
 }
 
-/* How many threads a parallel loop will have. */
 static inline size_t threads_in_use(void)
 {
 #if defined(_OPENMP)
@@ -49,8 +46,8 @@ static inline size_t threads_in_use(void)
 }
 
 /*
- * So many threads in what follows, as --threads asks for, or with 0 as many as OpenMP wants, but not more than a program may:
- * OMP_NUM_THREADS may be any number, and OpenMP's list of a million threads does not fit on the stack.
+ * The thread count of --threads, or OpenMP's for 0. It is capped, because OMP_NUM_THREADS may be
+ * any number, and OpenMP's list of a million threads overflows the stack.
  */
 static inline void threads_begin(size_t asked)
 {

@@ -20,7 +20,7 @@ bool file_refuse(struct file_error *error, const char *format, ...)
     return false;
 }
 
-/* Only a plain file, or none, is replaced: a device would become one. */
+/* We rename over regular files only: a device would turn into one. */
 static bool is_replaced(const char *path)
 {
     struct stat there;

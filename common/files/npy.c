@@ -41,7 +41,7 @@ char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size)
 
 // ---- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (164, 32), } ------------------
 
-/* Refuses a header, and shows it from the place on where it is not as expected. */
+/* Refuses a header, quoting it at the unexpected character. */
 static bool unexpected(struct file_error *error, const char *expected, const char *at)
 {
     const int length = (int)strcspn(at, "\n"), most = 50;
@@ -60,7 +60,10 @@ static bool take_type(const char *descr, struct npy *array, struct file_error *e
                        descr);
 }
 
-/* The numbers of a shape, after its parenthesis. Returns where the header goes on; NULL if it is none. */
+/*
+ * Parses the numbers of a shape, after its parenthesis. Returns the rest of the header; NULL if
+ * malformed.
+ */
 static const char *take_shape(const char *at, struct npy *array)
 {
     bool comma = true;
@@ -77,7 +80,7 @@ static const char *take_shape(const char *at, struct npy *array)
     return array->dims > 1 || (array->dims == 1 && comma) ? at + 1 : NULL;
 }
 
-/* The number of elements, if there are any and memory could hold them. */
+/* Computes the number of elements; refuses none, and more than memory could hold. */
 static bool count_elements(struct npy *array, struct file_error *error)
 {
     char shape[200];
@@ -94,7 +97,7 @@ static bool count_elements(struct npy *array, struct file_error *error)
     return true;
 }
 
-/* Fills in all of `array` but its data from a header: the three keys once each, in any order. */
+/* Fills in `array` from a header, except its data: the three keys once each, in any order. */
 static bool parse_header(const char *at, struct npy *array, struct file_error *error)
 {
     char descr[21] = "", order[6] = "";
@@ -131,7 +134,6 @@ static bool parse_header(const char *at, struct npy *array, struct file_error *e
 
 // ---- reading ------------------------------------------------------------------------------------
 
-/* Reads what comes before the data. */
 static bool read_header(FILE *file, struct npy *array, struct file_error *error)
 {
     unsigned char start[START + 2] = { 0 };
@@ -164,7 +166,7 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
     return parse_header(text, array, error);
 }
 
-/* Is the file as long as its header promises? Its data begins here. */
+/* Is the file as long as its header says? The stream is at the data. */
 static bool check_length(struct npy_parts *parts, struct file_error *error)
 {
     const size_t size = parts->array.count * npy_element_size(parts->array.type);
@@ -208,7 +210,7 @@ bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, v
     const size_t size = npy_element_size(parts->array.type);
     const bool there = fseek(parts->file, parts->begin + (long)(first * size), SEEK_SET) == 0;
     const size_t found = there ? fread(to, size, count, parts->file) : 0;
-    if (found < count)  // it has become shorter
+    if (found < count)  // the file was truncated meanwhile
         return file_refuse(error, "expected %zu elements from the %zuth on, found %zu", count,
                            first, found);
     const unsigned char *const bools = to;
@@ -254,13 +256,13 @@ void npy_free(struct npy *array)
     array->data = NULL;
 }
 
-/* A float16 as the float32 of the same value: sign, 5 bits of exponent, 10 of fraction. */
+/* float16 to float32: sign, 5 bits of exponent, 10 of fraction. */
 static float widened(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
     const uint32_t exponent = half >> 10 & 31, fraction = half & 0x3FF;
     uint32_t bits;
-    float value = ldexpf((float)fraction, -24);  // zero, or subnormal
+    float value = ldexpf((float)fraction, -24);  // zero or subnormal
     memcpy(&bits, &value, sizeof bits);
     if (exponent > 0)
         bits = (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
@@ -302,7 +304,7 @@ void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size
         snprintf(text, NPY_FILE_HEADER,
                  "\x93NUMPY\1%c%c%c{'descr': '%s', 'fortran_order': False, 'shape': %s, }", 0, 0, 0,
                  types[type].descr, npy_shape_text(dims, shape, list, sizeof list));
-    // NumPy leaves the first dimension room to grow to 21 digits, and pads by 1 to 64 blanks.
+    // NumPy lets the first dimension grow to 21 digits, and pads by 1 to 64 blanks.
     const int least = length + GROWTH - snprintf(list, sizeof list, "%zu", shape[0]) + 1;
     for (const int padded = (least / ALIGN + 1) * ALIGN; length < padded; length++)
         text[length] = length + 1 < padded ? ' ' : '\n';

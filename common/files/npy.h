@@ -1,10 +1,9 @@
 /*
  * NumPy's .npy files, versions 1.0 to 3.0.
  *
- * Read are little-endian f2, f4, f8, b1 and u1 arrays in C order, of one to eight dimensions, none
- * of them zero. Everything else is refused by name: another type, big-endian, Fortran order, a
- * header that lies about the data that follow.
- * Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * Reads little-endian f2, f4, f8, b1 and u1 arrays in C order with one to eight non-zero
+ * dimensions. Refuses everything else with a message: other types, big-endian, Fortran order, a
+ * wrong length. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #ifndef COMMON_NPY_H
 #define COMMON_NPY_H
@@ -26,42 +25,48 @@ struct npy {
     void *data;    // owned; npy_free releases it
 };
 
-/* Reads the array in `path`. On failure returns false, says why in `error`, and leaves nothing to free. */
+/*
+ * Reads the array in `path`. On failure returns false, fills in `error`, and leaves nothing to
+ * free.
+ */
 bool npy_read(const char *path, struct npy *array, struct file_error *error);
 void npy_free(struct npy *array);
 
 /* The same from an open file, which stays open. */
 bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error);
 
-/* A file of which only some elements are wanted: what it holds, without the data, and where that begins. */
+/* A file to read in parts: its header, and the offset of the data. */
 struct npy_parts {
     struct npy array;
     FILE *file;
     long begin;
 };
 
-/* Opens it, and checks that the file is as long as its header says. On failure there is nothing to close. */
+/* Opens it and checks its length. On failure there is nothing to close. */
 bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error);
 void npy_parts_close(struct npy_parts *parts);
 
-/* Reads elements first … first + count - 1 into `to`, in the file's type, which is free of gaps. */
+/* Reads elements first … first + count - 1 into `to`, in the file's type, densely packed. */
 bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
                     struct file_error *error);
 size_t npy_element_size(enum npy_type type);
 
-/* The elements as float32, f8 rounded to nearest even, the others exact; free() them. */
+/* The elements as float32, f8 rounded to nearest even, others exact; free() them. */
 float *npy_floats(const struct npy *array);
 
 /* Writes `shape` as "(2, 4, 164, 32)" or "(164,)"; returns `text`. */
 char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size);
 
-/* A version 1.0 file: the same bytes that np.save writes. */
+/* A version 1.0 file, byte for byte as np.save writes it. */
 struct npy_file {
     unsigned char header[NPY_FILE_HEADER];
-    struct bytes pieces[2];  // the header, and the elements where the caller has them
+    struct bytes pieces[2];  // the header, and the caller's elements
 };
 
-/* Makes it of the elements of `data`, as many as `shape` says. Nothing is copied: *file must stay where it is. */
+/*
+ * Builds it for the elements of `data`, as many as `shape` holds. Nothing is copied: *file must not
+ * move, and `data` must outlive it.
+ */
 void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size_t *shape,
                  const void *data);
 

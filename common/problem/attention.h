@@ -1,13 +1,12 @@
 /*
- * An attention problem: its shape, and which query sees which key.
+ * An attention problem: its shape, and which query attends to which key.
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V        for every batch entry and head
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options of attention live in the functions below, and not in the kernels: `score_of` says what a score is,
- * `visible` which scores count, `tile_kind` says it for a full tile, `attention_band` where causal order and the window
- * end, `kv_head` which keys a head reads, and `dropout_keeps` which weights survive: one text for CPU and CUDA.
+ * All options are in the functions below, shared by CPU and CUDA, and not in the kernels:
+ * `score_of`, `visible`, `tile_kind`, `attention_band`, `kv_head` and `dropout_keeps`.
  */
 #ifndef COMMON_ATTENTION_H
 #define COMMON_ATTENTION_H
@@ -24,21 +23,21 @@
 extern "C" {
 #endif
 
-enum { ATTENTION_MAX_D = 256 };  // elements of a row, for the chapters on the CPU
+enum { ATTENTION_MAX_D = 256 };  // elements of a row, on the CPU
 
 struct attention {
     size_t B, H, Hkv;  // batch entries, query heads, key/value heads; Hkv divides H
     size_t Nq, Nk, d;  // queries, keys, elements of a row
-    enum dtype dtype;  // of Q, K, V and O; they are float32 arrays on the host all the same
+    enum dtype dtype;  // of Q, K, V and O; on the host they are float32 arrays
     float scale;
 
-    bool causal;                          // no query sees a key after its own place …
-    bool top_left;                        // … counted from the first key; else from the last
-    float softcap;                        // C: a score s becomes C tanh(s / C); 0: it stays s
-    ptrdiff_t window_left, window_right;  // keys before and after its place; -1: all of them
+    bool causal;                          // masks keys after the query's position,
+    bool top_left;                        // counted from the first key; default: from the last
+    float softcap;                        // C: a score s becomes C tanh(s / C); 0: none
+    ptrdiff_t window_left, window_right;  // keys before and after its position; -1: all
 
-    const uint8_t *key_mask;      // (B, Nk), 0 hides the key from all; NULL: none is hidden
-    const uint8_t *block_mask;    // (ceil(Nq / mask_rows), ceil(Nk / mask_cols)), 0 hides; or NULL
+    const uint8_t *key_mask;      // (B, Nk), 0 masks the key for all queries; or NULL
+    const uint8_t *block_mask;    // (ceil(Nq / mask_rows), ceil(Nk / mask_cols)), 0 masks; or NULL
     size_t mask_rows, mask_cols;  // the block mask's own block size, not a kernel's tile
 
     double dropout;              // probability P of dropping a weight, 0 <= P < 1
@@ -47,7 +46,7 @@ struct attention {
     // Your variant: its parameters.
 };
 
-/* A tile is Br queries by Bc keys, each at least 1; smaller at the ends, and it may exceed N. */
+/* A tile is Br queries by Bc keys, each at least 1; it may exceed N. */
 struct tile_size {
     size_t Br, Bc;
 };
@@ -60,18 +59,18 @@ size_t attention_query_elements(const struct attention *p);
 size_t attention_key_elements(const struct attention *p);
 size_t attention_rows(const struct attention *p);
 
-/* Asks for dropout with probability P, 0 <= P < 1. */
+/* Enables dropout with probability P, 0 <= P < 1. */
 void attention_set_dropout(struct attention *p, double P, uint64_t seed);
 
-/* The key/value head that query head h reads: H / Hkv neighbouring query heads share one. */
+/* The key/value head of query head h: H / Hkv neighbouring query heads share one. */
 HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
 {
     return h / (p->H / p->Hkv);
 }
 
 /*
- * The option that changes scores in this problem, as the command line has it; NULL: a score is the scaled dot product.
- * A step without SUPPORTS_SCORE refuses the problem by this name.
+ * The command line's name of the option that changes scores; NULL for plain scaled dot products. A
+ * step without SUPPORTS_SCORE refuses the problem by this name.
  */
 HOST_DEVICE static inline const char *score_option(const struct attention *p)
 {
@@ -80,8 +79,8 @@ HOST_DEVICE static inline const char *score_option(const struct attention *p)
 }
 
 /*
- * The score of query i and key j of batch entry b, head h, from the dot product of their rows, before any mask; and its
- * derivative with respect to the dot product. FlexAttention calls the first score_mod, and `visible` mask_mod.
+ * The score of query i and key j of batch entry b, head h, from their dot product, before any mask;
+ * and its derivative by the dot product. FlexAttention's score_mod; `visible` is its mask_mod.
  */
 HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, size_t h, size_t i,
                                           size_t j, double dot)
@@ -101,8 +100,8 @@ HOST_DEVICE static inline double score_slope(const struct attention *p, size_t b
 }
 
 /*
- * The band of keys around query i: those with low <= j - i <= high. Its place is i + offset, where
- * the last query stands at the last key, or with top_left the first query at the first key.
+ * Query i attends to keys with low <= j - i <= high. Its position is i + offset: the last query is
+ * at the last key, or with top_left the first query at the first key.
  */
 struct band {
     ptrdiff_t low, high;
@@ -122,11 +121,11 @@ HOST_DEVICE static inline struct band attention_band(const struct attention *p)
     return band;
 }
 
-/* Does query i of batch entry b, head h see key j?  O(1). */
+/* Does query i of batch entry b, head h attend to key j?  O(1). */
 HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size_t h, size_t i,
                                        size_t j)
 {
-    (void)h;  // no option so far tells heads apart
+    (void)h;  // all heads have the same mask
     const struct band band = attention_band(p);
     const ptrdiff_t distance = (ptrdiff_t)j - (ptrdiff_t)i;
     if (distance < band.low || distance > band.high)
@@ -141,15 +140,15 @@ HOST_DEVICE static inline bool visible(const struct attention *p, size_t b, size
 }
 
 enum tile_kind {
-    TILE_SKIPPED,  // no query of the tile sees any of its keys: nothing to read, nothing to do
-    TILE_PARTIAL,  // ask `visible` for each score
-    TILE_FULL,     // every query sees every key: no score needs asking
+    TILE_SKIPPED,  // all pairs masked: nothing to read or do
+    TILE_PARTIAL,  // call `visible` for each score
+    TILE_FULL,     // no pair masked
 };
 
 /*
- * What the tile of queries i0 … i1-1 and keys j0 … j1-1 is; neither range is empty. SKIPPED and
- * FULL are promises. PARTIAL is not: where two masks meet, such a tile may turn out to be either.
- * O(keys + mask blocks of the tile).
+ * The kind of the tile of queries i0 … i1-1 and keys j0 … j1-1, both ranges non-empty. SKIPPED and
+ * FULL are exact. PARTIAL is not: where masks combine, the tile may be either. O(keys + mask blocks
+ * of the tile).
  */
 HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, size_t b, size_t h,
                                                    size_t i0, size_t i1, size_t j0, size_t j1)
@@ -184,8 +183,8 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
 }
 
 /*
- * Does dropout keep the weight of key j for query i?  Those it keeps are multiplied by 1/(1 - P).
- * The answer depends on the coordinates and the seed alone: not on tiles, threads or direction.
+ * Does dropout keep the weight of key j for query i?  Kept weights are multiplied by 1/(1 - P).
+ * This depends on coordinates and seed alone, not on tiles, threads or direction.
  */
 HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b, size_t h,
                                              size_t i, size_t j)
@@ -194,7 +193,8 @@ HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b
         return true;
     const struct philox counter = { { (uint32_t)(j / 4), (uint32_t)i, (uint32_t)h, (uint32_t)b } };
     const struct philox four = philox4x32(counter, p->dropout_seed);
-    // Chosen by conditions: a GPU's registers have no index, so there an array that is indexed lies in slow memory.
+    // Conditions, because registers have no index: a GPU would put an indexed array into slow
+    // memory.
     const uint32_t low = j % 2 ? four.word[1] : four.word[0];
     const uint32_t high = j % 2 ? four.word[3] : four.word[2];
     return (j % 4 < 2 ? low : high) >> 8 >= p->dropout_threshold;

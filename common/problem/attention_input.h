@@ -1,6 +1,3 @@
-/*
- * The input of chapters 04 to 07: an attention problem with its Q, K and V.
- */
 #ifndef COMMON_ATTENTION_INPUT_H
 #define COMMON_ATTENTION_INPUT_H
 
@@ -14,23 +11,23 @@ struct attention_input {
     float *Q, *K, *V;     // (B, H, Nq, d), (B, Hkv, Nk, d) twice
     uint8_t *key_mask;    // (B, Nk) or NULL; p.key_mask points to it
     uint8_t *block_mask;  // in the shape of block_mask.h or NULL; p.block_mask points to it
-    size_t Br, Bc;        // of the tiles that --br and --bc ask for; 0: they do not
-    size_t too_large;     // so many numbers of Q, K and V are infinite because of p.dtype
-    int dims;             // of the array that Q came in: 2, 3 or 4
-    char origin[400];     // where they come from, to be printed
+    size_t Br, Bc;        // tile size of --br and --bc; 0: not given
+    size_t too_large;     // how many elements of Q, K and V overflow p.dtype
+    int dims;             // of Q's array: 2, 3 or 4
+    char origin[400];     // of the input, to print
 };
 
 /* A problem of this shape with normal numbers and no options. */
 struct attention_input attention_input_random(struct attention p, uint64_t seed);
 void attention_input_free(struct attention_input *input);
 
-/* Normal numbers in the shape of O, for the gradient of the loss by it; free() them. */
+/* Normal numbers in the shape of O, the gradient of the loss by O; free() them. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
 
-/* A bound of all |q.k| and |scale q.k|: from the longest row of Q and that of K, of those that are finite. */
+/* A bound of all |q.k| and |scale q.k|, from the longest finite rows of Q and K. */
 double attention_largest_score(const struct attention_input *input);
 
-/* How many pairs of a query and a key that it sees there are, in all heads. */
+/* The number of visible query-key pairs in all heads. */
 size_t attention_pairs(const struct attention *p);
 
 #endif

@@ -10,7 +10,6 @@ size_t block_mask_columns(const struct attention *p)
     return (p->Nk - 1) / p->mask_cols + 1;
 }
 
-/* Where block number `block` of `size` elements each ends, of `n` elements in all. */
 static size_t end_of(size_t block, size_t size, size_t n)
 {
     const size_t start = block * size;

@@ -36,13 +36,16 @@ int dtype_digits(enum dtype type)
     return types[type].digits;
 }
 
-/* The exponent of the smallest normal number; its last digit is that of all smaller ones too. */
+/* The exponent of the smallest normal number; subnormals have its last digit. */
 static int least_exponent(enum dtype type)
 {
     return 2 - (1 << (types[type].exponent_bits - 1));
 }
 
-/* The upper half of the bits, rounded: adding carries into the exponent, and beyond the largest number to infinity. */
+/*
+ * The upper 16 bits, rounded: a carry goes into the exponent, and beyond the largest number to
+ * infinity.
+ */
 static uint32_t upper_half(float x)
 {
     uint32_t bits;
@@ -54,7 +57,7 @@ float dtype_round(enum dtype type, float x)
 {
     if (type == DTYPE_F32 || x == 0.0f || !isfinite(x))
         return x;
-    if (type == DTYPE_BF16) {  // the ladders of a GPU round a billion numbers
+    if (type == DTYPE_BF16) {  // the fast path: GPU benchmarks round a billion numbers
         const uint32_t bits = upper_half(x) << 16;
         memcpy(&x, &bits, sizeof x);
         return x;
@@ -78,7 +81,7 @@ uint16_t dtype_bits(enum dtype type, float x)
     const double size = fabs((double)dtype_round(type, x));
     if (isinf(size))
         return (uint16_t)(sign | infinity);
-    if (size < ldexp(1.0, least))  // 0, or too small to be normal
+    if (size < ldexp(1.0, least))
         return (uint16_t)(sign | (unsigned)ldexp(size, fraction_bits - least));
     const int exponent = ilogb(size);
     const unsigned fraction =

@@ -1,6 +1,6 @@
 /*
- * The types of numbers that Q, K and V may come in: float32, and two of 16 bits. bfloat16 is the upper half
- * of a float32, with its range and 8 digits of its 24; float16 has 11 digits, and ends at 65504.
+ * Element types of Q, K and V: float32 and two 16-bit ones. bfloat16 is the upper half of a
+ * float32: its range, and 8 of its 24 binary digits. float16 has 11 digits and ends at 65504.
  */
 #ifndef COMMON_DTYPE_H
 #define COMMON_DTYPE_H
@@ -14,22 +14,21 @@ extern "C" {
 
 enum dtype { DTYPE_F32, DTYPE_BF16, DTYPE_F16, DTYPES };
 
-/* "f32", "bf16", "f16": as on the command line. Back: DTYPES if there is none of that name. */
+/* "f32", "bf16", "f16", as on the command line; and back: DTYPES for an unknown name. */
 const char *dtype_name(enum dtype type);
 enum dtype dtype_named(const char *name);
 
-/* Bytes of an element, and binary digits of a number that is not tiny. */
+/* Bytes of an element, and binary digits of a normal number. */
 size_t dtype_bytes(enum dtype type);
 int dtype_digits(enum dtype type);
 
-/* The number of this type that is nearest to x, the even one of two; beyond the largest, infinity. */
+/* x rounded to nearest, ties to even; infinity on overflow. */
 float dtype_round(enum dtype type, float x);
 
-/* Its bits, for a type of 16, and the number that such bits are. */
+/* The bits of a 16-bit number, and back. */
 uint16_t dtype_bits(enum dtype type, float x);
 float dtype_number(enum dtype type, uint16_t bits);
 
-/* x[0 … n-1], each rounded. */
 void dtype_round_all(enum dtype type, float *x, size_t n);
 
 #ifdef __cplusplus

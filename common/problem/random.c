@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-/*
- * Keyed apart from dropout, which takes its counters from coordinates: with one seed for both, data
- * and mask would share words.
- */
+/* The key differs from dropout's, so that one seed for both does not reuse words. */
 static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)
 {
     struct philox counter = { { (uint32_t)index, (uint32_t)(index >> 32), attempt, stream } };
@@ -23,9 +20,10 @@ size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low
 }
 
 /*
- * ln x for 0 < x < 1. The C library's log may differ in its last bit from one machine to the next;
- * this one uses nothing but + - * /, which IEEE 754 fixes to the bit.
- * With x = 2^e m and z = (m - 1)/(m + 1):   ln x = e ln 2 + 2 (z + z^3/3 + z^5/5 + …),  |z| < 0.172.
+ * ln x for 0 < x < 1. libm's log may differ in its last bit between machines; this one uses only +
+ * - * /, which IEEE 754 defines exactly. With x = 2^e m and z = (m - 1)/(m + 1):
+ *
+ *     ln x = e ln 2 + 2 (z + z^3/3 + z^5/5 + …),  |z| < 0.172
  */
 static double logarithm(double x)
 {
@@ -41,7 +39,7 @@ static double logarithm(double x)
     return e * 0.69314718055994531 + 2.0 * z * sum;
 }
 
-/* Marsaglia's polar method: a point thrown into the unit disc, again until it falls inside. */
+/* Marsaglia's polar method: random points until one is inside the unit disc. */
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index)
 {
     for (uint32_t attempt = 1;; attempt++) {

@@ -1,10 +1,9 @@
 /*
- * Random numbers that are a function of where they are used, the same on every machine.
+ * Counter-based random numbers, the same on every machine.
  *
- * Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) turns a
- * counter and a key into four random words and keeps no state. Whoever asks for number 17 gets
- * number 17, in any order, from any thread: so the backward pass of attention can draw the
- * forward's dropout mask again instead of storing it.
+ * Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) maps a
+ * counter and a key to four random words, without state: any thread can compute number 17 in any
+ * order. So attention's backward pass draws the forward's dropout mask again instead of storing it.
  */
 #ifndef COMMON_RANDOM_H
 #define COMMON_RANDOM_H
@@ -16,7 +15,7 @@
 extern "C" {
 #endif
 
-/* In CUDA sources, the functions of this header and of attention.h serve host and device. */
+/* CUDA uses this header and attention.h on host and device. */
 #ifdef __CUDACC__
 #define HOST_DEVICE __host__ __device__
 #else
@@ -27,7 +26,6 @@ struct philox {
     uint32_t word[4];
 };
 
-/* The four random words that belong to `counter` under `key`. */
 HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);
@@ -45,13 +43,13 @@ HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64
 }
 
 /*
- * Number `index` of the sequence named by `seed` and `stream`. Different streams of one seed are
- * independent: Q, K and V of one problem take one each.
+ * Number `index` of the sequence of `seed` and `stream`. Streams of one seed are independent: Q, K
+ * and V use one each.
  */
 double random_uniform(uint64_t seed, uint32_t stream, uint64_t index);  // in [0, 1), 32 bits
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index);   // mean 0, variance 1
 
-/* A whole number from `low` to `high`, both included; they are less than 2^32 apart. */
+/* An integer from `low` to `high`, inclusive; they differ by less than 2^32. */
 size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low, size_t high);
 
 /* x[0 … n-1] = numbers 0 … n-1 of the normal sequence, as float32. */

@@ -16,7 +16,6 @@ static size_t elements(const struct attention *p, size_t g)
     return g == DQ ? attention_query_elements(p) : attention_key_elements(p);
 }
 
-/* Room for the gradients of a problem; free() each. */
 static void gradients_new(const struct attention *p, float *got[GRADIENTS])
 {
     for (size_t g = 0; g < GRADIENTS; g++)
@@ -35,7 +34,7 @@ static struct gradient_check check_of(const struct test_problem *t)
     return gradient_check_begin(&input, t->dO, true);
 }
 
-/* Fails, naming the problem, the form, the array and the place, unless a gradient is right. */
+/* Fails, naming problem, form, array and element, unless a gradient is right. */
 static void assert_right(const struct comparison *c, const struct test_problem *t)
 {
     const struct difference *d = &c->difference;
@@ -52,7 +51,6 @@ static void assert_right(const struct comparison *c, const struct test_problem *
         (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 
-/* Runs the form into poisoned memory, and holds what it gives against what is expected. */
 static void assert_form(backward *f, const struct gradient_check *check,
                         float *const got[GRADIENTS], const struct test_problem *t, size_t form)
 {
@@ -122,7 +120,7 @@ void assert_backward_with_options(backward *f, unsigned options)
     const struct attention most = attention_of(2, 4, 4, 70, 70, 33);
     for (uint64_t seed = 1; seed <= all_or_few(200, 45); seed++) {
         unsigned some = random_options(seed, options);
-        if (seed <= all_or_few(90, 27))  // first each alone, ten times
+        if (seed <= all_or_few(90, 27))  // each option alone first, ten times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
         assert_backward(f, &t);
@@ -179,7 +177,7 @@ void assert_backward_ignores_queries_that_see_nothing(backward *f, unsigned opti
     size_t poisoned = 0;
     for (uint64_t seed = 1; seed <= all_or_few(40, 15); seed++) {
         struct test_problem t = random_problem(seed, most, options);
-        struct gradient_check check = check_of(&t);  // of what it is before NaN is there
+        struct gradient_check check = check_of(&t);  // before the poisoning
         float *got[GRADIENTS];
         gradients_new(&t.p, got);
         poisoned += problem_poison_queries_that_see_nothing(&t);

@@ -64,7 +64,6 @@ static void path_of(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/%s", command_folder(), name);
 }
 
-/* The whole of a file, or as much as fits. */
 static void slurp(const char *path, char *text, size_t size)
 {
     FILE *file = fopen(path, "rb");
@@ -86,7 +85,7 @@ struct command command_run(const char *words)
         else
             snprintf(line + used, sizeof line - used, "%c", *w);
     }
-    snprintf(out, sizeof out, "%s.out%u", command_folder(), runs);  // beside the folder, not in it
+    snprintf(out, sizeof out, "%s.out%u", command_folder(), runs);  // next to the folder, not in it
     snprintf(err, sizeof err, "%s.err%u", command_folder(), runs++);
     const size_t used = strlen(line);
     char whole[5000];

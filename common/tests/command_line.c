@@ -39,8 +39,8 @@ struct options command_line(int chapter, const char *line)
 }
 
 /*
- * The leak sanitizer, where it is there, asks this. In a child it takes the parent's stack for its
- * own, and complains on standard error.
+ * Called by the leak sanitizer. In a child it mistakes the parent's stack for its own and complains
+ * on standard error.
  */
 static bool in_child;
 int __lsan_is_turned_off(void);

@@ -13,7 +13,7 @@ struct forward_forms forward_forms = { .count = 1 };
 
 enum { LARGE = 4000000 };  // multiply-adds of Q K^T
 
-/* Fails, naming the problem, the form, the array and the place, unless the comparison is right. */
+/* Fails, naming problem, form, array and element, unless the comparison is right. */
 static void assert_right(const struct comparison *c, const char *array,
                          const struct test_problem *t)
 {
@@ -37,7 +37,6 @@ static struct attention_check check_of(const struct test_problem *t)
     return attention_check_begin(&input, true);
 }
 
-/* The form that is `now`; lse may be NULL. */
 static void assert_form(forward *f, const struct test_problem *t,
                         const struct attention_check *check, float *O, float *lse)
 {
@@ -72,7 +71,7 @@ void assert_forward(forward *f, const struct test_problem *t)
     }
     if (!large) {
         forward_forms.now = next;
-        assert_form(f, t, &check, O, NULL);  // lse may be left out
+        assert_form(f, t, &check, O, NULL);  // lse is optional
     }
     attention_check_end(&check);
     free(O);
@@ -86,7 +85,7 @@ static const size_t pairs[][2] = { { 113, 203 }, { 108, 256 }, { 256, 512 },   {
                                    { 1, 1 },     { 3, 799 } };
 static const size_t at_lengths[] = { 65, 129, 200 };
 
-/* The problem p, but of these sizes. Where tests are slow, the largest are left to make test. */
+/* The problem p with these sizes. SHORT=yes skips the largest. */
 static void at(forward *f, struct attention p, size_t H, size_t Nq, size_t Nk, size_t d)
 {
     if (Nq * Nk > all_or_few(SIZE_MAX, 300000))
@@ -128,7 +127,7 @@ void assert_forward_with_options(forward *f, unsigned options)
     const struct attention most = attention_of(2, 4, 4, 70, 70, 33);
     for (uint64_t seed = 1; seed <= all_or_few(200, 45); seed++) {
         unsigned some = random_options(seed, options);
-        if (seed <= all_or_few(90, 27))  // first each alone, ten times
+        if (seed <= all_or_few(90, 27))  // each option alone first, ten times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
         assert_forward(f, &t);

@@ -1,6 +1,3 @@
-/*
- * What the tests of chapters 04 to 07 demand of every forward pass of attention.
- */
 #ifndef COMMON_TESTS_FORWARD_H
 #define COMMON_TESTS_FORWARD_H
 
@@ -10,41 +7,42 @@ typedef void forward(const struct attention *p, const float *Q, const float *K, 
                      float *O, float *lse);
 
 /*
- * A pass may come in several forms that all have to give the same, tiles of several sizes for one.
- * Who tests such a pass first says how many. The pass does the form that is `now`, and leaves in
- * `text` the arguments that name it, for messages: " --br 5 --bc 1". Every problem meets every
- * form, but a large one only the next in turn, so that each form meets some large ones.
+ * A pass may have several forms with equal results, such as tile sizes. The test sets `count`; the
+ * pass runs form `now` and writes its arguments to `text`, for messages: " --br 5 --bc 1". Large
+ * problems run only the next form.
  */
 struct forward_forms {
-    size_t count;      // 1 unless somebody says otherwise
-    bool without_lse;  // the pass writes O alone
+    size_t count;      // 1 by default
+    bool without_lse;  // the pass writes only O
     size_t now;
     char text[80];
-    bool (*can)(
-        const struct attention *p);  // problems that it cannot do are left out; NULL: none is
-    size_t done;                     // how many problems have not been left out
+    bool (*can)(const struct attention *p);  // skips unsupported problems; NULL: supports all
+    size_t done;                             // number of problems not skipped
 };
 extern struct forward_forms forward_forms;
 
-/* Runs it into poisoned memory; O and lse must be the reference's, within reason. */
+/* Runs it into poisoned memory and compares with the reference. */
 void assert_forward(forward *f, const struct test_problem *t);
 
 /* The course's sizes: every N at one d, every d at three N, and the unequal Nq and Nk. */
 void assert_forward_at_every_size(forward *f);
 
-/* Every N and the unequal Nq and Nk at the d and of the type of `p`, and some at twice that d. */
+/* Every N and the unequal Nq and Nk at the d and type of `p`, and some at twice that d. */
 void assert_forward_at_lengths(forward *f, struct attention p);
 
-/* Each option of `options` alone, and random sets of them together, each for several problems. */
+/* Each of `options` alone, and random sets of them, for several problems each. */
 void assert_forward_with_options(forward *f, unsigned options);
 
-/* As many random problems, no length greater than in `most`, each with some set of `options`. */
+/*
+ * `problems` random problems with lengths up to those of `most`, each with a random subset of
+ * `options`.
+ */
 void assert_forward_at_random(forward *f, struct attention most, unsigned options, size_t problems);
 
-/* All of `options` where the keys that no query sees hold NaN: it may not get into the result. */
+/* All of `options`, with NaN in keys masked for all queries: it must not reach the result. */
 void assert_forward_ignores_unseen_keys(forward *f, unsigned options);
 
-/* The course's real input gives the output that came with it. */
+/* The course's real input gives its stored output. */
 void assert_forward_of_the_real_input(forward *f);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Random bytes for what reads them: whatever they are, it takes them or refuses them in one plain line, and touches no
- * memory that is not its own. The first byte chooses:
+ * Fuzzes the readers: any bytes are accepted or refused in one plain line, without invalid memory
+ * accesses. The first byte selects:
  *
- *     o    the second is a chapter; after it, words of a command line, a line each, and the input that they ask for
- *     else a .npy file, all of it
+ *     o    a command line: the second byte is the chapter, then one word a line; also loads its input
+ *     else a whole .npy file
  *
  *     make build/fuzz_readers
  *     build/fuzz_readers -max_total_time=600 -max_len=4096 FOLDER_OF_SUCH_FILES
  */
-#define _GNU_SOURCE  // for a standard error that can be set
+#define _GNU_SOURCE  // assignable stderr
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/program/attention_load.h"
@@ -67,7 +67,7 @@ static void fuzz_npy(const uint8_t *bytes, size_t size)
     struct file_error error = { "" };
     FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb");
     if (!file)
-        return;  // some systems have no empty file in memory
+        return;  // some systems refuse empty memory files
     if (npy_read_stream(file, &array, &error))
         check_array(&array, bytes, size);
     else
@@ -78,8 +78,8 @@ static void fuzz_npy(const uint8_t *bytes, size_t size)
 
 /* ---- a command line ----------------------------------------------------------------------------- */
 
-static jmp_buf *way_out;  // where a refusal goes instead of ending the program
-static void *kept[64];    // what allocate() gave since the line began
+static jmp_buf *way_out;  // refusals jump here instead of exiting
+static void *kept[64];    // allocations since the line began
 static size_t keeps;
 
 void __real_exit(int status) __attribute__((noreturn));
@@ -106,7 +106,6 @@ static size_t or_else(size_t count, size_t usual)
     return count ? count : usual;
 }
 
-/* Is it an input that is made, and small? */
 static bool is_little(const struct options *o)
 {
     const double rows = (double)or_else(o->batch, 1) * (double)or_else(o->heads, 1) *

@@ -8,7 +8,7 @@
 
 enum alignment { NONE, CAUSAL, TOP_LEFT, CAUSAL_TOP_LEFT };
 
-/* The scale is 1/sqrt(d) if NAN; block (0, 0) is no block mask; the table of make_golden.py. */
+/* The table of make_golden.py. NAN: the scale is 1/sqrt(d); block (0, 0): no block mask. */
 static const struct golden_case {
     const char *name;
     size_t B, H, Hkv, Nq, Nk, d;
@@ -59,7 +59,6 @@ static struct attention attention_in(const struct golden_case *g)
     return p;
 }
 
-/* The file of a case, and how much of it has been read. */
 struct file {
     struct npy array;
     size_t read;
@@ -112,7 +111,7 @@ static uint8_t *next_mask(struct file *file, size_t count)
     return mask;
 }
 
-/* The problem of a case with the inputs and masks that stand first in its file. */
+/* The problem of a case, with inputs and masks from the start of its file. */
 static struct test_problem next_problem(struct file *file, const struct golden_case *g)
 {
     struct test_problem t = { .p = attention_in(g) };

@@ -1,5 +1,5 @@
 /*
- * Attention as PyTorch computed it in double: the files in golden/ (make_golden.py says how).
+ * Attention as computed by PyTorch in double: the files in golden/, from make_golden.py.
  */
 #ifndef COMMON_TESTS_GOLDEN_H
 #define COMMON_TESTS_GOLDEN_H
@@ -7,7 +7,6 @@
 #include "common/files/npy.h"
 #include "common/tests/problems.h"
 
-/* A case: its problem, and what PyTorch has for it. */
 struct golden {
     const char *name;
     struct test_problem t;
@@ -17,7 +16,7 @@ struct golden {
 
 size_t golden_count(void);
 
-/* Reads case number k, less than golden_count. Ends the test if its file is not as it should be. */
+/* Reads case k < golden_count. Fails the test if its file is malformed. */
 struct golden golden_open(size_t k);
 void golden_free(struct golden *g);
 

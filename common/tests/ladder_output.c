@@ -20,7 +20,7 @@ struct command ladder_output(void (*climb)(const struct options *options))
     return command_run("cat @/printed; cut -d, -f 1-10 @/l.csv");
 }
 
-/* "…; one core: 220.0 GFLOP/s of FMA, 12.0 GB/s copied" stands last before the --csv. */
+/* "…; one core: 220.0 GFLOP/s of FMA, 12.0 GB/s copied" is the last line before the --csv. */
 static void assert_ends_with_the_machine(const char *printed)
 {
     const char *const csv = strstr(printed, "chapter,kernel");

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The streams of random numbers that a problem is made of. */
 enum stream { QUERIES, KEYS, VALUES, OUTPUT_GRADIENT, KEY_MASK, BLOCK_MASK, PARAMETERS, OPTIONS };
 
 static float *normals(size_t count, uint64_t seed, enum stream stream)
@@ -18,7 +17,7 @@ static float *normals(size_t count, uint64_t seed, enum stream stream)
     return x;
 }
 
-/* A mask of `rows` by `cols` that shows about two in three, and nothing in one row of eight. */
+/* A mask of `rows` by `cols`: about two thirds are 1, and one row in eight is all 0. */
 static uint8_t *mask(size_t rows, size_t cols, uint64_t seed, enum stream stream)
 {
     uint8_t *shown = allocate(rows * cols, sizeof *shown, "a test's mask");
@@ -51,7 +50,6 @@ struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed
     return t;
 }
 
-/* What a random problem draws its parameters from, one number after the other. */
 struct draws {
     uint64_t seed, drawn;
 };
@@ -61,7 +59,7 @@ static size_t draw(struct draws *draws, size_t low, size_t high)
     return random_between(draws->seed, PARAMETERS, draws->drawn++, low, high);
 }
 
-/* Heads and lengths. Grouped: H = groups * size, with at least two heads in each group. */
+/* Grouped heads: H = groups * size, at least two heads in each group. */
 static struct attention random_shape(struct draws *draws, struct attention most, unsigned options)
 {
     const size_t B = draw(draws, 1, most.B), d = draw(draws, 1, most.d);
@@ -123,7 +121,6 @@ void problem_free(struct test_problem *t)
     *t = (struct test_problem){ .seed = t->seed };
 }
 
-/* Does any query that reads key/value head g of batch entry b see key j? */
 static bool seen(const struct attention *p, size_t b, size_t g, size_t j)
 {
     for (size_t h = 0; h < p->H; h++)
@@ -146,7 +143,7 @@ bool kernel_is_in_question(const char *name)
         return true;
     if (strncmp(name, "cuda_", 5) == 0)
         name += 5;
-    // A kernel may have two files, as complete has complete.cu and complete16.cu.
+    // A kernel may have two files: complete has complete.cu and complete16.cu.
     for (size_t n; *(word += strspn(word, " ")); word += n) {
         n = strcspn(word, " ");
         size_t same = 0;

@@ -1,6 +1,6 @@
 /*
- * Small attention problems to test with: an attention, and the arrays that it is about, made from
- * a seed alone. Every test that fails can thus say which problem it was: problem_text names it.
+ * Small attention problems, made from a seed, so that a failing test can name its problem
+ * (problem_text).
  *
  *     struct test_problem t = random_problem(seed, limits, WITH_CAUSAL | WITH_DROPOUT);
  *     ...t.p, t.Q...
@@ -11,74 +11,70 @@
 
 #include "common/problem/attention.h"
 
-/* The options of attention, as a set. */
 enum with {
-    WITH_SCALE = 1,            // of -2 to 2 times the default
+    WITH_SCALE = 1,            // -2 to 2 times the default
     WITH_GROUPED_HEADS = 2,    // Hkv < H
     WITH_UNEQUAL_LENGTHS = 4,  // Nq != Nk, either the larger
     WITH_CAUSAL = 8,
-    WITH_TOP_LEFT = 16,     // moves causal and window; alone it changes nothing
-    WITH_WINDOW = 32,       // on the left, on the right, or on both sides
-    WITH_KEY_MASK = 64,     // a batch entry in eight is hidden altogether
-    WITH_BLOCK_MASK = 128,  // of its own block size; a row of blocks in eight is all hidden
+    WITH_TOP_LEFT = 16,     // changes causal and window; alone it has no effect
+    WITH_WINDOW = 32,       // left, right, or both
+    WITH_KEY_MASK = 64,     // one batch entry in eight is all masked
+    WITH_BLOCK_MASK = 128,  // with its own block size; one row of blocks in eight is all masked
     WITH_DROPOUT = 256,
-    WITH_EVERYTHING = 511,  // but the next, which few steps support
-    WITH_SOFTCAP = 512,     // of 1 to 4
+    WITH_EVERYTHING = 511,  // except the next, which few steps support
+    WITH_SOFTCAP = 512,     // 1 to 4
 };
 
 struct test_problem {
     struct attention p;  // its masks are the two below
-    uint64_t seed;       // all arrays follow from p and this
+    uint64_t seed;       // determines all arrays, with p
     float *Q, *K, *V, *dO;
     uint8_t *key_mask, *block_mask;  // owned, or NULL
 };
 
 /*
- * The problem of the shape and options of `p`, with normal numbers in Q, K, V and dO. Of `masks`,
- * WITH_KEY_MASK and WITH_BLOCK_MASK give it that mask, the latter with the block size in `p`; what
- * masks `p` has itself are not looked at. Release it with problem_free.
+ * A problem of p's shape and options, with normal Q, K, V and dO. `masks` may have WITH_KEY_MASK
+ * and WITH_BLOCK_MASK (of p's block size); masks in `p` are ignored. Release it with problem_free.
  */
 struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed);
 
 /*
- * A problem of random shape that has exactly the options in `options`, with parameters drawn from
- * `seed`. No length is greater than that in `most` (of which only B, H, Nq, Nk and d matter; H must
- * be at least 2 for grouped heads, Nq or Nk for unequal lengths).
+ * A problem of random shape with exactly `options`, their parameters drawn from `seed`. `most`
+ * limits B, H, Nq, Nk and d; grouped heads need H, and unequal lengths Nq or Nk, of at least 2.
  */
 struct test_problem random_problem(uint64_t seed, struct attention most, unsigned options);
 
-/* A random subset of the set `allowed`; in one case of eight all of it. */
+/* A random subset of `allowed`; one time in eight all of it. */
 unsigned random_options(uint64_t seed, unsigned allowed);
 
 void problem_free(struct test_problem *t);
 
 /*
- * Where it is a compiler or a sanitizer that is tried, and not the code: with SHORT=yes in the environment large
- * problems are left out, `few` random ones do instead of `all`, and a test may leave itself out.
+ * SHORT=yes in the environment, for trying compilers and sanitizers: skips large problems, and uses
+ * `few` random ones instead of `all`.
  */
 bool tests_are_short(void);
 bool problem_is_too_long(const struct attention *p);
 uint64_t all_or_few(uint64_t all, uint64_t few);
 
 /*
- * Where wrong versions of some kernels are tried, ONLY_KERNELS in the environment has the names of their files, and
- * tests that go through all kernels leave out the others, which are the course's own.
+ * ONLY_KERNELS in the environment lists the files of kernels under test: tests of all kernels skip
+ * the others.
  */
 bool kernel_is_in_question(const char *name);
 
 /*
- * Writes NaN to the rows of K and V that no query sees: none of them may reach a result. Returns
- * how many rows those are.
+ * Writes NaN to the rows of K and V masked for all queries: it must not reach a result. Returns
+ * their number.
  */
 size_t problem_poison_unseen_keys(struct test_problem *t);
 
-/* And to the rows of Q and dO of the queries that see no key. */
+/* The same for rows of Q and dO of queries without keys. */
 size_t problem_poison_queries_that_see_nothing(struct test_problem *t);
 
-/* Room for `count` doubles, all NaN, so that one which is never written shows. */
+/* `count` doubles, all NaN, so that unwritten ones show; free() them. */
 double *unwritten(size_t count);
 
-/* What the reference makes of a problem. */
 struct reference_results {
     double *O, *lse, *dQ, *dK, *dV;
 };
@@ -86,12 +82,12 @@ struct reference_results reference_results_of(const struct test_problem *t);
 void reference_results_free(struct reference_results *r);
 
 /*
- * The largest |got - expected|, and in *at where it is. A NaN, or an infinity without an equal one
- * opposite, is infinitely far away.
+ * The largest |got - expected|, at index *at. A NaN, or an infinity without an equal one, counts as
+ * infinite.
  */
 double largest_difference(const double *got, const double *expected, size_t count, size_t *at);
 
-/* The problem as the arguments of a chapter's program, for messages; the text is static. */
+/* The problem as arguments of a chapter's program, for messages; static. */
 const char *problem_text(const struct test_problem *t);
 
 #endif

@@ -116,7 +116,7 @@ void assert_program_refuses_bad_outputs(const char *program)
     command_refused(program, "--output @/no/such/y.npy", "y.npy: expected");
     command_refused(program, "--output @", ": expected");
     struct command c = command_run("test -c /dev/full");
-    if (c.status == 0) {  // the device of Linux that is always full
+    if (c.status == 0) {  // Linux's full device
         command_refused(program, "--output /dev/full", "/dev/full: ");
         command_refused(program, "--csv /dev/full", "/dev/full: ");
         command_refused(program, "--output @/y.npy >/dev/full", "standard output: ");

@@ -1,12 +1,7 @@
-/*
- * The programs of chapters 01 to 03, run as a reader runs them.
- */
 #ifndef COMMON_TESTS_SOFTMAX_PROGRAM_H
 #define COMMON_TESTS_SOFTMAX_PROGRAM_H
 
-/*
- * `program` is a name like "03_online_softmax". Each function asserts one kind of behaviour.
- */
+/* `program` is a name like "03_online_softmax". */
 void assert_program_tells(const char *program, const char *const parts[], unsigned count);
 void assert_program_takes_its_options(const char *program);
 void assert_program_writes_what_numpy_reads(const char *program);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* printf would give NaN a sign that means nothing. */
+/* printf would print NaN's sign. */
 static double shown(double x)
 {
     return isnan(x) ? fabs(x) : x;

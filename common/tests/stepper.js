@@ -1,13 +1,13 @@
 /*
- * Tests of the tile stepper, which common/tools/stepper.py appends to copies of the page, with more traces of the
- * program, and starts. With stopEarly, for a wrong version, one failure is enough.
+ * Tests of the tile stepper. common/tools/stepper.py appends them to copies of the page, with more
+ * traces of the program. stopEarly ends at the first failure, for wrong versions.
  */
 'use strict';
 
 const verdicts = [];
 let stopEarly = false;
 
-/* `check` returns what is wrong, or nothing. */
+/* `check` returns an error message, or nothing. */
 async function test(name, check) {
     let wrong;
     if (stopEarly && verdicts.some(verdict => verdict.startsWith('not'))) return;
@@ -28,14 +28,14 @@ const forEachTrace = check => {
     return traces.length < 20 ? `only ${traces.length} traces` : '';
 };
 
-/* Where two lists of numbers part, "" where nowhere; NaN is not near anything. */
+/* The first difference of two lists of numbers, "" for none; NaN matches nothing. */
 function difference(got, expected) {
     if (got.length !== expected.length) return `${got.length} numbers, expected ${expected.length}`;
     const k = got.findIndex((x, n) => x !== expected[n] && !(Math.abs(x - expected[n]) <= 1e-6 * Math.max(1, Math.abs(expected[n]))));
     return k < 0 ? '' : `number ${k} is ${got[k]}, expected ${expected[k]}`;
 }
 
-/* Attention as in the textbook, in double precision: O and lse of query i. */
+/* O and lse of query i by the textbook, in double precision. */
 function textbook(p, i) {
     const { Q, K, V, scale } = inputOf(p), weights = [], keys = [...Array(p.kernel === 'masks' ? i + 1 : p.N).keys()];
     for (const j of keys)
@@ -52,7 +52,7 @@ const press = (key, target = document.body) => target.dispatchEvent(new Keyboard
 const fill = (id, value) => { at(id).value = value; at(id).dispatchEvent(new Event('change')); };
 const begin = name => { choose(problemOf(name), ''); goTo(0); };
 
-/* As many steps forward as there are, by the button; what is shown after each. */
+/* What is shown at each step, with the button pressed to the end. */
 function walkThrough() {
     goTo(0);
     const pages = [shown()];

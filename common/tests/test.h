@@ -1,9 +1,7 @@
 /*
- * What every test file includes: Criterion, with its traps closed.
- *
- * Code under test that calls exit(0) counts as a pass in Criterion 2.4. A TEST therefore passes
- * only if its process leaves with a status of its own, which nothing but the end of the test gives.
- * Every test has the same time limit, because Criterion loses unequal ones.
+ * Criterion for all tests, with two fixes. In Criterion 2.4 code that calls exit(0) passes, so a
+ * TEST passes only with an exit status of its own, set at its end. And all tests have the same time
+ * limit, because Criterion loses unequal ones.
  *
  *     TEST(merge, two_empty_blocks_are_empty)
  *     {

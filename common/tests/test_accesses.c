@@ -1,6 +1,3 @@
-/*
- * Accesses beside their formulas, and the small things that the tables of several chapters are made of.
- */
 #include "common/check/tolerance.h"
 #include "common/measure/accesses.h"
 #include "common/measure/traffic.h"
@@ -12,7 +9,7 @@
 
 static float x[4], y[4];
 
-/* 4 loads of x and 2 stores to y, said to be `loads` and `stores`. */
+/* 4 loads of x and 2 stores to y, with `loads` and `stores` predicted. */
 static bool is_as_predicted(size_t loads, size_t stores, size_t *total)
 {
     struct accesses a = { .n = 0 };

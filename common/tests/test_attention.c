@@ -1,6 +1,6 @@
 /*
- * The options of attention: which head reads which keys, who sees whom, and what a tile is. The
- * definitions stand here once more, as literally as C allows, and are asked on all small shapes.
+ * The options of attention: heads, masks and tiles, on all small shapes, against a literal C
+ * version of their definitions.
  */
 #include "common/problem/attention.h"
 #include "common/tests/problems.h"
@@ -48,7 +48,7 @@ TEST(attention, shares_a_key_value_head_among_neighbouring_query_heads)
 
 /* ---- who sees whom ----------------------------------------------------------------------------- */
 
-/* `picture` has a line for each query, a character for each key, # where it is seen. */
+/* `picture` has a line for each query, and # for each visible key. */
 static void assert_seen(const struct attention *p, const char *picture)
 {
     char drawn[100] = "";
@@ -118,7 +118,6 @@ TEST(visible, masks_show_what_is_not_zero)
     assert_seen(&p, "...##\n...##\n###..\n");
 }
 
-/* The semantics, word for word. */
 static bool sees(const struct attention *p, size_t b, size_t query, size_t key)
 {
     const long i = (long)query, j = (long)key, Nq = (long)p->Nq, Nk = (long)p->Nk;
@@ -139,7 +138,6 @@ static bool sees(const struct attention *p, size_t b, size_t query, size_t key)
     return causal && left && right && in_key_mask && in_block_mask;
 }
 
-/* Is every key of the problem seen or not as the semantics say, in every batch entry and head? */
 static void check_visible(const struct test_problem *t)
 {
     const struct attention *p = &t->p;
@@ -154,7 +152,6 @@ static void check_visible(const struct test_problem *t)
 
 /* ---- tiles ------------------------------------------------------------------------------------- */
 
-/* What the tile is by asking each of its pairs. */
 static enum tile_kind kind_by_pairs(const struct attention *p, size_t b, const size_t tile[4])
 {
     size_t seen = 0, all = 0;
@@ -165,8 +162,8 @@ static enum tile_kind kind_by_pairs(const struct attention *p, size_t b, const s
 }
 
 /*
- * A tile is skipped if the band, the key mask or the block mask alone hides all of it, whole if
- * each alone shows all of it, and else partial: so with one of the three the answer is exact.
+ * SKIPPED if the band, key mask or block mask alone masks the whole tile, FULL if none masks any of
+ * it, otherwise PARTIAL: exact with one of the three.
  */
 static enum tile_kind kind_by_options(const struct attention *p, size_t b, const size_t tile[4])
 {
@@ -186,7 +183,6 @@ static enum tile_kind kind_by_options(const struct attention *p, size_t b, const
     return whole == 3 ? TILE_FULL : TILE_PARTIAL;
 }
 
-/* All tiles that a problem has, at all places and of all sizes. */
 static void check_tiles(const struct test_problem *t)
 {
     const struct attention *p = &t->p;
@@ -206,7 +202,6 @@ static void check_tiles(const struct test_problem *t)
     cr_assert(other == 0, "%zu tiles could be told more exactly: %s", other, problem_text(t));
 }
 
-/* Every causal and window setting of one shape, in both alignments, with these masks. */
 static void check_bands(size_t Nq, size_t Nk, unsigned masks, uint64_t seed)
 {
     const ptrdiff_t widths[] = { -1, 0, 1, 3, 1000 };

@@ -1,6 +1,3 @@
-/*
- * The check of a forward pass: it must see a fault in one head beside another with large values.
- */
 #include "common/check/attention_check.h"
 
 #include "common/check/plain.h"
@@ -12,7 +9,7 @@
 
 #include <math.h>
 
-/* The verdict on textbook attention of two heads, the first with large values, and a fault in O. */
+/* Checks textbook attention of two heads, the first with large values, with a fault in O. */
 static int verdict(size_t element, float fault, const float *before)
 {
     struct attention_input input = attention_input_random(attention_of(1, 2, 2, 20, 20, 16), 1);
@@ -75,7 +72,7 @@ TEST(attention_check, compares_with_another_stage_besides)
     attention_input_free(&input);
 }
 
-/* One number a head, which cancels out to nearly nothing: the textbook may hit it by luck. */
+/* One number a head, cancelling to almost 0: the textbook may hit it by chance. */
 TEST(attention_check, passes_what_is_right_where_values_cancel_out)
 {
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -84,7 +81,7 @@ TEST(attention_check, passes_what_is_right_where_values_cancel_out)
         struct attention back = input.p;
         struct attention_check check = attention_check_begin(&input, false);
         float O[8], lse[8];
-        for (size_t n = 0; n < 8; n++)  // the keys from the last to the first: another rounding
+        for (size_t n = 0; n < 8; n++)  // keys in reverse: other roundings
             for (size_t j = 0; j < 128; j++) {
                 float *const K = input.K + n * 256, *const V = input.V + n * 256;
                 const float k = K[j], v = V[j];
@@ -99,7 +96,6 @@ TEST(attention_check, passes_what_is_right_where_values_cancel_out)
     }
 }
 
-/* So many rows of a problem are checked, in order and each in its head. */
 static void checks(struct attention p, size_t count)
 {
     struct attention_input input = attention_input_random(p, 1);

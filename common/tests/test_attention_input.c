@@ -1,6 +1,3 @@
-/*
- * From a command line of chapters 05 to 07 to the problem that it asks for.
- */
 #include "common/problem/attention_input.h"
 
 #include "common/problem/block_mask.h"
@@ -32,7 +29,6 @@ TEST(attention_input, has_the_dropout_that_was_asked_for)
     attention_input_free(&input);
 }
 
-/* The mask that this line gives, and its blocks, are those of `expected`. */
 static void assert_mask(const char *line, size_t mask_rows, size_t mask_cols, bool top_left,
                         const uint8_t *expected)
 {
@@ -110,7 +106,7 @@ TEST(attention_input, refuses_a_block_mask_of_another_shape_or_type)
     }
 }
 
-/* More blocks than a machine has addresses for, from an input that is small. */
+/* More blocks than there are addresses, from a small input. */
 TEST(attention_input, says_so_when_a_block_mask_does_not_fit_into_memory)
 {
     enum { N = 16000000 };
@@ -145,7 +141,7 @@ TEST(attention_pairs, are_those_that_are_visible)
     }
 }
 
-/* To ask for each pair of such a problem would take minutes. */
+/* Testing each pair would take minutes. */
 TEST(attention_pairs, of_a_large_problem_are_there_at_once)
 {
     enum { N = 16384, BLOCKS = N / 64 };

@@ -1,6 +1,5 @@
 /*
- * The benchmark's rules, held by a clock that moves only when the work says so: what is counted,
- * how often, in what order. How fast anything is, no test asks.
+ * The benchmark's rules with a fake clock: calls, counts and order.
  */
 #define _XOPEN_SOURCE 700  // for posix_openpt and nanosleep
 
@@ -14,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The made-up clock, and what was called between two looks at it. */
+/* The fake clock, and the calls between two readings. */
 static double the_time;
 static size_t looks, calls, calls_at_last_look, calls_in_last_sample;
 
@@ -27,14 +26,14 @@ static double made_up_clock(void)
     return the_time;
 }
 
-/* Work whose first calls take the times listed, and all others the last of them. */
+/* Work whose first calls take `times`, and later ones the last of them. */
 struct made_up {
     const double *times;
     size_t count, called;
     char letter;
 };
 
-static char letters[1000];  // who was called, in order
+static char letters[1000];  // callers, in order
 static size_t letters_used;
 
 static void work(void *arg)
@@ -52,7 +51,6 @@ static struct bench bench_of(struct made_up *w)
     return (struct bench){ .name = "made up", .work = work, .arg = w, .best = -1, .median = -1 };
 }
 
-/* A benchmark of one candidate, whose calls take `times`; how often it was called is in `calls`. */
 static struct bench run_alone(const double *times, size_t count, double seconds)
 {
     struct made_up w = { .times = times, .count = count };
@@ -118,7 +116,7 @@ TEST(bench, thousands_of_rounds_are_all_remembered)
 {
     enum { ROUNDS = 3000 };
     static double times[1 + ROUNDS];
-    double seconds = 0.5;  // the last round begins just before they are over
+    double seconds = 0.5;  // the last round begins just before the end
     times[0] = 1.0;
     for (int i = 0; i < ROUNDS; i++)
         times[1 + i] = 1 + (i * 1009 + 17) % ROUNDS;  // 1 to 3000, shuffled
@@ -225,7 +223,7 @@ TEST(bench, the_clock_goes_forward_in_seconds)
     cr_assert(slept >= 1.5e-3 && slept <= 1.0, "slept %g s", slept);
 }
 
-/* Runs a benchmark whose stderr is `end`, closes it, and reads what arrived at the other end. */
+/* Runs a benchmark with stderr `end`, closes it, and reads the other end. */
 static void run_instrumented(int end, int other, double call, double seconds, char *text,
                              size_t size)
 {
@@ -242,7 +240,7 @@ static void run_instrumented(int end, int other, double call, double seconds, ch
     close(other);
 }
 
-/* The same, with a terminal there; one that no thread reads refuses what it cannot hold. */
+/* The same on a terminal; an unread one refuses what its buffer cannot hold. */
 static void run_on_terminal(double call, double seconds, char *text, size_t size)
 {
     const int other = posix_openpt(O_RDWR | O_NOCTTY);

@@ -1,6 +1,3 @@
-/*
- * Block masks with a name: exactly the blocks of their definitions, and what their names mean.
- */
 #include "common/problem/block_mask.h"
 
 #include "common/cpu/memory.h"
@@ -15,7 +12,6 @@
 
 enum { ROOM = 1000, UNWRITTEN = 0xAA };
 
-/* Room for any mask of these tests, with no element written. */
 static uint8_t *unwritten_mask(void)
 {
     uint8_t *mask = allocate(ROOM, sizeof *mask, "a test's mask");
@@ -23,7 +19,6 @@ static uint8_t *unwritten_mask(void)
     return mask;
 }
 
-/* How many elements from number `count` on have been written. */
 static size_t written_after(const uint8_t *mask, size_t count)
 {
     size_t written = 0;
@@ -53,7 +48,7 @@ TEST(block_mask, has_a_block_for_every_begun_stretch_of_queries_and_keys)
 
 /* ---- band -------------------------------------------------------------------------------------- */
 
-/* `picture` has a line for each row of blocks, # where the band of this width keeps one. */
+/* `picture` has a line for each row of blocks, and # for each kept block. */
 static void assert_band(const struct attention *p, size_t width, const char *picture)
 {
     char drawn[100] = "";
@@ -68,7 +63,7 @@ static void assert_band(const struct attention *p, size_t width, const char *pic
     free(mask);
 }
 
-/* Query 0 stands at key 4 from the bottom right, at key 0 from the top left. */
+/* Query 0 is at key 4 from the bottom right, at key 0 from the top left. */
 TEST(block_mask_band, by_hand_lies_along_the_places_of_the_queries)
 {
     struct attention p = attention_of(1, 1, 1, 4, 8, 1);
@@ -83,7 +78,7 @@ TEST(block_mask_band, by_hand_lies_along_the_places_of_the_queries)
     assert_band(&p, 3, "###.\n####\n");
 }
 
-/* Does the block hold a pair within `width`? The definition, pair by pair. */
+/* Does the block hold a pair within `width`? By testing all pairs. */
 static bool holds_a_pair(const struct attention *p, size_t r, size_t c, size_t width)
 {
     const double offset = p->top_left ? 0.0 : (double)p->Nk - (double)p->Nq;
@@ -95,7 +90,6 @@ static bool holds_a_pair(const struct attention *p, size_t r, size_t c, size_t w
     return false;
 }
 
-/* Whatever else is asked of the problem. */
 static struct attention random_shape(uint64_t trial)
 {
     struct attention p = attention_of(1, 1, 1, random_between(trial, 0, 0, 1, 25),
@@ -133,7 +127,7 @@ TEST(block_mask_band, keeps_exactly_the_blocks_that_hold_a_pair_of_the_band)
     free(mask);
 }
 
-/* 10^18 pairs in 20 by 20 blocks: whoever looks at pairs does not come to the end. */
+/* 10^18 pairs in 20 by 20 blocks: testing pairs would never end. */
 TEST(block_mask_band, takes_as_long_as_there_are_blocks)
 {
     struct attention p = attention_of(1, 1, 1, 1000000000, 1000000000, 1);
@@ -193,7 +187,7 @@ TEST(block_mask_random, is_counted_by_the_block_and_keyed_by_the_seed)
     free(mask);
 }
 
-/* Blocks, and pairs of which the lower or the right neighbour is kept too, within 5 deviations. */
+/* The numbers of blocks, and of pairs of neighbours, are within 5 standard deviations. */
 TEST(block_mask_random, keeps_the_right_fraction_and_neighbours_know_nothing_of_each_other)
 {
     enum { ROWS = 300, COLUMNS = 400, TRIALS = (ROWS - 1) * (COLUMNS - 1) };

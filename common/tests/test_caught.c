@@ -1,6 +1,6 @@
 /*
- * caught, the program that spoils right results and asks the verdict. It ends with 1 if a right one is refused, or a wrong one
- * that must be caught is not.
+ * `caught` spoils right results and checks the verdicts. It exits with 1 if a right one is refused,
+ * or a wrong one accepted that must be caught.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The line that begins with this way of being wrong has so many cells; none of the required ones is "no". */
+/* The line of this fault has `cells` cells; no required one is "no". */
 static void has(const char *table, const char *way, int cells, bool is_required)
 {
     char line[200] = "", *rest = line;

@@ -1,6 +1,5 @@
 /*
- * compare, the program behind `make compare`, for attention: outputs held against the reference and
- * against one another. The outputs here come from the textbook, or are spoilt on purpose.
+ * compare, the program of `make compare`, on textbook outputs, some of them spoilt.
  */
 #include "common/check/plain.h"
 #include "common/cpu/memory.h"
@@ -18,7 +17,7 @@
 enum { B = 2, H = 4, HKV = 2, NQ = 5, NK = 6, D = 3, ROWS = B * H * NQ };
 static const size_t shape_of_O[4] = { B, H, NQ, D };
 
-/* Writes q.npy, k.npy and v.npy; O becomes the textbook's answer to them with these options. */
+/* Writes q.npy, k.npy and v.npy; O becomes the textbook's output with these options. */
 static void make_problem(const struct attention *options, float *O)
 {
     struct attention_input input = attention_input_random(attention_of(B, H, HKV, NQ, NK, D), 1);
@@ -39,7 +38,6 @@ static struct command run(const char *arguments)
     return program_run("compare --attention", arguments);
 }
 
-/* The command has this status and says each of the parts, in this order. */
 static void says(struct command c, int status, const char *const parts[])
 {
     cr_assert(c.status == status, "status %d, expected %d: %s%s", c.status, status, c.out, c.err);
@@ -183,7 +181,7 @@ TEST(compare, shows_no_row_wider_than_a_hundred)
         cr_assert(end - line <= 100, "wider than 100: %.*s", (int)(end - line), line);
 }
 
-/* All queries are 0: every row of O is the mean of V. */
+/* All queries are 0, so every row of O is the mean of V. */
 TEST(compare, checks_some_rows_of_a_large_problem)
 {
     enum { N = 44800, FAULTS_FROM = 20000 };

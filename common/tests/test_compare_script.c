@@ -1,6 +1,5 @@
 /*
- * compare.sh, which runs the stages for compare: here with stages that only pretend. They answer
- * with outputs made beforehand, and take down what they were asked.
+ * compare.sh with fake stages, which return prepared outputs and log their arguments.
  */
 #include "common/check/plain.h"
 #include "common/cpu/memory.h"
@@ -16,7 +15,7 @@
 #define MASK "MASK=common/data/key_mask.npy "
 #define ALL "01_one 02_two 03_three 04_four 05_five"
 
-/* y.npy and o.npy, which lie beside them, are the answers; `status` is added to the exit status. */
+/* It answers with y.npy and o.npy next to it; `status` is added to its exit status. */
 static const char PRETENDER[] =
     "#!/bin/sh\n"
     "here=$(dirname \"$0\")\n"
@@ -30,7 +29,7 @@ static const char PRETENDER[] =
     "[ -e \"$here/mute\" ] || cp \"$right\" \"$2\"\n"
     "[ ! -e \"$here/status\" ] || exit \"$(cat \"$here/status\")\"\n";
 
-/* Fills @/build with compare, the pretenders called ALL, and their answers. */
+/* Fills @/build with compare, the fakes called ALL, and their answers. */
 static void set_up(void)
 {
     const struct options options = { .input = "common/data/scores.npy" };
@@ -49,7 +48,7 @@ static void set_up(void)
     free(y);
 }
 
-/* The script, with `settings` in front of it and nothing inherited. */
+/* Runs the script with `settings`, inheriting none. */
 static struct command run(const char *settings, const char *chapters)
 {
     char words[1000];
@@ -60,7 +59,6 @@ static struct command run(const char *settings, const char *chapters)
     return command_run(words);
 }
 
-/* It ends with this status, and its rows are these and no others, in this order. */
 static void rows_are(struct command c, int status, unsigned count, const char *const rows[])
 {
     unsigned found = 0;
@@ -85,7 +83,6 @@ static void refuses(struct command c, const char *part)
               c.status, part, c.out, c.err);
 }
 
-/* The same, before any stage was asked. */
 static void refuses_at_once(struct command c, const char *part)
 {
     refuses(c, part);

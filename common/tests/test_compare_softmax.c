@@ -1,6 +1,3 @@
-/*
- * compare for softmax: outputs held against the reference and against one another.
- */
 #include "common/check/plain.h"
 #include "common/check/tolerance.h"
 #include "common/tests/command.h"

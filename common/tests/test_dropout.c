@@ -1,7 +1,3 @@
-/*
- * Which weights dropout keeps: exactly those that the definition says, as many as it should, and
- * none because of its neighbours.
- */
 #include "common/problem/attention.h"
 #include "common/tests/test.h"
 
@@ -30,7 +26,10 @@ TEST(dropout, keeps_a_weight_whose_word_reaches_the_threshold)
     }
 }
 
-/* The word of query 372860 and key 3 under seed 0 is 0x000000aa: it falls to the least dropout. */
+/*
+ * The word of query 372860 and key 3 under seed 0 is 0x000000aa: even the smallest dropout drops
+ * it.
+ */
 TEST(dropout, of_any_probability_but_zero_drops_the_smallest_words)
 {
     struct attention p = attention_of(1, 1, 1, 400000, 4, 1);
@@ -58,7 +57,7 @@ TEST(dropout, is_counted_by_the_coordinates_and_keyed_by_the_seed)
     cr_assert(wrong == 0, "%zu of 660 decisions are wrong", wrong);
 }
 
-/* The pairs of weights that lie (db, dh, di, dj) apart, under two seeds. */
+/* Pairs of weights (db, dh, di, dj) apart, under two seeds. */
 struct apart {
     const char *what;
     size_t db, dh, di, dj;
@@ -66,8 +65,8 @@ struct apart {
 };
 
 /*
- * Weights kept, and pairs of which both are kept: within five standard deviations of what chance
- * says. A weight is in two pairs, which at most doubles the variance of their number.
+ * The numbers of weights and of pairs kept are within five standard deviations. A weight is in two
+ * pairs, which at most doubles the variance of their number.
  */
 static void check_pairs(double P, const struct apart *apart)
 {

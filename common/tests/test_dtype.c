@@ -1,7 +1,3 @@
-/*
- * The 16-bit types of the host: every number of theirs there and back, what is rounded to which neighbour, and
- * the ends of the range.
- */
 #include "common/problem/dtype.h"
 #include "common/problem/random.h"
 #include "common/tests/test.h"
@@ -36,7 +32,6 @@ TEST(dtype, bfloat16_is_the_upper_half_of_a_float)
     }
 }
 
-/* Between two neighbours the middle goes to the even one, and all else to the nearer. */
 TEST(dtype, rounds_to_the_nearest_and_ties_to_even)
 {
     for (int k = 0; k < 2; k++)

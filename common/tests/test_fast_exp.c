@@ -1,6 +1,3 @@
-/*
- * The polynomial exp against the library's in double: at every seventh float32 there is.
- */
 #include "common/cpu/fast_exp.h"
 
 #include "common/tests/test.h"

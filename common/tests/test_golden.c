@@ -1,16 +1,11 @@
-/*
- * The reference against PyTorch: the output, the log-sum-exp and the three gradients of attention under
- * every option, all in double.
- */
 #include "common/tests/golden.h"
 #include "common/tests/test.h"
 
 #include <math.h>
 
 /*
- * Both computed in double, in different orders: they may differ by some rounding errors of the
- * largest value. Where PyTorch has a zero or an infinity, the very same is demanded: masks make
- * them, and a scale of zero.
+ * Different orders of summation may differ by some roundings of the largest value. PyTorch's zeros
+ * and infinities must match exactly: they come from masks and a scale of zero.
  */
 static void assert_agree(const char *name, const char *what, const double *got,
                          const double *expected, size_t count)

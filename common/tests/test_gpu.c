@@ -1,6 +1,5 @@
 /*
- * gpu.sh, which puts a quarter of an hour on a GPU to use, and for which GPUs the Makefile has kernels made: here with programs that
- * only pretend.
+ * gpu.sh and the Makefile's choice of GPU architectures, with fake programs.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -14,8 +13,8 @@
     "milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\\n"
 
 /*
- * Programs of both chapters, as if they had been built from these sources. In chapter 06 persistent is wrong, overlap never
- * ends, and naive cannot be measured. What is asked of them is added to @/asked.
+ * Fake programs of both chapters, with these sources' key. In chapter 06 persistent is wrong,
+ * overlap hangs, and naive cannot be measured. They log their arguments to @/asked.
  */
 static void programs(void)
 {
@@ -44,7 +43,7 @@ static void programs(void)
 
 #define GPU "PATH=@:$PATH PYTHON=@/python KERNEL_SECONDS=1 OUT= sh common/tools/gpu.sh @/b "
 
-/* No TEST: one that is skipped leaves with status 0. */
+/* Not TEST: a skipped test exits with 0. */
 #define PLAN_TEST(name)                                                              \
     static void name(void);                                                          \
     Test(gpu, name, .timeout = TEST_SECONDS)                                         \
@@ -64,7 +63,7 @@ TEST(gpu, has_a_plan_of_a_quarter_of_an_hour_less_the_start)
         0, (const char *const[]){ "780\n", NULL });
 }
 
-/* The newest comes first, the wrong one and the one that hangs are tried once, and neither is measured. */
+/* The newest kernel runs first; the wrong and the hanging one run once and are not measured. */
 PLAN_TEST(goes_on_after_kernels_that_hang_or_are_wrong_and_a_stage_that_fails)
 {
     script_prints(GPU, 1,
@@ -85,7 +84,7 @@ PLAN_TEST(goes_on_after_kernels_that_hang_or_are_wrong_and_a_stage_that_fails)
     script_prints("ls @/b/results | wc -l", 0, (const char *const[]){ "7\n", NULL });
 }
 
-/* Nothing is done twice for these sources and this GPU. */
+/* Results for these sources and this GPU are reused. */
 PLAN_TEST(goes_on_where_a_call_was_killed_and_leaves_what_does_not_fit)
 {
     script_prints("LIMIT=100 " GPU, 3,
@@ -116,7 +115,6 @@ PLAN_TEST(refuses_what_it_does_not_know_and_is_not_there_without_a_gpu)
     script_prints(GPU, 77, (const char *const[]){ "SKIPPED: nvidia-smi names no GPU", NULL });
 }
 
-/* What nvcc would be told of a kernel's object. */
 static void assert_made_for(const char *archs, const char *kernel, const char *const parts[],
                             const char *not_part)
 {
@@ -146,7 +144,7 @@ TEST(gpu, gets_kernels_for_itself_and_hoppers_are_for_hopper_whatever_is_asked_f
                     (const char *const[]){ "arch=compute_89,code=sm_89 ", NULL }, "compute_80");
 }
 
-/* What several kinds of GPU have the same PTX for is made for the oldest of them. */
+/* GPUs with the same PTX get it from the oldest of them. */
 TEST(gpu, gets_kernels_from_the_ptx_of_an_older_one_where_that_is_the_same)
 {
     assert_made_for("GPU_ARCH='120 90 80'", "06_flash_tiled_cuda/kernels/1_float32/fa2",

@@ -1,7 +1,3 @@
-/*
- * The judge of gradients: it lets right ones pass, finds what is wrong in any of them, and its samples of the
- * reference are the reference.
- */
 #include "common/check/gradient_check.h"
 #include "common/check/plain.h"
 #include "common/check/reference.h"
@@ -57,10 +53,13 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
     }
 }
 
-/* float16 ends at 65504: a larger gradient is stored as infinite. An infinite one that fits is wrong, as is one of the other sign. */
+/*
+ * float16 ends at 65504; larger gradients are stored as infinite. An infinity where the number
+ * fits, or of the wrong sign, is wrong.
+ */
 TEST(gradient_check, takes_an_infinite_float16_for_right_only_where_the_number_does_not_fit)
 {
-    struct attention p = attention_of(1, 1, 1, 20, 1, 16);  // of a single key dV is the sum of dO
+    struct attention p = attention_of(1, 1, 1, 20, 1, 16);  // with a single key dV is the sum of dO
     p.dtype = DTYPE_F16;
     struct test_problem t = problem_of(p, 0, 1);
     for (size_t k = 0; k < attention_query_elements(&p); k++)
@@ -89,7 +88,7 @@ TEST(gradient_check, takes_an_infinite_float16_for_right_only_where_the_number_d
     problem_free(&t);
 }
 
-/* In 16 bits the textbook is off by what rounding costs, by an eighth of it in float16; and its rows are its own. */
+/* With 16 bits the textbook is off by the cost of rounding, in float16 an eighth of bfloat16's. */
 TEST(gradient_check, knows_what_16_bits_cost)
 {
     double off[DTYPES];
@@ -146,7 +145,7 @@ TEST(gradient_check, finds_one_wrong_element_in_any_gradient_and_nan)
     problem_free(&t);
 }
 
-/* What is allowed is rounding: a tenth of a per cent too much is found. */
+/* Only rounding is allowed: 0.1 % too much is found. */
 TEST(gradient_check, finds_a_wrong_factor)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -173,8 +172,8 @@ TEST(gradient_check, finds_a_wrong_factor)
 }
 
 /*
- * In 16 bits too. Where few queries see many keys, weights are small, and so is what rounding takes from them: an ulp of a
- * number as large as an element of V would be a tenth of dK.
+ * With few queries and many keys, weights and their roundings are small: one ulp of an element of V
+ * would be a tenth of dK.
  */
 TEST(gradient_check, finds_a_wrong_factor_in_16_bits_where_few_queries_see_many_keys)
 {
@@ -204,7 +203,6 @@ TEST(gradient_check, finds_a_wrong_factor_in_16_bits_where_few_queries_see_many_
     }
 }
 
-/* Row by row, and key by key, what reference_backward gives whole. */
 TEST(gradient_check, has_samples_that_are_the_reference)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -238,7 +236,6 @@ TEST(gradient_check, has_samples_that_are_the_reference)
     }
 }
 
-/* What the samples of keys are, in bits, with so many threads. */
 struct samples {
     double dK[2 * 9], dV[2 * 9];
     struct exact exact_dK[2 * 9], exact_dV[2 * 9];

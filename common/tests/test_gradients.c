@@ -1,6 +1,6 @@
 /*
- * The gradients of the reference against central differences of its own forward pass, for each
- * option of attention alone and for many of them together.
+ * The reference's gradients against central differences of its forward pass, for each option alone
+ * and for combinations.
  */
 #include "common/check/reference.h"
 #include "common/tests/problems.h"
@@ -19,9 +19,9 @@ static double loss(const struct test_problem *t, double *O)
 }
 
 /*
- * (f(x + h) - f(x - h)) / 2h is f'(x) + h^2/6 f''', and the third derivative is of the size of
- * the gradients here: h^2 times the largest was seen, eight times that is allowed. Rounding adds
- * far less. With x on a grid of 2^-8, x + h and x - h are float32.
+ * (f(x + h) - f(x - h)) / 2h = f'(x) + h^2/6 f''', and f''' is of the gradients' size: we measured
+ * h^2 times the largest, and allow eight times that. Rounding adds far less: on a grid of 2^-8, x +
+ * h and x - h are exact.
  */
 static void check_gradient(struct test_problem *t, float *x, const double *gradient, size_t count,
                            const char *what)

@@ -1,9 +1,8 @@
 /*
- * What bench.h says of the machine: caches from a made-up listing, names as their makers write
- * them, and what must hold on whatever machine the tests run on. How fast it is, no test asks.
+ * The description of the machine: fake caches, CPU names, and what holds on any machine.
  */
 #define _XOPEN_SOURCE 700  // for mkdtemp
-#define _DARWIN_C_SOURCE   // for the same on macOS, and for the number of cores
+#define _DARWIN_C_SOURCE   // the same on macOS, and the number of cores
 
 #include "common/measure/bench.h"
 #include "common/tests/test.h"
@@ -148,13 +147,13 @@ TEST(machine, the_processor_is_the_one_that_linux_names)
     const char *machine = bench_machine();
     cr_assert(named[0] == '\0' || strncmp(machine, named, shown) == 0,
               "\"%s\" is to begin with \"%s\"", machine, named);
-    // Without a number the name does not say which processor it is.
+    // A name without a number does not identify the processor.
     const char *const more = strpbrk(named, "0123456789") ? "," : " family ";
     cr_assert(named[0] == '\0' || strncmp(machine + shown, more, strlen(more)) == 0,
               "\"%s\": expected \"%s\" after \"%s\"", machine, more, named);
 }
 
-/* Not how fast: only that the numbers are rates of this world, in FLOP and bytes a second. */
+/* Only that the rates are plausible, in FLOP and bytes a second. */
 TEST(machine, peak_and_bandwidth_are_plausible_rates)
 {
     const double peak = bench_fma_peak(), bandwidth = bench_copy_bandwidth();

@@ -1,7 +1,3 @@
-/*
- * Reading .npy: files put together byte by byte, those that np.save could have written and those
- * that it never would. Each refusal is held against its whole message.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/npy.h"
 #include "common/tests/command.h"
@@ -31,7 +27,7 @@ struct image {
     size_t size;
 };
 
-/* A file of version `major`.0 whose header says that it has `said` bytes. */
+/* A file of version `major`.0 whose header claims `said` bytes. */
 static struct image lying_image(int major, const char *header, size_t said, const void *data,
                                 size_t size)
 {
@@ -414,7 +410,6 @@ TEST(npy, reads_parts_of_a_file)
     npy_parts_close(&parts);
 }
 
-/* Reading what is called `name`, all of it or in parts, gives this message. */
 static void refuses_file(const char *name, const char *message)
 {
     struct npy array;
@@ -442,7 +437,7 @@ TEST(npy, refuses_what_is_no_file_that_can_be_read)
 
 TEST(npy, says_so_when_there_is_not_enough_memory)
 {
-// The sanitizer needs more than any limit leaves it, and on macOS every program has more from its beginning.
+// Sanitizers, and on macOS all programs, need more memory than the limit.
 #if !defined(INSTRUMENTED_MEMORY) && !defined(__APPLE__)
     enum { COUNT = 1 << 28 };
     const struct image image = image_of(1, HEADER("'|u1'", "False", "(268435456,)"), "", 0);

@@ -1,6 +1,3 @@
-/*
- * The numbers of a file as float32: every float16, and the hard cases of rounding a float64.
- */
 #include "common/files/npy.h"
 #include "common/tests/test.h"
 

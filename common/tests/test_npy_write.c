@@ -1,6 +1,3 @@
-/*
- * Writing .npy: the bytes that np.save writes, and what is there where it cannot be written.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/npy.h"
 #include "common/tests/command.h"
@@ -21,7 +18,6 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* What is in a file, up to `size` bytes; returns how many there are. */
 static size_t content(const char *path, char *bytes, size_t size)
 {
     FILE *file = fopen(path, "rb");
@@ -80,7 +76,7 @@ TEST(npy_write, writes_every_type)
 
 TEST(npy_write, writes_headers_as_np_save_does)
 {
-    // As NumPy 2 has it: the first dimension can grow to 21 digits, and the data is aligned to 64.
+    // NumPy 2's layout: the first dimension can grow to 21 digits, and data is aligned to 64.
     static const struct {
         enum npy_type type;
         int dims;
@@ -169,7 +165,7 @@ TEST(npy_write, replaces_what_is_there)
     cr_assert(command_files() == 3, "left %d files", command_files());
 }
 
-/* As write_zeros, but not with root's rights: code gone wrong would replace the device for good. */
+/* write_zeros without root's rights: a bug would permanently replace the device. */
 static bool write_zeros_as_anyone(const char *path, size_t count, struct file_error *error)
 {
     const uid_t user = geteuid();
@@ -179,7 +175,7 @@ static bool write_zeros_as_anyone(const char *path, size_t count, struct file_er
     return good;
 }
 
-/* It fails with this message, and what was there is there still: y.npy and nothing else. */
+/* It fails with this message and leaves y.npy, unchanged, and nothing else. */
 static void fails(const char *path, const char *message)
 {
     struct file_error error = { "" };

@@ -1,6 +1,3 @@
-/*
- * The command line of chapters 05 to 07: what is read, and what is refused.
- */
 #define _XOPEN_SOURCE 700
 #include "common/tests/command.h"
 #include "common/tests/command_line.h"
@@ -110,7 +107,7 @@ TEST(options, trace_may_be_asked_for_as_csv)
     cr_assert(o.trace && !o.trace_csv, "chapter 04: %d, %d", o.trace, o.trace_csv);
 }
 
-/* A name of a mask is no file, so an output may be called that. */
+/* Names of masks are not files, so outputs may have them. */
 TEST(options, allow_an_output_that_is_called_like_a_mask)
 {
     cr_assert(chdir(command_folder()) == 0, "no folder");
@@ -118,8 +115,10 @@ TEST(options, allow_an_output_that_is_called_like_a_mask)
     cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
 }
 
-/* The first three are not for chapter 06, whose kernels have tiles of their own and do not change scores; the last four
- * are not for chapter 05, and of them the last is for chapter 06 alone. */
+/*
+ * The first three are not for chapter 06, whose kernels fix their tiles and do not change scores.
+ * The last four are not for chapter 05; the last is for 06 only.
+ */
 static const char *const new_options[] = {
     "--sram ELEMENTS",  "--trace[=csv]",  "--softcap C",      "--br R",          "--bc C",
     "--block-mask M",   "--dropout P",    "--dropout-seed S", "--step NAME",     "--threads T",
@@ -143,7 +142,7 @@ TEST(options, stand_in_the_help_of_chapters_05_to_07_within_100_columns)
         cr_assert(!strstr(said.text, "77 no GPU") == (chapter < 6), "chapter %d", chapter);
         size_t columns = 0;
         for (const char *c = said.text; *c; c++) {
-            columns += ((unsigned char)*c & 0xC0) != 0x80;  // not inside a character of UTF-8
+            columns += ((unsigned char)*c & 0xC0) != 0x80;  // skips UTF-8 continuation bytes
             if (*c == '\n')
                 columns = 0;
             cr_assert(columns <= 100, "chapter %d: wider than 100 before: %s", chapter, c);

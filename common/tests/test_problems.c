@@ -1,6 +1,3 @@
-/*
- * Which kernels tests of all kernels go through, where mutant.sh asks for some.
- */
 #define _POSIX_C_SOURCE 200809L
 #include "common/tests/problems.h"
 #include "common/tests/test.h"

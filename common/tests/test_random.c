@@ -1,6 +1,3 @@
-/*
- * Philox against its authors' known answers, and the numbers made from it.
- */
 #include "common/problem/random.h"
 #include "common/tests/test.h"
 
@@ -27,8 +24,8 @@ TEST(philox, gives_the_known_answers_of_random123)
 
 TEST(random, normal_numbers_are_the_same_on_every_machine)
 {
-    // Bits of numbers 0 to 3 of seed 1, stream 0, and a sum over many, as gcc and clang made them
-    // on x86-64, with and without fused multiply-add.
+    // Bits of numbers 0 to 3 of seed 1, stream 0, and of a sum: gcc and clang on x86-64, with and
+    // without fused multiply-add.
     const uint32_t right[4] = { 0xbff18f56, 0x3d6b6438, 0x3f7f4c93, 0xbe94352e };
     float x[4];
     random_normals(x, 4, 1, 0);

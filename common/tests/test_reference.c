@@ -1,7 +1,3 @@
-/*
- * The reference against numbers worked by hand, against central differences, and against its
- * promise that what a query does not see cannot matter. test_golden.c sets it against PyTorch.
- */
 #include "common/check/reference.h"
 
 #include "common/cpu/memory.h"
@@ -58,13 +54,13 @@ TEST(reference_softmax, gives_minus_infinity_no_weight)
 TEST(reference_softmax, is_nan_where_ieee_says_so_and_in_no_other_row)
 {
     const float x[] = {
-        -INFINITY, -INFINITY, -INFINITY,  // nothing there at all
+        -INFINITY, -INFINITY, -INFINITY,  // all -inf
         INFINITY,  1.0f,      2.0f,       // infinity over infinity
         1.0f,      INFINITY,  -INFINITY,  //
         INFINITY,  INFINITY,  INFINITY,   //
-        NAN,       1.0f,      2.0f,       // a NaN first …
+        NAN,       1.0f,      2.0f,       // NaN first …
         1.0f,      2.0f,      NAN,        // … and last
-        7.0f,      7.0f,      -INFINITY,  // and nothing wrong with this one
+        7.0f,      7.0f,      -INFINITY,  // finite
     };
     const double half[] = { 0.5, 0.5, 0.0 };
     double y[21];
@@ -80,8 +76,8 @@ TEST(reference_softmax, is_nan_where_ieee_says_so_and_in_no_other_row)
 /* ---- attention worked by hand ------------------------------------------------------------------ */
 
 /*
- * The curriculum's scores as keys of one element, with q = 1 and scale 1, seen through a key mask.
- * With dO = 1, dV is the row of P. sum is the sum of the exponentials of the scores.
+ * The curriculum's scores as keys of one element, with q = 1 and scale 1, and a key mask. With dO =
+ * 1, dV is the row of P. `sum` is the sum of the scores' exponentials.
  */
 static void check_course_example(const uint8_t *key_mask, double O_expected, double sum,
                                  const double *P_expected)
@@ -144,7 +140,7 @@ TEST(reference_attention, to_two_equal_keys_is_their_mean_and_carries_the_scale_
     assert_near(dV, dV_expected, 4, 0.0, "dV");
 }
 
-/* A finite number that stands for minus infinity would outweigh these scores. */
+/* A finite stand-in for minus infinity would outweigh these scores. */
 TEST(reference_attention, gives_a_hidden_key_no_weight_even_among_scores_far_below_zero)
 {
     const float Q[] = { -1e6f }, K[] = { 3e6f, 3e6f, 3e6f, 5e6f }, V[] = { 1, 3, 100, 100 };
@@ -162,7 +158,7 @@ TEST(reference_attention, gives_a_hidden_key_no_weight_even_among_scores_far_bel
     assert_near(dV, dV_expected, 4, 0.0, "dV");
 }
 
-/* One key has the weight 1 before dropout: after it 0 or 1/(1 - P) = 4, and lse does not know. */
+/* A single key has weight 1 before dropout, then 0 or 1/(1 - P) = 4; lse does not change. */
 TEST(reference_attention, drops_weights_after_the_softmax)
 {
     enum { QUERIES = 50 };
@@ -207,7 +203,7 @@ TEST(reference_attention, is_not_reached_by_nan_in_keys_that_no_query_sees)
     cr_assert(poisoned > 1000, "only %zu rows were poisoned", poisoned);
 }
 
-/* Key j of entry b, key/value head 0 holds NaN: queries that do not see it must not notice. */
+/* Key j of entry b, key/value head 0 is NaN: queries that do not attend to it do not change. */
 static size_t check_rows_that_do_not_see(struct test_problem *t, size_t b, size_t j)
 {
     const struct attention *p = &t->p;
@@ -244,7 +240,7 @@ TEST(reference_attention, lets_nan_in_a_key_reach_only_the_queries_that_see_it)
     cr_assert(unseeing > 1000, "only %zu rows did not see the key", unseeing);
 }
 
-/* Causal, five queries and three keys: the first two see nothing. */
+/* Causal, five queries and three keys: the first two have no key. */
 TEST(reference_attention, of_a_query_that_sees_no_key_is_zero_whatever_its_q_and_do)
 {
     struct attention p = attention_of(1, 1, 1, 5, 3, 2);

@@ -1,6 +1,3 @@
-/*
- * common/peers/resident.c: the most memory that a program had.
- */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 

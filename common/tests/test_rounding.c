@@ -1,6 +1,6 @@
 /*
- * sigma and bias: neither loose nor tight for the textbook's results, and what once passed that is wrong, or was refused
- * though it is right.
+ * sigma and bias fit the textbook's errors; regressions of accepted wrong and refused right
+ * results.
  */
 #include "common/check/gradient_check.h"
 #include "common/check/plain.h"
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The root mean square of error / sigma. */
 static double usual(const float *got, const struct exact *exact, size_t n)
 {
     double sum = 0.0;
@@ -23,7 +22,10 @@ static double usual(const float *got, const struct exact *exact, size_t n)
     return sqrt(sum / (double)n);
 }
 
-/* A sigma that is twice too large would let twice the error pass; one that is too small would refuse what is right. */
+/*
+ * A sigma twice too large would accept twice the error; one too small would refuse right
+ * results.
+ */
 TEST(rounding, sigma_is_what_the_textbook_is_usually_off_by)
 {
     enum { N = 300, D = 64 };
@@ -71,7 +73,6 @@ TEST(rounding, of_softmax_does_not_grow_with_the_scores)
     }
 }
 
-/* One query and two keys of one element. Is this output right? */
 static bool is_right(const float K[2], const float V[2], float O)
 {
     const struct attention p = attention_of(1, 1, 1, 1, 2, 1);
@@ -80,7 +81,7 @@ static bool is_right(const float K[2], const float V[2], float O)
     return is_explained(difference_between(&O, &exact, 1, 1));
 }
 
-/* A float32 sum may lose a small term, but not one that is small in its weight alone. */
+/* A float32 sum may lose a small term, but not a small weight times a large value. */
 TEST(rounding, of_a_key_of_little_weight_and_a_large_value)
 {
     const float K[2] = { 20, 0 }, V[2] = { 0, 1e8f }, right = (float)(1e8 / (1.0 + exp(20.0)));
@@ -93,7 +94,7 @@ TEST(rounding, of_a_key_of_little_weight_and_a_large_value)
 
 enum { KEYS = 1000 };
 
-/* Is what flash attention gets right for one query and these keys of two elements, and not when it is off by `wrong`? */
+/* Flash attention's result for one query and these keys is right, and wrong if off by `wrong`. */
 static void assert_right(float K[][2], float V[][2], enum dtype type, float wrong)
 {
     struct attention p = attention_of(1, 1, 1, 1, KEYS, 2);
@@ -118,7 +119,7 @@ static void assert_right(float K[][2], float V[][2], enum dtype type, float wron
               dtype_name(type), (double)O[0], exact[0].value);
 }
 
-/* Values from -1 to 1: the partial sums grow to a quarter of them, and cancel out. */
+/* Values from -1 to 1: partial sums grow to a quarter of them and cancel. */
 TEST(rounding, of_partial_sums_that_are_larger_than_the_sum)
 {
     float K[KEYS][2], V[KEYS][2];
@@ -130,7 +131,7 @@ TEST(rounding, of_partial_sums_that_are_larger_than_the_sum)
     assert_right(K, V, DTYPE_F32, 1e-5f);
 }
 
-/* Half the weights are nearly 1, half nearly 0.3: each half rounds alike. */
+/* Half the weights are about 1, half about 0.3: each half rounds alike. */
 TEST(rounding, of_weights_that_are_nearly_equal)
 {
     for (enum dtype type = DTYPE_BF16; type <= DTYPE_F16; type++) {
@@ -145,7 +146,10 @@ TEST(rounding, of_weights_that_are_nearly_equal)
     }
 }
 
-/* Is gradient g of the textbook right, and not where a tenth of its rows is this much larger? */
+/*
+ * Gradient g of the textbook is right, and wrong if a tenth of its rows is `factor` times
+ * larger.
+ */
 static void assert_gradient(const struct test_problem *t, size_t g, float factor)
 {
     const size_t n = attention_query_elements(&t->p), d = t->p.d;
@@ -166,7 +170,7 @@ static void assert_gradient(const struct test_problem *t, size_t g, float factor
     gradient_check_end(&check);
 }
 
-/* D is large, and the gradients are small: but its error is that of many elements, which average out. */
+/* D is large and the gradients are small, but D's error averages out over its elements. */
 TEST(rounding, of_D_where_all_values_are_large)
 {
     for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
@@ -185,7 +189,7 @@ TEST(rounding, of_D_where_all_values_are_large)
     }
 }
 
-/* Only what they share does not average out: the errors of the scores. */
+/* With equal queries only the scores' shared errors do not average out. */
 TEST(rounding, of_queries_that_are_equal)
 {
     for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
@@ -199,7 +203,7 @@ TEST(rounding, of_queries_that_are_equal)
     }
 }
 
-/* q.k is 0, of two terms of 9e8 that float32 rounds to one or another number: an lse of 22 is no fault. */
+/* q.k is 0, from two terms of 9e8 that float32 rounds either way: an lse of 22 is right. */
 TEST(rounding, of_a_score_whose_terms_cancel_out)
 {
     const struct attention p = attention_of(1, 1, 1, 1, 1, 2);

@@ -1,7 +1,6 @@
 /*
- * setup.sh where Criterion is missing and nobody may install it: on a machine that only pretends to be one of
- * Debian's, with a compiler that does not find Criterion and an apt-get that has two packages, one of them in its cache.
- * And what is for Python, where there is none.
+ * setup.sh on a fake Debian without Criterion and install rights: apt-get has two packages, one
+ * cached. Also without Python.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

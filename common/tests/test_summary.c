@@ -1,6 +1,5 @@
 /*
- * What is at the end of `make run` and of `make test`: run.sh's table and tally.sh's lines, of programs and results
- * that are only pretended.
+ * The last lines of `make run` (run.sh) and `make test` (tally.sh), with fake programs and results.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -37,7 +36,7 @@ TEST(summary, of_a_run_fits_a_terminal_of_80_columns)
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         size_t columns = 0;
         for (const char *at = line; *at; at++)
-            columns += (*at & 0xC0) != 0x80;  // a letter's first byte
+            columns += (*at & 0xC0) != 0x80;  // skips UTF-8 continuation bytes
         cr_assert(columns <= 80, "%zu columns: %s", columns, line);
     }
 }
@@ -71,7 +70,7 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
             "1 wrong version was not tried: they are made from the lesson",
             "1 wrong version was not tried: the tests that reject them fail without them",
             "4 passed, 2 failed, 4 skipped\n", NULL });
-    // A student's own tests have failed: what else is there was not tried.
+    // After a student's own tests failed, the rest is not tried.
     script_prints("cd @ && STUDENT=yes sh \"$OLDPWD\"/common/tools/tally.sh 05 05.caught 05.gone",
                   1,
                   (const char *const[]){ "2 wrong versions of 05 were not tried: its tests fail",
@@ -79,7 +78,7 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
     command_text("05.half", "3 0\n");
     script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.half", 1,
                   (const char *const[]){ "05.half: did not build", "1 passed, 1 failed", NULL });
-    // One that is missing though its chapter's tests are there has failed.
+    // A missing result of a chapter whose tests exist is a failure.
     script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.gone", 1,
                   (const char *const[]){ "05.gone: did not build, or left no result",
                                          "1 passed, 1 failed, 0 skipped\n", NULL });

@@ -1,6 +1,3 @@
-/*
- * The checkers themselves: what they let pass and what they must not.
- */
 #include "common/check/tolerance.h"
 
 #include "common/cpu/memory.h"
@@ -14,14 +11,12 @@ static const struct exact right[N] = {
     { 1.0, 0.01, 0.0 }, { -2.0, 0.01, 0.0 }, { 0.5, 0.01, 0.0 }, { 0.0, 0.01, 0.0 }
 };
 
-/* The difference when element 2 of an otherwise right row is x. */
 static struct difference with(float x)
 {
     const float got[N] = { 1.0f, -2.0f, x, 0.0f };
     return difference_between(got, right, 1, N);
 }
 
-/* The difference of one element, which rounding may move anywhere. */
 static struct difference of_one(float x, double value)
 {
     return difference_between(&x, &(struct exact){ value, 1e9, 1e9 }, 1, 1);
@@ -59,7 +54,7 @@ TEST(tolerance, of_an_element_is_ten_sigma_and_its_bias)
               "no rounding at all let an error pass");
 }
 
-/* z of every element of `rows` rows of `cols`, of which rows from `from` on, or only one column, are off. */
+/* `rows` rows of `cols`, with error z from `from_row` on, or in one column. */
 static struct difference off_by(double z, size_t rows, size_t cols, size_t from_row,
                                 size_t from_col)
 {
@@ -92,7 +87,7 @@ TEST(tolerance, of_a_row_a_column_and_a_head_is_less_than_of_an_element)
     }
 }
 
-/* The rows of queries that are the same are rounded alike: many of them are no more certain than one. */
+/* Equal queries round alike: many are no more certain than one. */
 TEST(tolerance, of_equal_rows_is_that_of_one)
 {
     float got[64];
@@ -162,7 +157,7 @@ TEST(tolerance, finds_the_worst_at_either_end)
     cr_assert(difference_between(got, right, 1, N).worst == N - 1, "not found at the end");
 }
 
-/* The place of the largest error is not that of the element that is farthest off for its own sigma. */
+/* The largest error need not be the largest relative to its sigma. */
 TEST(tolerance, judges_each_element_by_what_rounding_does_to_it)
 {
     const struct exact two[2] = { { 1e6, 0.1, 0.0 }, { 1.0, 1e-7, 0.0 } };

@@ -1,6 +1,3 @@
-/*
- * The access counter: each access is counted, at its array, and no other.
- */
 #include "common/measure/traffic.h"
 
 #include "common/measure/watch.h"
@@ -53,7 +50,7 @@ TEST(traffic, counts_what_is_copied_and_cleared)
     assert_counts(7, 10, 0, 7);
 }
 
-/* Before, between and after the arrays, and in one that is no longer watched. */
+/* Before, between and after arrays, and in one no longer watched. */
 TEST(traffic, counts_no_other_accesses)
 {
     if (!CAN_WATCH)

@@ -1,5 +1,5 @@
 /*
- * Functions with a watched build and no other (watch.h): what they do to memory, test_traffic.c counts.
+ * Functions that exist only as watched builds (watch.h), for test_traffic.c.
  */
 #ifndef COMMON_TESTS_WATCHED_H
 #define COMMON_TESTS_WATCHED_H
@@ -10,14 +10,13 @@ struct watched_pair {
     float first, second;
 };
 
-/* Each access is one that the source has: sum is n loads of each array and n stores, add n of each. */
+/* Accesses as in the source: sum is n loads of each array and n stores, add n of each. */
 void watched_sum(float *to, const float *a, const float *b, size_t n);
 void watched_add(float *to, float x, size_t n);
 void watched_copy(float *to, const float *from, size_t n);
 void watched_clear(float *to, size_t n);
 void watched_copy_pair(struct watched_pair *to, const struct watched_pair *from);
 
-/* Reads the number, for what it makes of it. */
 float watched_load(const float *from);
 
 #endif

@@ -1,9 +1,8 @@
 #!/bin/sh
-# aarch64.sh BUILD - chapter 05 and the CUDA emulator as a processor of another kind runs them: built by a
-# cross compiler, run by qemu.
+# aarch64.sh BUILD - chapter 05 and the CUDA emulator, cross-compiled for aarch64 and run by qemu.
 #
-# Every kernel of the chapter checks itself against the reference, at sizes that fill no vector and under
-# every option; the emulator makes its own tests. Where a tool is missing: 77, and which package has it.
+# Every kernel checks itself against the reference at odd sizes and with all options; the emulator runs
+# its own tests. Without the tools: exit status 77, and the package's name.
 build=$1
 for tool in aarch64-linux-gnu-g++ qemu-aarch64-static; do
     command -v $tool >/dev/null || {

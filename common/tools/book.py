@@ -1,12 +1,10 @@
-"""book.py - the pages as a book of HTML, to read in a browser without a network or a server.
+"""book.py - the pages as an HTML book, readable without a network or a server.
 
     course.py book make BUILD PAGE...     BUILD/book
     course.py book check BUILD PAGE...    tries it in a browser: browser.py
 
-Sphinx makes it, with Furo and MyST from PyPI: MyST reads Markdown as GitHub does, folds and formulas too, and
-Sphinx's search works in a folder that no server serves. They go to BUILD/book-tools, with KaTeX.
-The order is that of the main path, with the tour before chapter 01, and then the appendices of each chapter as its
-pages link to them. A link to a source file leads to a page that shows it, and one to a folder, to its list.
+Built by Sphinx with Furo and MyST from PyPI, in BUILD/book-tools, with KaTeX: MyST reads GitHub's Markdown, and
+Sphinx's search needs no server. Main path first, with the tour before chapter 01, then each chapter's appendices.
 """
 import html
 import os
@@ -21,7 +19,7 @@ from page import MAIN_PATH, Page
 HERE = Path(__file__).parent / "book"
 PATH = [MAIN_PATH[0], "common/docs/TOUR.md", *MAIN_PATH[1:]]
 TITLE = "FlashAttention from a three-line softmax"
-AS_THEY_ARE = {".html", ".npy", ".svg"}  # a browser shows them, or they are not text
+AS_THEY_ARE = {".html", ".npy", ".svg"}  # browsers show them, or they are not text
 NOT_SHOWN = {"__pycache__", "build"}
 HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -38,7 +36,6 @@ class Failed(Exception):
 # ---- the order -------------------------------------------------------------------------------------
 
 def linked(path):
-    """What a page links to in the course, in order."""
     for _, line in Page(path).lines:
         for link in re.findall(r"\]\(([^)#]+)", line):
             if ":" not in link:
@@ -46,7 +43,7 @@ def linked(path):
 
 
 def contents(pages):
-    """(heading, its pages), for all pages: the main path, and then what is not on it, a folder at a time."""
+    """(heading, its pages): the main path, then the other pages, a folder at a time."""
     groups = [("The course", [page for page in PATH if page in pages])]
     left = [page for page in pages if page not in PATH]
     for folder in dict.fromkeys(page.split("/")[0] for page in left):
@@ -65,14 +62,12 @@ def contents(pages):
 # ---- the files that pages link to ------------------------------------------------------------------
 
 def address(path):
-    """Where the book has a file or a folder of the course."""
     if path.is_dir():
         return path / "index.html"
     return path if path.suffix in AS_THEY_ARE else path.with_name(path.name + ".html")
 
 
 def files_of(pages):
-    """The files and folders that pages link to, and what is in the folders."""
     found, todo = {}, [Path(link) for page in pages for link in linked(page) if link not in pages]
     while todo:
         path = todo.pop()
@@ -84,7 +79,6 @@ def files_of(pages):
 
 
 def show(path, inside, pages, book):
-    """Writes the page that shows a file, or lists what is inside a folder."""
     page = book / address(path)
     page.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix in AS_THEY_ARE:
@@ -115,14 +109,15 @@ def show(path, inside, pages, book):
 # ---- the pages -------------------------------------------------------------------------------------
 
 def lead_to_files(app, document):
-    """Links to files and folders lead to the pages that show them; a page in itself is shown here too. A link that is
-    the name of a page's file becomes the page's title, and no number is broken at the end of a line."""
+    """Links to files and folders lead to the pages that show them. A link text that is a page's file name becomes its
+    title, and numbers do not break across lines.
+    """
     from docutils import nodes
     from sphinx import addnodes
     folder = Path(app.env.docname).parent
     for link in [*document.findall(addnodes.download_reference), *document.findall(addnodes.pending_xref)]:
         path = Path(os.path.normpath(folder / link["reftarget"]))
-        if link.get("refdomain") == "doc":  # a page, of the book or not
+        if link.get("refdomain") == "doc":
             path = Path(link["reftarget"] + ".md")
         if link["reftarget"] in app.env.found_docs or not path.exists():
             link["refexplicit"] = link.get("refexplicit") and link.astext() != path.name
@@ -138,7 +133,7 @@ def lead_to_files(app, document):
 
 
 def formula(tag):
-    """How Sphinx writes a formula: book.js finds it there."""
+    """Writes formulas as book.js expects them."""
     def visit(writer, node):
         from docutils.nodes import SkipNode
         writer.body.append(f'<{tag} class="math">{html.escape(node.astext())}</{tag}>')
@@ -147,8 +142,9 @@ def formula(tag):
 
 
 def put_in_order(app, name, text):
-    """The front page gets the contents, from which Sphinx makes the menu and the way from page to page. In a workflow
-    of GitHub the menu begins with the repository, because the pages do not say where the code is."""
+    """Adds the contents to the front page, for Sphinx's menu and next/previous links. In a GitHub workflow the menu
+    starts with a link to the repository.
+    """
     if name == app.config.root_doc:
         for heading, pages in contents(app.config.include_patterns):
             names = "".join(f"/{page[:-3]}\n" for page in pages if page != MAIN_PATH[0])
@@ -158,13 +154,13 @@ def put_in_order(app, name, text):
 
 
 def setup(app):
-    """Sphinx calls this: the module is an extension of it too."""
+    """Called by Sphinx: this module is also its extension."""
     app.add_html_math_renderer("katex", inline_renderers=formula("span"), block_renderers=formula("div"))
     app.connect("source-read", put_in_order)
     app.connect("env-get-outdated", lambda app, *_: [app.config.root_doc])  # other links, another order
     app.connect("doctree-read", lead_to_files, priority=100)  # before Sphinx copies the files
     return {"parallel_read_safe": True, "parallel_write_safe": True,
-            "env_version": Path(__file__).read_text(encoding="utf-8")}  # what it has read is old when this changes
+            "env_version": Path(__file__).read_text(encoding="utf-8")}  # invalidates Sphinx's cache when this changes
 
 
 def make(build, pages):
@@ -196,7 +192,7 @@ def make(build, pages):
 # ---- what it takes ---------------------------------------------------------------------------------
 
 def fetch(build):
-    """The Python that has the packages, which are fetched once."""
+    """The Python with the packages, which it fetches once."""
     packages, tools = HERE / "packages.txt", build / "book-tools"
     python, stamp = tools / "bin/python", tools / "packages.txt"
     if stamp.exists() and stamp.read_text() == packages.read_text():

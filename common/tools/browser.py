@@ -1,13 +1,12 @@
-"""browser.py - a browser without a window, for stepper.py; and the book in it (`course.py book check`).
+"""browser.py - a headless browser for stepper.py, and the check of the book (`course.py book check`).
 
-Each page is opened as a file, on a telephone 360 pixels wide in dark colours and then on a desk in light ones. Wrong
-are a link or a heading that is not there, a picture that is missing, a request that leaves the book's folder, a word
-on the console, a formula that is not set, and a page that is wider than its window. On one page the search, the way on
-and the way back have to be reached by Tab, and the search has to find something. Before all that the same is asked of
-small pages with one such fault each.
+It opens each page as a file, at phone width (360 pixels) in dark colours and at desktop width in light ones. Errors:
+dead links, missing pictures, requests outside the book, console output, unset formulas, pages wider than the window.
+On one page Tab must reach the search and the next and previous links, and the search must find something. Planted
+faults come first.
 
-The browser is spoken to through two pipes, by Chrome's DevTools protocol. Without Chromium this skips; with
-BROWSER=required that is a failure. Another name or place of the browser: CHROMIUM=…
+It uses Chrome's DevTools protocol over two pipes. Without Chromium it skips; with BROWSER=required it fails.
+CHROMIUM=… is another browser.
 """
 import base64
 import fcntl
@@ -25,7 +24,7 @@ from urllib.parse import unquote
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = "skipped: no chromium here (sh common/setup.sh lint installs it)"
-SECONDS = 60  # for one answer
+SECONDS = 60
 TELEPHONE, DESK = (360, 740), (1280, 900)
 SEEN = """(() => {
     for (const fold of document.querySelectorAll('details')) fold.open = true;
@@ -43,7 +42,7 @@ SEEN = """(() => {
 })()"""
 REACHED = """(e => e.matches('.sidebar-search') ? 'the search' : e.matches('.next-page') ? 'the way on' :
     e.matches('.prev-page') ? 'the way back' : '')(document.activeElement)"""
-FAULTS = (  # what is in a page, and what has to be said of it
+FAULTS = (  # a page's text, and the expected message
     ('<a href="nothing.html">x</a>', "there is no nothing.html"), ('<a href="#nothing">x</a>', "no heading nothing"),
     ('<img src="nothing.svg">', "no picture"), ('<img src="https://a.org/x.svg">', "asks for https://a.org"),
     ("<script>console.error('x')</script>", "console"), ("<script>nothing()</script>", "console"),
@@ -116,7 +115,6 @@ class Browser:
 
 
 def said(events, book):
-    """What went wrong while a page was loaded."""
     for event in events:
         params = event.get("params", {})
         if event.get("method") == "Network.requestWillBeSent":
@@ -132,7 +130,7 @@ def said(events, book):
 
 
 def look(browser, page, book):
-    """What is wrong with a page by itself; its links; and its ids."""
+    """A page's own errors, its links, and its ids."""
     wrong = []
     browser.show(TELEPHONE, "dark")
     browser.open(page.as_uri())
@@ -150,7 +148,7 @@ def look(browser, page, book):
 
 
 def dead(page, links, ids, book):
-    """The links of a page that lead nowhere in the book; `ids` are those of each page."""
+    """A page's dead links; `ids` are those of each page."""
     for link in links:
         if link.startswith("file:"):
             address, _, heading = link.removeprefix("file://").partition("#")
@@ -162,7 +160,6 @@ def dead(page, links, ids, book):
 
 
 def faults(browser, pages, book):
-    """page -> what is wrong with it, for those with which something is."""
     found, links, ids = {}, {}, {}
     for page in pages:
         found[page], links[page], ids[page] = look(browser, page, book)
@@ -170,7 +167,7 @@ def faults(browser, pages, book):
 
 
 def planted(browser, folder):
-    """The faults that are not found, and what is wrong with a page without one."""
+    """Faults not found, and errors of a page without faults."""
     for text, expected in (("", ""), *FAULTS):
         page = folder / "planted.html"
         page.write_text(PAGE + text, encoding="utf-8")
@@ -180,7 +177,6 @@ def planted(browser, folder):
 
 
 def keyboard(browser, page):
-    """What cannot be reached by Tab."""
     browser.show(DESK, "light")
     browser.open(page.as_uri())
     missing = {"the search", "the way on", "the way back"}

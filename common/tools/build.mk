@@ -1,15 +1,15 @@
-# How programs are built: compilers, flags, C and CUDA sources. Included by the Makefile.
+# Compilers, flags, and rules for C and CUDA sources. Included by the Makefile.
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
             -Wstrict-prototypes -Wvla
-# What gcc 14 and clang 16 refuse, every compiler is to refuse.
+# gcc 14's and clang 16's errors, for all compilers.
 REFUSED  := $(patsubst %,-Werror=%,implicit-function-declaration implicit-int int-conversion incompatible-pointer-types)
 IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
-# clang 19 warns where a constant of an enum meets a double. In C such a constant is an int.
+# clang 19 warns if an enum constant meets a double; in C such a constant is an int.
 ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
-# What an object depends on besides -O2 and the like: the same arithmetic with every compiler.
+# -ffp-contract=off: the same arithmetic with every compiler.
 FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(CFLAGS) -DWATCH=$(if $(filter yes,$(WATCH)),1,0)
 
 # ---- programs ----------------------------------------------------------------------------------
@@ -19,32 +19,28 @@ $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-# What only a benchmark runs may be made for this machine; other machines get it without.
+# Benchmark-only code uses this machine's instructions, if the compiler takes -march=native.
 NATIVE := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 $(OBJ)/%/lanes.o: FLAGS += -O3 -ffp-contract=fast $(NATIVE)
 
-# What every result is checked with takes long enough to be worth the compiler's effort.
 $(OBJ)/common/check/rounding.o $(OBJ)/common/check/rounding_backward.o: FLAGS += -O3
 
-# A chapter's steps are made for this machine too, and fused multiply-adds are their speed. WIDTH=-mavx2
-# makes them for another.
+# Fast steps use this machine's instructions and fused multiply-adds. WIDTH=-mavx2 chooses others.
 FAST_FLAGS = -O3 -ffp-contract=fast $(or $(WIDTH),$(NATIVE))
 $(foreach c,$(CHAPTERS),$(OBJ)/$c/fast/%.o $(OBJ)/$c/tests/test_vectors.o): FLAGS += $(FAST_FLAGS)
 
-# Threads: OpenMP where the compiler has it, else one.
 OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}' | \
             $(CC) -fopenmp -x c - -o /dev/null >/dev/null 2>&1 && echo -fopenmp)
 
-# The watched build of a lesson, which counts accesses (common/measure/watch.h). With -O0 what the source says is what is done, and
-# clang is told not to leave out a read that a write to the same place follows. Other sanitizers cannot watch as well. With a
-# compiler that does not know -fsanitize=thread, or with WATCH=no, nothing is counted.
+# The watched build counts accesses (common/measure/watch.h). -O0 keeps the source's accesses, and clang's
+# option a read before a write to the same address. It excludes other sanitizers. Without -fsanitize=thread,
+# or with WATCH=no, nothing is counted.
 COUNTING := -fno-builtin -fno-sanitize=all -fsanitize=thread $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
 $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
-# What every program may be built from.
 LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))
 
 $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
@@ -53,24 +49,22 @@ $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 
 # ---- CUDA sources (common/cuda/README.md) ------------------------------------------------------
 #
-# A .cu file in a folder called kernels, or in one below it, is made into three objects: for the CPU, for the CPU with every
-# access to memory instrumented, and, with GPU=yes as in `make cuda`, by nvcc for GPUs.
+# A .cu file in or below a folder called kernels becomes three objects: for the CPU, for the CPU with every
+# access instrumented, and, with GPU=yes as in `make cuda`, for GPUs by nvcc.
 
 ifeq ($(origin CXX),default)
 cxx_of = $(if $(findstring clang,$1),$(subst clang,clang++,$1),$(subst gcc,g++,$(patsubst cc,c++,$1)))
 CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdir $w)))
 endif
-# By its own word: on macOS c++ is clang.
+# --version, because on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             $(INCLUDES) $(CFLAGS)
-# -O1 keeps accesses apart that belong to different lines, and clang is told not to leave out a read that
-# a write to the same place follows. Other sanitizers cannot watch as well.
+# -O1 keeps accesses of different lines apart; clang's option as above. Excludes other sanitizers.
 INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
                  $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
-# Kernels are many templates, and most of their time on a CPU is the emulator's: with -Og they are compiled three
-# times as fast as with -O2. They tell nvcc which loops to unroll; other compilers know better, or do not know the
-# word. Of DWARF 5 addr2line (binutils 2.40) takes the wrong file where a #line names another.
+# Kernels have many templates and run in the emulator: -Og compiles three times as fast as -O2. Their unroll
+# pragmas are for nvcc. With DWARF 5, addr2line (binutils 2.40) takes the wrong file after a #line.
 KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
@@ -101,31 +95,31 @@ $(OBJ)/instrumented/%.o: $(OBJ)/cuda/%.cpp
 	@mkdir -p $(@D)
 	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) $(INSTRUMENTED_FLAGS) -MMD -MP -c $< -o $@
 
-# make 3.81 starts a command without a shell if nothing in it needs one, and finds no program called command: 2> does.
+# 2> makes make 3.81 use a shell, which has the builtin `command`.
 NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
 GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$'))
 GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
-# GPU_ARCH=native, or for example GPU_ARCH="80 90": for these alone, which is done sooner. What needs a newer GPU
-# is made for the oldest that it runs on, so that the program is whole.
+# GPU_ARCH=native, or "80 90", builds faster, for these alone. Kernels that need a newer GPU are built for the
+# oldest that runs them, so that the program links.
 ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
 NVCC_STRICT ?= -Werror all-warnings -Xptxas -Werror#   empty: a compiler that nobody has tried may warn of other things
 NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wextra -Xptxas -warn-spills \
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
-# For these kinds of GPU ptxas makes the same instructions from an older kind's PTX as from their own, so PTX is made
-# once, for the oldest that is asked for, and __CUDA_ARCH__ is that one's. A kernel that uses what came with 9.0 has
-# HAS_MORE_ON_90 in a comment. For 12.0 the instructions would be others.
+# On these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
+# oldest requested; __CUDA_ARCH__ is that one's. Kernels that use more on 9.0 have HAS_MORE_ON_90 in a
+# comment. On 12.0 the instructions would differ.
 SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
-# The runtime becomes part of a program, which then finds it wherever it runs.
+# Linked statically, so that the program runs without CUDA's libraries.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
-# Tensor cores, as these kernels use them, came with compute capability 8.0.
+# These kernels' tensor cores need compute capability 8.0.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/2_tensor_cores/%.o): TOO_OLD = 75
 $(patsubst %.cu,$(OBJ)/gpu/%.o,$(shell grep -l HAS_MORE_ON_90 /dev/null $(wildcard 0*/kernels/*/*.cu))): HAS_MORE_ON_90 = yes
-# Those for Hopper are for that alone. What ptxas only notes is then an error: products that wait for one another, ignored
-# register counts, fences that it had to add.
+# Hopper kernels are for Hopper only. We make ptxas's notes errors: serialised products, ignored register
+# counts, added fences.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/3_hopper/%.o): ONLY_FOR = 90a
-# Beside an object stays what ptxas said, and in NAME.nvcc what it made for each kind of GPU: for common/tools/sass.py.
+# For common/tools/sass.py we keep ptxas's output and, in NAME.nvcc, the code for each GPU.
 $(OBJ)/gpu/%.o: %.cu
 	$(call SAY,nvcc $<)
 	@rm -rf $(@:.o=.nvcc)
@@ -135,8 +129,8 @@ $(OBJ)/gpu/%.o: %.cu
 	@! grep -E '\(C75[0-9]{2}\)' $(@:.o=.log) >&2 || { rm -f $@; exit 1; }
 	@find $(@:.o=.nvcc) -type f ! -name '*.cubin' -delete
 
-# The objects of a folder of kernels, which need the folder's .cuh files as C++ too, and those of an earlier chapter's that
-# they include. All have to be there first; which of them an object is made from its .d file says.
+# A folder's kernels need its .cuh files as C++, and those of an earlier chapter's that they include: all must
+# exist first. The .d files have the exact dependencies.
 KERNEL_OBJ = $(foreach k,$(patsubst %.cu,%,$(call files,$1/*.cu $1/*/*.cu)),$(OBJ)/cpu/$k.o $(OBJ)/instrumented/$k.o \
              $(if $(GPU),$(OBJ)/gpu/$k.o))
 KERNEL_DIRS := $(call files,0*/kernels common/cuda/tests/kernels)

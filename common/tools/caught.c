@@ -1,8 +1,7 @@
 /*
- * caught [--long]: which wrong results do our checks catch?
- *
- * We take right results, the textbook's, spoil each in one way, and ask the verdict of common/check. The table has a line
- * for each way. Exit status: 0; 1 if the verdict refuses a right result, or misses a wrong one that it must catch.
+ * caught [--long]: which wrong results do our checks catch? Spoils right results, the textbook's,
+ * in one way at a time, and prints a table of the verdicts. Exit status: 0; 1 if common/check
+ * refuses a right result, or accepts a wrong one that it must catch.
  */
 #include "common/check/attention_check.h"
 #include "common/check/gradient_check.h"
@@ -18,11 +17,11 @@
 
 enum group { NORMAL, OUTLIERS, CAPPED, GROUPS };
 
-/* What is special in a problem; 0 stands for nothing. */
+/* A problem's special features; 0: none. */
 struct setting {
     const char *name;
     enum group group;
-    float query, column;  // one query, and one column of V, times this
+    float query, column;  // factors of one query, and of one column of V
     float softcap, scale;
     size_t heads;
     bool forward, backward;
@@ -40,15 +39,14 @@ static const struct setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-/* Of a forward pass O and lse, of a backward pass the gradients. */
 enum part { OUTPUT, LSE, GRAD_Q = 0, GRAD_K, GRAD_V, PARTS };
 
 struct problem {
     const struct setting *setting;
     bool backward;
     struct attention_input input;
-    struct attention_check output;              // what is right, forwards …
-    struct gradient_check gradients;            // … and backwards
+    struct attention_check output;              // expected, forward
+    struct gradient_check gradients;            // expected, backward
     size_t parts, rows[PARTS], columns[PARTS];  // rows of a head
     float *right[PARTS], *spoilt[PARTS];
 };
@@ -58,7 +56,6 @@ static size_t size_of(const struct problem *x, size_t part)
     return x->input.p.H * x->rows[part] * x->columns[part];
 }
 
-/* What is multiplied here belongs to the first head. */
 static void add_outliers(struct attention_input *in, const struct setting *setting)
 {
     const struct attention *p = &in->p;
@@ -124,7 +121,6 @@ static void make_right(const struct problem *x)
         memcpy(x->spoilt[part], x->right[part], size_of(x, part) * sizeof(float));
 }
 
-/* The verdict. */
 static bool is_accepted(const struct problem *x)
 {
     return x->backward
@@ -134,12 +130,16 @@ static bool is_accepted(const struct problem *x)
 
 // ---- ways of being wrong ------------------------------------------------------------------------
 
-/* A way has several turns, such as the rows that it spoils, one at a time. A turn may not count: see move_key. */
+/*
+ * A way has several turns, for example one for each row it spoils. A turn may not count: see
+ * move_key.
+ */
 enum turn { SPOILT, UNCOUNTED, NO_MORE };
 
 /*
- * The place where turn number `turn` spoils the first head. Only one query sees the last key in causal order, and softcap may
- * have cut off its score there, so that dK is nothing but rounding: then another key is the last.
+ * The row of the first head that this turn spoils. With causal order only one query attends to the
+ * last key, and softcap may cut off its score, so dK would be pure rounding: then we take another
+ * key.
  */
 static float *row_of(const struct problem *x, size_t part, size_t turn)
 {
@@ -172,7 +172,7 @@ static enum turn rows_exchanged(const struct problem *x, size_t part, double by,
     return SPOILT;
 }
 
-/* Zeros in the second half of the rows: in one column (by = 1) or in all. */
+/* Zeros in the second half of the rows, in one column (by = 1) or all. */
 static enum turn half_of_zeros(const struct problem *x, size_t part, double by, size_t turn)
 {
     const size_t N = x->rows[part], d = x->columns[part];
@@ -214,7 +214,6 @@ static enum turn one_lse(const struct problem *x, size_t part, double by, size_t
     return SPOILT;
 }
 
-/* The key's row of another head. */
 static enum turn next_head(const struct problem *x, size_t part, double by, size_t turn)
 {
     const size_t d = x->columns[part];
@@ -227,8 +226,9 @@ static enum turn next_head(const struct problem *x, size_t part, double by, size
 }
 
 /*
- * The last key that row (h, i) attends to counts twice (by = 1), or not at all (by = -1). False: that moves O by no more than
- * ten times its rounding; in 16 bits sixteen times, since a right result's own error may hide six of them.
+ * The last key of row (h, i) counts twice (by = 1) or not at all (by = -1). False if that moves O
+ * by at most ten times its rounding; in 16 bits sixteen times, since a right result's own error may
+ * hide six.
  */
 static bool move_key(const struct problem *x, size_t h, size_t i, double by)
 {
@@ -256,7 +256,7 @@ static bool move_key(const struct problem *x, size_t h, size_t i, double by)
     return is_moved;
 }
 
-/* One row a turn, some 60 in all. */
+/* One row a turn, about 60 in all. */
 static enum turn key_counted(const struct problem *x, size_t part, double by, size_t turn)
 {
     const size_t rows = x->input.p.H * x->rows[part], row = turn * (rows / 64 + 1);
@@ -271,8 +271,8 @@ struct way {
     bool backward;
     size_t part;
     enum turn (*spoil)(const struct problem *x, size_t part, double by, size_t turn);
-    const double *by;      // how strongly, from little to much; ends with 0
-    double in_f32, in_16;  // must be caught from this strength on; 0: need not be caught
+    const double *by;      // strengths, ascending; ends with 0
+    double in_f32, in_16;  // must be caught at this strength and above; 0: need not be
 };
 
 static const double once[] = { 1.0, 0.0 }, dropped[] = { -1.0, 0.0 }, whole[] = { -1.0, 0.0 };
@@ -300,7 +300,6 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* Is each turn caught? */
 static bool is_caught(const struct problem *x, const struct way *way, double by)
 {
     for (size_t turn = 0;; turn++) {
@@ -313,7 +312,7 @@ static bool is_caught(const struct problem *x, const struct way *way, double by)
     }
 }
 
-/* How many strengths, from the largest down, are caught. */
+/* The number of strengths caught, counting down from the largest. */
 static size_t strengths_caught(const struct problem *x, const struct way *way)
 {
     size_t n = 0, caught = 0;
@@ -326,7 +325,10 @@ static size_t strengths_caught(const struct problem *x, const struct way *way)
 
 // ---- the table ----------------------------------------------------------------------------------
 
-/* For each way, group and type: the fewest strengths that are caught in any problem; NO_PROBLEM: there is none. */
+/*
+ * For each way, group and type: the fewest strengths caught in any problem; NO_PROBLEM: there is
+ * none.
+ */
 enum { NO_PROBLEM = STRENGTHS + 1 };
 struct table {
     size_t caught[WAYS][GROUPS][DTYPES];
@@ -342,7 +344,6 @@ static void complain(struct table *table, const struct problem *x, const char *o
     table->is_wrong = true;
 }
 
-/* The smallest strength of those that are caught; 0: none is. */
 static double smallest(const struct way *way, size_t caught)
 {
     size_t n = 0;

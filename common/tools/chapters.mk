@@ -1,6 +1,6 @@
-# Each chapter: its program, its tests, its wrong versions, its commands. Included by the Makefile.
+# Each chapter's program, tests, wrong versions and commands. Included by the Makefile.
 
-# $1 is the chapter's folder, $2 its number.
+# $1: the chapter's folder, $2: its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
     $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
@@ -10,7 +10,7 @@ ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) $$(patsubst %.c,$(OBJ)/%.o,$
       $$(patsubst %.c,$(OBJ)/%.o,$$(call files,$$(KERNELS_$2)/*/*.c))) \
     $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
 
-# The watched build, and the names that it gives to the functions of its files.
+# The watched build renames its files' functions.
 $(OBJ)/watched/$2/names: $$(WATCHED_$2:%.c=$(OBJ)/%.o)
 	@mkdir -p $$(@D)
 	$(AT)nm -gP $$^ | awk '$$$$2 == "T" { sub(/^_/, "", $$$$1); print "-D" $$$$1 "=" $$$$1 "_watched" }' >$$@
@@ -30,7 +30,7 @@ $(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)
 	$$(call SAY,link $$@)
 	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
-# The tests, and what several of them need: a file in tests/ that has a header.
+# The tests, and their shared code: files in tests/ that have a header.
 TEST_OBJ_$2 := $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/tests/test_*.c $$(patsubst %.h,%.c,$$(wildcard $1/tests/*.h))))
 $(BUILD)/tests/$1: $$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 
@@ -38,7 +38,7 @@ $(BUILD)/tests/$1: $$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)
 $(RESULTS)/$1: $(BUILD)/tests/$1 $(BUILD)/$1
 	$$(RUN_TESTS) $$< $$@ $$(wildcard $1/tests/test_*.c)
 
-# Where the tests themselves are asked for too they come first, and a copy need not run them again.
+# If the tests are a goal too they run first, and the copy need not repeat them.
 TESTED_$2 := $$(filter $(RESULTS)/$1,$$(MAKECMDGOALS))
 $(RESULTS)/$1.unharmed: | $$(TESTED_$2)
 NAMES_$2 := $$(call mistakes_of,$1/tests/mistakes.txt)
@@ -74,7 +74,6 @@ diff-$2:
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
-# What makes chapter 05 fast, in ten seconds.
 .PHONY: fast-05
 fast-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu

@@ -1,18 +1,16 @@
-"""commands.py - every command that a page shows does what it is shown for.
+"""commands.py - every command on a page works.
 
-    course.py commands shown PAGE...      in a copy of the course, but for those that compile by hand
+    course.py commands shown PAGE...      in a copy of the course, except those that compile by hand
     course.py commands by-hand PAGE...    those, with gcc
 
-Commands are the ```sh blocks, which run whole, and in the text between backquotes: build/PROGRAM … runs, and
-make TARGET must be a target that there is. A command must end with 0. Files that pages take for granted
-(x.npy, q.npy, yours.npy …) are there. By hand are the lines of such blocks that begin with "cc ", and lines
-after them that begin with "./a.out ", which run what was made; and blocks with a comment before them:
+Commands are ```sh blocks, run whole, and inline code: build/PROGRAM … runs, and make TARGET must be an existing
+target. They must exit with 0. The usual input files (x.npy, q.npy, yours.npy …) exist. By hand are lines of such
+blocks that begin with "cc ", later lines that run "./a.out "; and blocks after a comment:
 
     <!-- by hand: PROGRAM -->     the block makes PROGRAM
-    <!-- not run: REASON -->      it is left out, for example on a machine without a GPU
+    <!-- not run: REASON -->      it is skipped, for example without a GPU
 
-What is made by hand must compile without a warning, and verify itself. The lines are typed into bash or zsh:
-{a,b} is both.
+Programs made by hand must compile without warnings and verify themselves. The shell is bash or zsh: {a,b} expands.
 """
 import collections
 import concurrent.futures
@@ -25,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIMIT = 300  # seconds that a command may take
+LIMIT = 300
 BUILT = ("obj", "tests", "*.a", "compare", "0*")
 Block = collections.namedtuple("Block", "page kind program lines")  # kind: "", "by hand" or "not run"
 
@@ -52,7 +50,7 @@ def blocks_of(page):
 
 
 def run(command, folder):
-    """Runs a command, a list, in that folder. Its last lines if it does not end with 0, else nothing."""
+    """Runs a command, a list, in that folder. Returns the last lines of output if it fails, else nothing."""
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True,
                                env={**os.environ, "NO_COLOR": "1"})
@@ -74,7 +72,7 @@ def indented(script):
 # ---- in a copy of the course
 
 def files_of_the_course():
-    """All that is not built; the course may have come without git."""
+    """All source files; without git too."""
     listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL)
     if listed.returncode == 0:
@@ -86,7 +84,7 @@ def files_of_the_course():
 
 
 def copy_to(folder):
-    """The course, and what is built with its times, so that nothing is built again."""
+    """Copies the course, and builds with their times, so that nothing is rebuilt."""
     for path in files_of_the_course():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, folder / path, follow_symlinks=False)
@@ -107,13 +105,12 @@ def copy_to(folder):
 
 
 def scripts_of(pages):
-    """What is to be run: page and script."""
     for page in pages:
         for block in blocks_of(page):
             lines = [line for line in block.lines if not line.startswith(("cc ", "./a.out "))]
             if not block.kind and any(lines):
                 yield page, "\n".join(lines)
-    had = set()  # a command that several pages name runs once
+    had = set()  # run once, even if several pages name it
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for command in sorted(set(re.findall("`(build/0[^`\n]*|make [^`\n]*)`", text)) - had):
@@ -129,7 +126,7 @@ def remove(path):
 
 
 def tried(todo):
-    """Runs what `todo` has left, pages with their scripts, in a copy of the course of its own; returns what fails."""
+    """Runs the scripts of `todo` in a copy of the course; returns failures."""
     with tempfile.TemporaryDirectory() as folder:
         copy_to(Path(folder))
         course, wrong = set(os.listdir(folder)), []
@@ -137,12 +134,12 @@ def tried(todo):
             try:
                 page, scripts = todo.pop()
             except IndexError:
-                break  # another copy has taken the last one
+                break
             for script in scripts:
                 failure = run(["sh", "-ec", script], folder)
                 if failure:
                     wrong.append(f"{page}: this does not end well:{indented(script)}{failure}")
-            for made in set(os.listdir(folder)) - course:  # pages may choose the same name
+            for made in set(os.listdir(folder)) - course:  # pages may use the same name
                 remove(Path(folder, made))
         return wrong
 
@@ -154,7 +151,7 @@ def shown(pages):
     by_page = {}
     for page, script in scripts:
         by_page.setdefault(page, []).append(script)
-    todo = sorted(by_page.items(), key=lambda item: len(item[1]))  # the pages with most commands first
+    todo = sorted(by_page.items(), key=lambda item: len(item[1]))  # pages with most commands first
     copies = min(os.cpu_count() or 1, len(todo))
     with concurrent.futures.ThreadPoolExecutor(copies) as pool:
         wrong = sorted(line for lines in pool.map(tried, [todo] * copies) for line in lines)
@@ -165,12 +162,11 @@ def shown(pages):
 # ---- by hand
 
 def as_compiler(name, command):
-    """A line for bash: a compiler of that name. (A file of it could still be open for writing in a process begun meanwhile.)"""
+    """A shell function named like the compiler. (A script file might still be open for writing in a forked process.)"""
     return f'{name}() {{ {command} "$@"; }}\n'
 
 
 def compiled(lines, blocks, home):
-    """What is wrong with the lines and blocks with gcc, whose warnings are errors, in a folder of its own."""
     strict = "-Wall -Wextra -Werror"
     home.mkdir()
     for path in Path().glob("[!.]*"):
@@ -180,7 +176,7 @@ def compiled(lines, blocks, home):
                for line in lines]
     cc = as_compiler("cc", f"gcc {strict} -o {home}/program")
     wrong = [(script, run(["bash", "-c", cc + script], home)) for script in scripts]
-    unroll = "-Wno-unknown-pragmas -Wno-pass-failed"  # which is for nvcc
+    unroll = "-Wno-unknown-pragmas -Wno-pass-failed"  # pragmas for nvcc
     both = as_compiler("cc", f"gcc {strict}") + as_compiler("c++", f"g++ {strict} {unroll}")
     for block in blocks:
         script = "\n".join([*block.lines, f"{block.program} --quiet"])

@@ -2,8 +2,8 @@
  * compare --softmax X.npy Y.npy… : outputs of several stages for one input, in one table.
  * compare --attention [options] -- O.npy… : the same for attention.
  *
- * Each is held against the double-precision reference and against the one before it in the list.
- * The last may be yours, from any language that writes .npy. Exit status as in every chapter.
+ * It compares each output with the double precision reference and the previous output. The last may
+ * be yours, from any language that writes .npy. Exit status as in every chapter.
  */
 #include "common/tools/compare.h"
 
@@ -36,7 +36,6 @@ float *compare_output(const char *path, int dims, const size_t *shape)
     return y;
 }
 
-/* The path, or as much of its end as fits into the first column. */
 static const char *name_of(const char *path, char name[NAME_WIDTH + 1])
 {
     const size_t length = strlen(path);
@@ -47,7 +46,6 @@ static const char *name_of(const char *path, char name[NAME_WIDTH + 1])
     return name;
 }
 
-/* The largest error, or that there is something worse than a number. */
 static const char *text_of(const struct difference *d, char text[32])
 {
     if (d->mismatched)
@@ -63,7 +61,6 @@ void compare_heading(const char *axes)
            axes);
 }
 
-/* The line below a wrong output. */
 static void show_fault(const struct compare_row *row)
 {
     const struct difference *error = &row->error;

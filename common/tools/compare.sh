@@ -1,9 +1,9 @@
 #!/bin/sh
-# compare.sh BUILD CHAPTER... - all stages on one input, each held against the next, in two tables:
-# the stages of softmax, and those of attention. With these in the environment only one of them:
+# compare.sh BUILD CHAPTER... - compares all stages on one input in two tables, softmax and
+# attention. These variables select one of them:
 #
 #     INPUT                      scores, for the stages of softmax
-#     Q, K, V, MASK, OPTIONS     an attention problem: files, and options as chapter 04 takes them
+#     Q, K, V, MASK, OPTIONS     an attention problem: files, and options of chapter 04
 #     MINE                       a .npy file with your own output for that input; it comes last
 build=$1
 shift
@@ -24,7 +24,7 @@ softmax() {  # CHAPTER...
     "$build/compare" --softmax "$input" "$@" ${MINE:+"$MINE"}
 }
 
-# Leaves the output of a stage of attention in the folder, or else the reason why there is none.
+# Leaves an attention stage's output in the folder, or the reason why there is none.
 stage() {  # NAME PROGRAM OPTION...
     name=$1 output=$folder/$1.npy said=$folder/$1.txt
     shift

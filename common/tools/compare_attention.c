@@ -1,9 +1,7 @@
 /*
- * The table of chapters 04 and 05: outputs of attention for one input.
- *
- * The options before "--" are a chapter's, as far as they say what the input is. Among the outputs
- * after it, --cannot O.npy REASON stands for a stage that refused the input. With no outputs the
- * input is read and nothing printed: can it be used?
+ * The table of chapters 04 and 05. A chapter's options before "--" describe the input. Among the
+ * outputs after it, --cannot O.npy REASON is a stage that refused the input. Without outputs we
+ * only check that the input is usable.
  */
 #include "common/check/attention_check.h"
 #include "common/cpu/memory.h"
@@ -21,7 +19,6 @@ static const struct program program = {
     .example = "--attention --q q.npy --k k.npy --v v.npy --causal -- o.npy",
 };
 
-/* The options between --attention and "--", which is argv[end]. */
 static struct options input_options(int end, char **argv)
 {
     argv[1] = argv[0];
@@ -40,7 +37,7 @@ static struct options input_options(int end, char **argv)
     return o;
 }
 
-/* The place of element `index` of some rows, whose numbers are `rows`, in the whole result. */
+/* The coordinates of element `index` of the rows `rows` in the whole result. */
 static const char *place_in(const struct attention_check *check, const size_t *rows, size_t index,
                             char place[100])
 {
@@ -48,7 +45,7 @@ static const char *place_in(const struct attention_check *check, const size_t *r
     return place_of(rows[index / d] * d + index % d, 4, check->shape, place, 100);
 }
 
-/* Prints the row of one output, and keeps its checked rows in `before`. Is the output right? */
+/* Prints the row of an output, and keeps its checked rows in `before`. Is the output right? */
 static bool judge(const char *path, const struct attention_input *input,
                   const struct attention_check *check, struct exact *before, bool first)
 {

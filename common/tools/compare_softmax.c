@@ -1,5 +1,5 @@
 /*
- * The table of chapters 01 to 03: outputs of softmax for one input.
+ * The table of chapters 01 to 03.
  */
 #include "common/tools/compare.h"
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""compare_trees.py BEFORE AFTER - does a tree in which files were moved still say and do the same?
+"""compare_trees.py BEFORE AFTER - after files were moved, do both trees print and compile to the same?
 
-Both are folders of the course in which `make all build-tests` has been run by one compiler. Compared are, whatever folder
-they are in now:
+Both are folders of the course after `make all build-tests` with one compiler. It compares, regardless of folders:
 
-  blocks    what programs printed into the pages (make docs-check says that it is what they print)
-  code      the machine code of every object of a chapter, function by function: their order may be another one
+  blocks    programs' output on the pages (which make docs-check verifies)
+  code      the machine code of every chapter object, function by function, in any order
   tables    registers and instructions of the kernels (*.txt in a chapter)
-  mistakes  the wrong versions: their headers, with the test that rejects them, and the files as they make them
+  mistakes  the wrong versions: their headers, with the test that rejects them, and the files they make
 
-Prints what differs, then a line of counts. Exits with 1 if anything differs, 2 if a folder is not what it should be.
+Prints the differences, then a line of counts. Exits with 1 if anything differs, 2 for an unusable folder.
 """
 import collections
 import os
@@ -28,7 +27,6 @@ def fail(text):
 
 
 def plain(text):
-    """The text without the folders of the files that it names."""
     return PATH.sub('', text)
 
 
@@ -58,14 +56,13 @@ def blocks(tree):
 
 
 def functions(path):
-    """The object's functions as text, without addresses, in the order of that text."""
     said = subprocess.run(['objdump', '-dr', '--no-show-raw-insn', path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    said = re.sub(r'^\s*[0-9a-f]+:\s*', '', said, flags=re.M)              # where it is
-    said = re.sub(r'\b[0-9a-f]+ (<[^>]*>)', r'\1', said)                  # where it jumps to
+    said = re.sub(r'^\s*[0-9a-f]+:\s*', '', said, flags=re.M)              # address
+    said = re.sub(r'\b[0-9a-f]+ (<[^>]*>)', r'\1', said)                  # jump target
     said = re.sub(r'\s*# .*', '', said)
-    said = re.sub(r'(\.(?:LC|rodata|data|bss|text))[\w.]*[+-]0x[0-9a-f]+', r'\1', said)  # which constant it reads
-    said = re.sub(r'(call|jmp) .*\n(R_)', r'\1\n\2', said)                # whom it calls the next line says
-    said = re.sub(r'0x[0-9a-f]+\(%rip\)', '(%rip)', said)                # how far away another function is
+    said = re.sub(r'(\.(?:LC|rodata|data|bss|text))[\w.]*[+-]0x[0-9a-f]+', r'\1', said)  # constant
+    said = re.sub(r'(call|jmp) .*\n(R_)', r'\1\n\2', said)                # the next line has the callee
+    said = re.sub(r'0x[0-9a-f]+\(%rip\)', '(%rip)', said)                # distance to another function
     padding = re.compile(r'(?:\n(?:(?:cs |data16 )*nop[wl]?\b.*|xchg   %ax,%ax))+$')
     return tuple(sorted(padding.sub('', part.rstrip()) for part in re.split(r'\n\n', said.split('file format', 1)[1])[1:]))
 
@@ -109,7 +106,7 @@ def mistakes(tree):
 
 
 def sorted_includes(text):
-    """The lines of a text, with what they include before all else: in which order is a matter of folders."""
+    """The lines of a text, includes first and sorted: their order depends on folders."""
     lines = text.split('\n')
     included = [line for line in lines if line.startswith('#include')]
     return sorted(set(included)) + [line for line in lines if line and not line.startswith('#include')]

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""course.py COMMAND ... - what the people who keep the course need: pages, pictures and tables made and checked.
+"""course.py COMMAND ... - maintainers' tools: make and check pages, pictures and tables.
 
-Each COMMAND is a module beside this file, which has a `main(arguments)` that returns the exit status: 0, 1 where
-something is not as it should be, 2 for a wrong call. It runs in the course's folder, and takes nothing but Python;
-`book` fetches Sphinx.
+Each COMMAND is a module in this folder; its `main(arguments)` returns the exit status: 0, 1 if a check fails, 2 for a
+wrong call. Run it in the course's folder. It needs only Python; `book` fetches Sphinx.
 """
 import importlib
 import sys

@@ -1,7 +1,7 @@
-"""diagrams.py - the pictures that explain an idea, drawn from a few numbers; plots.py writes and checks them.
+"""diagrams.py - the pictures that explain an idea; plots.py writes and checks them.
 
-The numbers are computed here, printed by the programs, or taken from the results of a GPU. Each picture is a function
-that returns its width, its height and its SVG elements.
+Their numbers are computed here, printed by the programs, or a GPU's results. Each picture is a function that returns
+its width, height and SVG elements.
 """
 import math
 import re
@@ -37,7 +37,7 @@ def arrow(x1, y1, x2, y2, colour=INK):
 
 
 def grid(x, y, rows, columns, cell, colour, filled=()):
-    """A matrix: `filled` are the (row, column) that are in full colour."""
+    """A matrix; `filled` are (row, column) in full colour."""
     cells = [box(x, y, columns * cell, rows * cell, colour)]
     cells += [f'<rect x="{x + c * cell:g}" y="{y + r * cell:g}" width="{cell}" height="{cell}" fill="{colour}" '
               f'fill-opacity="0.45"/>' for r, c in filled]
@@ -59,7 +59,6 @@ def front(programs):
 
 
 def accesses(programs):
-    """Accesses per query-key pair on one input: chapter 04, and the first steps of 05."""
     shape = ("--heads", 4, "--n-q", 164, "--d", 32)
     no_tiles = programs.run("04_flash_no_tiling", *shape, "--traffic")
     tiles = programs.run("05_flash_tiled_cpu", *shape, "--step", "all")
@@ -77,7 +76,7 @@ def accesses(programs):
 
 
 def stepper(programs):
-    """Half way through the example that chapter 05 works by hand: fa1 after its third tile of four."""
+    """Chapter 05's worked example: fa1 after its third tile of four."""
     rows = re.findall(r"^ +(?:(\d) to \d)? +(\d) \[.*?\] +\[(.*?)\] +([\d.]+) +([\d.]+)  \[(.*?)\]$",
                       programs.run("05_flash_tiled_cpu"), re.MULTILINE)[:6]
     weights, state, first = {}, {}, "0"
@@ -117,7 +116,6 @@ def stepper(programs):
 
 
 def bands(programs):
-    """The pairs of a causal mask, of fewer queries than keys, and of a window, with positions."""
     def square(x, title, queries, first, width):
         drawn = [text(x + 90, 26, title, 15)] + [text(x + 18 + 36 * j, 58, f"key {j}", 11, colour=GREY) for j in range(5)]
         for r in range(queries):
@@ -129,7 +127,6 @@ def bands(programs):
 
 
 def side_by_side(programs):
-    """A dot product as one sum, and the same for eight queries at once."""
     drawn, cell, top = [text(150, 26, "one query: each addition waits", 15), text(530, 26, "eight queries: one instruction for all sums", 15)], 42, 44
     for k in range(4):
         y = top + 50 * k
@@ -149,7 +146,6 @@ def side_by_side(programs):
 
 
 def ring(programs):
-    """Four ranks; and in causal order the pairs of eight chunks, with the rank that computes them and in which step."""
     ranks, colours = 4, (BLUE, ORANGE, GREEN, PINK)
     drawn = [text(170, 30, "K and V travel, Q stays", 15)]
     places = ((110, 62), (210, 62), (210, 182), (110, 182))
@@ -173,7 +169,6 @@ def ring(programs):
 
 
 def decode(programs):
-    """Prefill and decode, as pairs of queries and keys; and a cache in pages, of two texts."""
     cell, top = 22, 58
     drawn = [text(134, 26, "prefill", 15, weight="bold"), text(134, 46, "the prompt at once", 12, colour=GREY),
              text(328, 26, "decode", 15, weight="bold"), text(328, 46, "one query, all keys", 12, colour=GREY),
@@ -184,7 +179,7 @@ def decode(programs):
         drawn.append(grid(240, top + 40 + row * cell, 1, 8, cell, BLUE, [(0, k) for k in range(8)]))
     drawn += [text(328, top + 30, "3 heads that share them", 12, colour=BLUE), text(328, top + 40 + 3 * cell + 20, "keys", 12, colour=GREY),
               box(240 + 7 * cell, top + 40, cell, 3 * cell, ORANGE, "none"), text(328, top + 40 + 3 * cell + 42, "the newest key is its own", 12, colour=ORANGE)]
-    texts = (("text A", ORANGE, 10, (1, 4, 2)), ("text B", GREEN, 6, (5, 0)))  # rows, and the pages that hold them
+    texts = (("text A", ORANGE, 10, (1, 4, 2)), ("text B", GREEN, 6, (5, 0)))  # rows, and their pages
     for n, (label, colour, rows, pages) in enumerate(texts):
         y = top + 10 + 92 * n
         drawn += [text(470, y + 18, label, 13, "start", colour, "bold"), text(470, y + 36, f"{rows} rows", 12, "start", GREY),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# diff.sh OLD NEW CHAPTER STEP [PROGRAM] - a lesson against the one before, side by side if the terminal
-# is wide. Where the chapter's PROGRAM lists steps and STEP is one of them: that step against the one before.
+# diff.sh OLD NEW CHAPTER STEP [PROGRAM] - compares a lesson with the one before, side by side on wide
+# terminals. If the chapter's PROGRAM lists STEP: that step with the one before.
 old=$1 new=$2 chapter=$3 step=$4 program=$5
 # shellcheck disable=SC2046  # names
 set -- $([ -z "$program" ] || "$program" --step list | sed 's/^ *[0-9]* *\([a-z0-9_]*\) .*/\1/')
@@ -23,7 +23,7 @@ if [ ! -f "$old" ]; then
     echo "$new is the first there is: nothing to compare it with"
     exit 0
 fi
-exec 3>&1  # inside $() standard output is no terminal
+exec 3>&1  # standard output, which in $() is no terminal
 columns=$( (stty size <&3 | cut -d' ' -f2) 2>/dev/null)
 colour=''
 if [ -t 1 ] && [ -z "$NO_COLOR" ]; then

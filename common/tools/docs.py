@@ -1,19 +1,19 @@
 """docs.py - fills the marked blocks of pages from real runs.
 
     course.py docs fill PAGE...       rewrites the pages
-    course.py docs measure PAGE...    the same, and blocks of times too
-    course.py docs check PAGE...      changes nothing, and fails where a block is stale
+    course.py docs measure PAGE...    the same, with blocks of times
+    course.py docs check PAGE...      changes nothing, and fails if a block is stale
 
     <!-- text: build/03_online_softmax -->      the command's output, fenced as ```text
     <!-- c: sed -n '/^void/,/^}/p' FILE -->     the same, fenced as ```c
-    <!-- table: COMMAND -->                     the same, as it is: Markdown
-    <!-- html: COMMAND -->                      the same, as it is, in a page of that language
+    <!-- table: COMMAND -->                     unfenced Markdown
+    <!-- html: COMMAND -->                      unfenced, in an HTML page
     <!-- timed: COMMAND -->                     times, with the date
     …
     <!-- end -->
 
-Commands run in the course's folder, as many at a time as there are cores, but those that are timed run alone.
-A command may fail with 1 (diff does), not with more.
+Commands run in the course's folder, one on each core; timed ones run alone. They may fail with 1 (as diff does), not
+with more.
 """
 import collections
 import concurrent.futures
@@ -27,7 +27,7 @@ from pathlib import Path
 
 MODES = ("fill", "measure", "check")
 BEGIN, END = re.compile(r"<!-- ([a-z]+): (.*) -->"), "<!-- end -->"
-Part = collections.namedtuple("Part", "kind command lines")  # the text between blocks has no kind
+Part = collections.namedtuple("Part", "kind command lines")  # text between blocks has no kind
 
 
 class Failed(Exception):
@@ -35,7 +35,7 @@ class Failed(Exception):
 
 
 def parts_of(page, text):
-    """A page's blocks, and the text between them, to which the lines with marks belong."""
+    """A page's blocks, and the text between them, which includes the marker lines."""
     parts, now, begun = [], Part("", "", []), 0
     for number, line in enumerate(text.split("\n"), 1):
         begin = BEGIN.fullmatch(line)
@@ -55,19 +55,18 @@ def parts_of(page, text):
     return parts + [now]
 
 
-# What make says of its own work, such as a jobserver that is unavailable or a clock that differs, is no output.
+# make's warnings, such as an unavailable jobserver or clock skew, are not output.
 WARNING = re.compile(r"^make(\[\d+\])?: warning: .*\n", re.MULTILINE | re.IGNORECASE)
 
 
 def run(command):
-    """The command's exit status and its output, standard error among it."""
     ended = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"})
     return ended.returncode, WARNING.sub("", ended.stdout.decode("utf-8", "surrogateescape"))
 
 
 def outputs_of(parts):
-    """(kind, command) -> how it ended, and its output: each command runs once, and timed ones alone."""
+    """(kind, command) -> status and output: each command runs once, timed ones alone."""
     timed = dict.fromkeys(part.command for part in parts if part.kind == "timed")
     others = dict.fromkeys(part.command for part in parts if part.kind != "timed")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -77,7 +76,6 @@ def outputs_of(parts):
 
 
 def block(kind, output):
-    """The lines of a block: without blanks at their ends, and without empty ones at its end."""
     lines = [line.rstrip(" \t") for line in output.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
@@ -89,7 +87,7 @@ def block(kind, output):
 
 
 def filled(page, parts, outputs):
-    """The page's text with fresh blocks; those that have not run stay."""
+    """The page's text with fresh blocks; blocks that did not run stay."""
     lines = []
     for kind, command, old in parts:
         status, output = outputs.get((kind, command), (0, ""))
@@ -101,7 +99,7 @@ def filled(page, parts, outputs):
 
 
 def renew(mode, page, was, now):
-    """Writes the page or names it as stale; is it as it should be?"""
+    """Writes the page or reports it as stale. Was it current?"""
     if now == was:
         return True
     if mode != "check":

@@ -1,17 +1,17 @@
-"""figures.py - the tables of measured and compiled figures: made, checked, and printed for pages.
+"""figures.py - makes, checks and prints the tables of measured and compiled figures.
 
-    course.py figures check                   has the kernels' machine code what they claim (sass.py), and are its
-                                              tables, NN_…/results/sass.txt, as committed? Another nvcc is only reported
+    course.py figures check                   checks the kernels' machine code (sass.py) and the committed tables,
+                                              NN_…/results/sass.txt. Another nvcc is only reported
     course.py figures make                    writes these tables
     course.py figures table NN ROWS [WITHOUT...]         rows of one that begin with a pattern, without some columns
-    course.py figures speed NN TYPE PROBLEMS KERNEL...   what a GPU was measured to do, in TFLOP/s
-    course.py figures speed NN machine [FOLDER]          the line below it: which GPU, when, by which command
+    course.py figures speed NN TYPE PROBLEMS KERNEL...   measured GPU speed in TFLOP/s
+    course.py figures speed NN machine [FOLDER]          the line below it: GPU, date, command
     course.py figures best page|summary FILE...          the fastest kernels against PyTorch's backends
-    course.py figures front PICTURE                      the picture of the front page, with its figures in words
-    course.py figures put FOLDER                         what `make gpu` has left there, into the chapters' results
+    course.py figures front PICTURE                      the front page's picture, with its figures in words
+    course.py figures put FOLDER                         copies results of `make gpu` into the chapters' results
     course.py figures chapters BUILD [FOLDER]            a row per chapter: counts, error and speed
 
-PROBLEMS are d,N and perhaps ,causal, with spaces between. FOLDER is where a page finds results, or where results are.
+PROBLEMS are d,N or d,N,causal, separated by spaces. FOLDER has the results.
 """
 import difflib
 import math
@@ -22,8 +22,8 @@ import measured
 import sass
 from measured import Failed
 
-# Of each kind of kernels, what a row has after kernel, d and arch. Instructions are those of a tile; of chapter 07's
-# kernels for Hopper, where each warp may have its own role, those of the whole code.
+# The columns for each kind of kernel after kernel, d and arch. Instructions are a tile's; for chapter 07's Hopper
+# kernels, whose warps may have roles, the whole code's.
 HEADINGS = {
     "06 float32": "registers shared_memory",
     "06 tensor_cores": "Br,Bc registers HMMA LDSM LDGSTS MUFU float32 others",
@@ -35,7 +35,6 @@ FLOAT32 = "FFMA|FMUL|FADD|FMNMX|FSEL|FSETP"
 
 
 def row(f):
-    """What pages show of a kernel."""
     def count(opcodes):
         return sass.measure(f, f"{opcodes} {'in the code' if f.unit == '07 hopper' else 'a tile'}")
     name = f.name if f.unit in ("06 float32", "07 tensor_cores") else re.sub("_tiles?$", "", f.name)
@@ -43,7 +42,7 @@ def row(f):
     cells = {"Br,Bc": f"{16 * math.prod(f.numbers[2:4])},{f.columns}", "registers": f.registers,
              "shared_memory": f.shared, "float32": count(FLOAT32), "RED": count(sass.ATOMIC), "checksum": f.checksum(),
              "others": sum(f.times) - count(f"HMMA|HGMMA|LDSM|LDGSTS|UTMALDG|SYNCS|MUFU|{FLOAT32}")}
-    if f.unit == "06 hopper":  # one thread loads, maybe in a loop of its own
+    if f.unit == "06 hopper":  # one thread loads, maybe in its own loop
         cells["UTMALDG"] = max(len(f.places("UTMALDG", loop)) for loop in f.loops)
         cells["under_a_product"] = sass.under_a_product(f, "MUFU.EX2")
     if f.unit == "07 hopper":
@@ -57,7 +56,7 @@ def path_of(chapter):
 
 
 def text_of(chapter, version, fs):
-    """A chapter's table; float16 is left out, as it takes what bfloat16 does."""
+    """A chapter's table, without float16, which equals bfloat16."""
     lines = [f"# nvcc {version}, -O3, bfloat16 or float32; by make cuda-table"]
     for unit in (unit for unit in HEADINGS if unit.startswith(chapter)):
         lines.append(f"# kernel d arch {HEADINGS[unit]}")
@@ -66,7 +65,6 @@ def text_of(chapter, version, fs):
 
 
 def compiled(mode):
-    """Looks at kernels' claims, and writes the tables, or compares what nvcc makes with the committed ones."""
     kept = re.search(r"nvcc ([0-9.]*),", path_of("06").read_text()).group(1)
     try:
         version = re.search(r"release ([0-9.]*),", sass.output_of(sass.NVCC, "--version")).group(1)
@@ -115,7 +113,7 @@ def print_table(chapter, rows, *without):
 
 
 def page_of(command, rest):
-    """The lines of a table of what was measured; None if the call is wrong."""
+    """The lines of a measured table; None for a wrong call."""
     if command == "speed" and rest[1:2] == ["machine"] and len(rest) <= 3:
         return measured.speed_source(rest[0], *rest[2:])
     if command == "speed" and len(rest) > 3:

@@ -1,10 +1,11 @@
 #!/bin/sh
-# fresh.sh - the README's two commands on bare machines: new roots of Debian, made by debootstrap, in build/fresh.
+# fresh.sh - the README's two commands on bare machines: new Debian roots by debootstrap, in build/fresh.
 #
-# For each release, for root and for a user who may not install anything, with gcc and with clang: a copy of the root,
-# the last commit, `make run`, `make test`. Ends with a table of results and seconds; the logs stay. RELEASES="trixie sid",
-# USERS=reader and COMPILERS=gcc choose some of it; STRICT=-Werror makes a warning an error. Another distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu
-# COMPONENTS=main,universe. It takes root, debootstrap, and ten minutes on two quiet cores for each of the twelve.
+# For each release, as root and as a user without install rights, with gcc and clang: `make run` and `make
+# test` of the last commit in a copy of the root. Ends with a table of results and seconds; the logs stay.
+# RELEASES="trixie sid", USERS=reader and COMPILERS=gcc select; STRICT=-Werror makes warnings errors. Another
+# distribution: RELEASES=noble MIRROR=http://archive.ubuntu.com/ubuntu COMPONENTS=main,universe. Needs root,
+# debootstrap, and ten minutes on two idle cores for each of the twelve.
 place=$PWD/build/fresh
 [ "$(uname -s)$(id -u)" = Linux0 ] || { echo 'make fresh: expected Linux and root, who may make a root of another system' >&2; exit 2; }
 for tool in debootstrap unshare chroot git; do
@@ -18,8 +19,8 @@ for word in $USERS $COMPILERS; do
 done
 mkdir -p "$place"
 
-# A bare root: a shell, make, git and the package manager. With it goes the date's check of a mirror's lists, since a copy
-# of the unstable release may be older than a week.
+# A bare root: shell, make, git, package manager. We disable apt's date check, since a copy of unstable may be
+# over a week old.
 bare() {  # release
     [ ! -d "$place/$1" ] || return 0
     rm -rf "${place:?}/$1.part"
@@ -31,7 +32,7 @@ bare() {  # release
     mv "$place/$1.part" "$place/$1"
 }
 
-# Runs words in the root, whose mounts end with them.
+# Runs words in the root, with mounts that end with them.
 inside() {  # root user words
     unshare --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
         exec env -i HOME=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec="$1" "$0" \
@@ -45,7 +46,7 @@ try() {  # release user compiler
     chroot "$root" chown -R "$2:" /course
     cp /etc/resolv.conf "$root/etc/" 2>/dev/null
     : >"$log"
-    # What make does not install: clang, and for somebody who may not install anything a compiler.
+    # What make does not install: clang and, without install rights, a compiler.
     case $2,$3 in
     *,clang) words=CC=clang packages='clang libc6-dev' ;;
     root,*) words='' packages='' ;;

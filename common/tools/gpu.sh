@@ -1,5 +1,5 @@
 #!/bin/sh
-# gpu.sh BUILD - a quarter of an hour on a GPU: the stages of this plan, with the seconds that each has, 780 in all.
+# gpu.sh BUILD - a quarter of an hour on a GPU: the stages of this plan, with their seconds, 780 in all.
 #
 #     build       40   the programs, unless BUILD has them already, made from these sources: `make gpu-build` needs no GPU
 #     right       90   the Hopper kernels in bfloat16, the newest first, two problems each: right, wrong, or never ended
@@ -11,14 +11,15 @@
 #     older      190   the other kernels, in bfloat16 and float32, and PyTorch in float32
 #     memcheck    70   NVIDIA's memcheck of the newest kernel forward and the newest backward
 #
-# A stage ends when its seconds are over, and what it has found by then is kept: in BUILD/results/STAGE, and in OUT too if that names
-# a folder. It is not done again for these sources and this GPU, so the next call goes on where this one ended, or was killed. LIMIT:
-# the seconds of this call. A stage that does not fit is left for the next call, and so are those after it.
+# A stage ends after its seconds; its results so far are kept in BUILD/results/STAGE, and in the folder OUT if
+# given. It does not run again for these sources and this GPU, so the next call continues where this one ended
+# or was killed. LIMIT is this call's seconds: the first stage that does not fit and all later ones wait for
+# the next call.
 #
-# Exit status: 0, 1 if a stage failed, 3 if stages are left, 77 without a GPU. DRY=1 tries the plan on the emulator, with small
-# problems and the H200's figures; its results are in BUILD/dry.
+# Exit status: 0, 1 if a stage failed, 3 if stages are left, 77 without a GPU. DRY=1 tries the plan on the
+# emulator with small problems and the H200's figures; results are in BUILD/dry.
 #
-# gpu.sh BUILD STAGE - one stage, on standard output. gpu.sh BUILD key - a checksum of the sources.
+# gpu.sh BUILD STAGE - one stage, to standard output. gpu.sh BUILD key - a checksum of the sources.
 build=$1
 sources() {
     find common 0[1-7]_* '(' -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' ')' ! -path '*/tests/*' |
@@ -41,7 +42,7 @@ hopper() {  # chapter: the newest first
     done | sed '1!G;h;$!d'
 }
 wrong() { sed -n "s/^$1 \([^ ]*\) [^ ]*: [^r].*/\1/p" "$results"/right "$results"/float16 2>/dev/null; }  # chapter
-# All kernels of a type but those of one kind, and those that were not right; with commas between them.
+# The right kernels of a type, except one kind, separated by commas.
 all_but() {  # hopper, older or a kernel; chapter, type
     for kernel in $(kernels "$2" "$3"); do
         case $1 in
@@ -52,7 +53,7 @@ all_but() {  # hopper, older or a kernel; chapter, type
     done | paste -sd, -
 }
 
-# Every Hopper kernel in a type, both chapters in turn: one line each. A kernel that is not right is not tried again.
+# Tries every Hopper kernel of both chapters in a type: one line each. A wrong kernel is not tried again.
 try() {  # type
     small='--n-q 300 --n-k 330 --d 64 --heads 2 --causal' large='--n-q 1000 --n-k 1025 --d 128'
     [ -z "$DRY" ] || small='--n-q 33 --d 64 --causal' large='--n-q 9 --d 128'
@@ -79,7 +80,7 @@ try() {  # type
 
 # ---- times --------------------------------------------------------------------------------------
 
-# The times of one problem, as rows of CSV: `ladder KIND CHAPTER TYPE N d CAUSAL`. If it fails, the stage goes on.
+# Times one problem, as rows of CSV: `ladder KIND CHAPTER TYPE N d CAUSAL`. A failure does not end the stage.
 ladder() {
     if [ -n "$DRY" ]; then
         "$(program "$2")" --device cpu --quiet --step "$(kernels "$2" "$3" | tail -n 1)" --n-q 33 --d 64 --dtype "$3" >/dev/null
@@ -93,7 +94,8 @@ ladder() {
 }
 has_rows() { grep -q '^0[67],' "$results/.part"; }
 title=chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error
-# Reads problems, lines of `CHAPTER TYPE N d CAUSAL`, and measures each: PyTorch before and after the kernels, if it is here.
+# Reads problems, lines of `CHAPTER TYPE N d CAUSAL`, and measures each; PyTorch, if installed, before and
+# after the kernels.
 measure() {  # kind
     if "$python" -c "import sys, torch; sys.exit(not ('$DRY' or torch.cuda.is_available()))" 2>/dev/null; then
         "$python" common/peers/pytorch_gpu.py ${DRY:+dry} sh "$0" "$build" ladder "$1"
@@ -150,7 +152,7 @@ fastest() {  # chapter: of the headline
 view() {  # which kernels, command...
     kernels=$1
     shift
-    # The first that fits is for the check, or to warm up.
+    # The first launch is the check or a warm-up.
     limit 20 env LADDER=4096,128,0 ncu --clock-control none --print-details all --metrics lts__t_bytes.sum --section SpeedOfLight \
         --section ComputeWorkloadAnalysis --section MemoryWorkloadAnalysis --section WarpStateStats \
         --kernel-name "regex:$kernels" --launch-skip 1 --launch-count 1 "$@" 2>&1 || echo "# $kernels: status $?"
@@ -204,7 +206,7 @@ began=$(date +%s) status=0 key=$(sources)
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 [ -n "$DRY$gpu" ] || { echo 'SKIPPED: nvidia-smi names no GPU here'; exit 77; }
 mkdir -p "$results" || exit 2
-# A call that was killed may have left its stage running.
+# A killed call may have left its stage running.
 ! grep -qs gpu.sh "/proc/$(cat "$results/.pid" 2>/dev/null)/cmdline" || kill -9 "-$(cat "$results/.pid")"
 is_done() { grep -qx "# sources: $key; ${gpu:-no GPU}" "$results/$1" 2>/dev/null; }
 say() { printf '%-10s %s (after %d s)\n' "$1" "$2" $(($(date +%s) - began)); }

@@ -1,11 +1,11 @@
-"""layers.py - includes go down only, from a room of the course to one below it, and never in a circle; and nothing lies
-at the top but the chapters and common.
+"""layers.py - checks that includes point down the layers without cycles, and that the top has only the chapters and
+common.
 
     course.py layers
 
-Lowest first: cpu; problem and files; measure; check; program; cuda; the chapters, a later one above those
-before it; then what uses all of them: classroom, peers, python and tools, and a chapter's folders for peers and
-python. Tests may include anything. Both files of each include that goes up are named, and a circle's folders.
+Lowest first: cpu; problem and files; measure; check; program; cuda; the chapters in order; then classroom, peers,
+python and tools, and the chapters' folders for peers and python. Tests may include anything. It names both files of
+each upward include, and the folders of a cycle.
 """
 import graphlib
 import re
@@ -34,7 +34,6 @@ def room_of(path):
 
 
 def includes():
-    """Each include of the course's own files: the file, the line's number, what it includes."""
     for top in [Path("common"), *sorted(Path().glob("0[1-7]_*"))]:
         for file in sorted(top.rglob("*")):
             if file.suffix in SOURCES and "tests" not in file.parts[:-1]:
@@ -45,7 +44,7 @@ def includes():
 
 
 def strangers():
-    """What git has at the top and a reader would not look for there; without git, nothing."""
+    """Unexpected names at git's top level; none without git."""
     try:
         listed = subprocess.run(["git", "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     except OSError:
@@ -57,7 +56,7 @@ def strangers():
 def wrong():
     for name in strangers():
         yield f"{name}: expected only the chapters, common, Makefile, README.md and LICENSE at the top"
-    above = {}  # room -> those that it includes
+    above = {}  # room -> the rooms it includes
     for file, number, included in includes():
         if not FROM_THE_TOP.match(included):
             yield f"{file}:{number}: {included}: expected a path from the top of the course"

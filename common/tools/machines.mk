@@ -1,6 +1,6 @@
-# Attention across machines: programs that need MPI, built and tested by `make machines` alone. Included by the Makefile.
+# Attention across machines: programs with MPI, only for `make machines`. Included by the Makefile.
 
-# Open MPI and MPICH both print the compiler's command. Their headers are not ours to warn about.
+# Open MPI and MPICH both print the compiler's command. -isystem: no warnings about their headers.
 MPICC     ?= mpicc
 MPI_SHOWN  = $(shell $(MPICC) -show 2>/dev/null)
 MPI_FLAGS  = $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_SHOWN)))
@@ -32,7 +32,7 @@ machines-tests: machines-programs
 	@command -v python3 >/dev/null || { echo "attention across machines: skipped: no python3 here"; exit 0; }; \
 	    OBJ='$(OBJ)' LINK_05_ring='$(call LINK_RING,$(OBJECTS_05))' LINK_07_ring='$(call LINK_RING,$(OBJECTS_07))' \
 	    python3 $(RING_05)/tests/test_machines.py
-# A make of its own asks for MPI's flags when MPI is there.
+# A second make finds MPI's flags after its installation.
 machines: setup-run
 	@sh common/setup.sh machines
 	$(SUBMAKE) $(JOBS) QUIET=1 machines-tests

@@ -1,4 +1,4 @@
-"""measured.py - pages' tables of what was measured: NN_chapter/results/GPU.csv, common/results/*.csv."""
+"""measured.py - the pages' tables of measurements: NN_chapter/results/GPU.csv, common/results/*.csv."""
 import os
 import re
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Failed(Exception):
-    """What cannot be done: a clear line for standard error."""
+    """An error message for standard error."""
 
 
 def output_of(*command):
@@ -23,7 +23,6 @@ def output_of(*command):
 
 
 def home_of(chapter):
-    """The chapter's folder."""
     found = sorted(Path(".").glob(f"{chapter}_*"))
     if not found:
         raise Failed(f"expected a folder {chapter}_… here: this runs in the course's folder")
@@ -38,14 +37,13 @@ def lines_of(path):
 
 
 def tera(gflops):
-    """In TFLOP/s, with three digits."""
     return f"{gflops / 1000:.{1 if gflops < 99950 else 0}f}"
 
 
 def source(path, link, notes):
-    """Where a GPU's figures are from: which GPU it was, by which command, when; "" if the file is not of a
-    bench. Of the notes at its head, such as "# PyTorch: an hour before", those are added that are about notes, a
-    pattern."""
+    """Which GPU, by which command, when; "" if the file is not a benchmark's. Adds notes, such as "# PyTorch: an hour
+    before", whose name matches `notes`.
+    """
     machine = toolkit = command = added = ""
     for line in lines_of(path):
         name, _, text = line.partition(": ")
@@ -68,9 +66,9 @@ TITLE = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseco
 
 
 def put(folder):
-    """What `make gpu` has left in the folder goes into the chapters' results. Rows of a problem and a kernel take the place of those
-    measured before, and of PyTorch's two turns the better one counts. What was not measured this time stays, with its checksums of
-    machine code, and a line that says when it was."""
+    """Copies results of `make gpu` into the chapters' results: they replace rows of the same problem and kernel, with
+    the better of PyTorch's two turns. Other rows stay, with their checksums and date.
+    """
     stages = [Path(folder) / stage for stage in ("headline", "older", "curve")]
     stages = {path.name: lines_of(path) for path in stages if path.exists()}
     if not stages:
@@ -84,7 +82,6 @@ def put(folder):
 
 
 def put_chapter(chapter, new, head):
-    """Rows of one chapter, and what is said of them."""
     said = dict(line[2:].split(": ", 1) for line in head if ": " in line)
     results = home_of(chapter) / "results"
     path = results / (re.sub("[^a-z0-9]+", "_", said["machine"].split(",")[0].lower()) + ".csv")
@@ -116,19 +113,18 @@ def put_chapter(chapter, new, head):
 
 
 def results_of(chapter):
-    """The chapter's results on the GPU that GPU names, else nvidia_h200; None where there are none."""
+    """The chapter's results on $GPU, nvidia_h200 by default; None if there are none."""
     path = home_of(chapter) / "results" / (os.environ.get("GPU", "nvidia_h200") + ".csv")
     return path if path.exists() else None
 
 
 def codes_of(lines):
-    """Of "# code: NAME D CHECKSUM, NAME …": kernel and d -> the checksums of its machine code, one for each tile."""
+    """From "# code: NAME D CHECKSUM, NAME …": (kernel, d) -> its code's checksums, one for each tile."""
     listed = "".join(line[len("# code: "):] + ", " for line in lines if line.startswith("# code: "))
     return checksums(entry.split() for entry in listed.split(", ") if entry)
 
 
 def checksums(rows):
-    """The same of rows that begin with a kernel and d, and end with a checksum."""
     found = {}
     for row in rows:
         found.setdefault((row[0], row[1]), []).append(row[-1])
@@ -136,7 +132,7 @@ def checksums(rows):
 
 
 def older_code(path):
-    """The kernels and d of a GPU's results, of those whose machine code has a checksum, that have changed since."""
+    """The measured kernels and d whose machine code has changed since."""
     measured = codes_of(lines_of(path))
     table = Path(path).parent / "sass.txt"
     rows = [line.split() for line in lines_of(table)] if table.exists() else []
@@ -148,7 +144,7 @@ OLDER = " (older code)"
 
 
 def if_older(chapter, text, *kernels):
-    """The text, if one of these kernels, or of all, has changed since it was measured; each is "name d"."""
+    """The text, if one of these kernels ("name d"; none: any) has changed since it was measured."""
     path = results_of(chapter)
     older = {" ".join(kernel) for kernel in older_code(path)} if path else set()
     return [text] if older & set(kernels or older) else []
@@ -158,7 +154,7 @@ CURVE = Path("06_flash_tiled_cuda/results/time_against_n.csv")
 
 
 def curve():
-    """GPU, and (kernel, N, milliseconds): naive and fa2 in float32, which `make gpu` measures; nothing as long as it has not."""
+    """GPU, and (kernel, N, milliseconds) of naive and fa2 in float32, from `make gpu`; empty before that."""
     gpu, times = "", []
     for line in lines_of(CURVE) if CURVE.exists() else []:
         if line.startswith("# machine: "):
@@ -170,7 +166,6 @@ def curve():
 
 
 def curve_picture(path):
-    """The picture of the curve, as Markdown."""
     _, times = curve()
     if not times:
         return []
@@ -180,14 +175,12 @@ def curve_picture(path):
             f"and FlashAttention-2 {fa2:.3g} ms]({path})"]
 
 
-# The bars of the front page, all of the forward pass without a mask.
 FRONT_D, FRONT_N = "128", "4096"
 FRONT_BARS = (("the plain formula", "naive", "f32"), ("FlashAttention-2", "fa2", "f32"), ("in 16 bits", "mma", "bf16"),
               ("made for Hopper GPUs", "persistent", "bf16"), ("NVIDIA's library", "pytorch cudnn", "bf16"))
 
 
 def front_bars():
-    """What was measured, and each bar's name and TFLOP/s."""
     path, gpu, found = results_of("06"), "", {}
     for line in lines_of(path):
         row = line.split(",")
@@ -202,7 +195,6 @@ def front_bars():
 
 
 def front_picture(path):
-    """The picture of the front page, as Markdown: it has a description with the same figures."""
     problem, bars = front_bars()
     return [f"![A bar chart of speed in TFLOP/s ({problem}): " + ", ".join(f"{name} {value:.3g}" for name, value in bars) + f"]({path})"]
 
@@ -213,7 +205,7 @@ def speed_source(chapter, folder="../results"):
 
 
 def speed(chapter, kind, problems, kernels):
-    """In TFLOP/s. problems: d,N and perhaps ,causal, with spaces between; a kernel may be "pytorch cudnn"."""
+    """In TFLOP/s. problems: d,N or d,N,causal, separated by spaces; a kernel may be "pytorch cudnn"."""
     path, measured, problems = results_of(chapter), {}, [problem.split(",") for problem in problems.split()]
     older = older_code(path) if path else set()
     for line in lines_of(path) if path else []:
@@ -236,9 +228,9 @@ def speed(chapter, kind, problems, kernels):
 
 
 def best_of(paths):
-    """Of each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each
-    as (GFLOP/s, name, "" or a mark that it is of older code), None where it was not measured. What PyTorch alone
-    has is left out."""
+    """For each problem (GPU, chapter, type, d, N, causal): the fastest kernel and PyTorch's fastest backend, each
+    (GFLOP/s, name, "" or a mark for older code), or None.
+    """
     best = {}
     for path in paths:
         gpu, older = "", older_code(path)
@@ -269,14 +261,13 @@ def best_page(paths):
             peer = f"{backend[1]} | {tera(backend[0])} | {kernel[0] / backend[0]:.2f}"
         table.append(f"| {gpu} | {pass_and_type(chapter, kind)} | {d} | {n} | {mask} | `{kernel[1]}` | "
                      f"{tera(kernel[0])}{kernel[2]} | {peer} |")
-    for path in paths:  # the page lies two folders deep
+    for path in paths:  # the page is two folders deep
         line = source(path, f"../../{path}", "bf16|PyTorch|N = [0-9]+.*")
         table += ["", line] if line else []
     return table
 
 
 def best_summary(paths):
-    """A line for each pass and type: the least and the most over its problems."""
     groups = {}
     for (gpu, chapter, kind, *_), kernel, backend in best_of(paths):
         speeds, ratios, marks = groups.setdefault(f"| {gpu} | {pass_and_type(chapter, kind)}", ([], [], set()))
@@ -294,7 +285,6 @@ def least_most(ratios, unit=""):
 
 
 def peers_of(chapter, folder):
-    """How many times as fast as PyTorch, of each problem in the chapter's part of a machine's results."""
     ratios = []
     for path in sorted(Path(folder).glob("*.csv")):
         part = ""
@@ -307,8 +297,8 @@ def peers_of(chapter, folder):
     return least_most(ratios, " times as fast")
 
 
-# Of each chapter: title, accesses, extra memory, and more for its program. With two threads, as what a step keeps may
-# depend on how many there are.
+# Each chapter's title, accesses, extra memory, and program arguments. Two threads, because extra memory may depend on
+# them.
 CHAPTERS = {
     "01_standard_softmax": ("standard softmax", "3 N / row", ""),
     "02_safe_softmax": ("safe softmax", "4 N / row", ""),
@@ -321,7 +311,6 @@ CHAPTERS = {
 
 
 def chapters(build, folder="common/results"):
-    """A row per chapter: what it does on the real input, and its speed against PyTorch."""
     table = ["| chapter | accesses | extra memory | error | against PyTorch |", "|---|---|---|---|---|"]
     if not os.access(f"{build}/07_backward", os.X_OK):
         raise Failed(f"expected the folder of what is built, found '{build}'")

@@ -1,13 +1,13 @@
 # mistakes.awk - reads files of wrong versions (mistakes.txt).
 #
-#     awk -f mistakes.awk split FOLDER FILE        each entry into a file of its own, FOLDER/NAME, if it is not there as it is
+#     awk -f mistakes.awk split FOLDER FILE        writes each entry to FOLDER/NAME, if that differs
 #     awk -f mistakes.awk apply FOLDER FILE [NAME] makes the mistake NAME, or the only one of FILE, in FOLDER's files
-#     awk -f mistakes.awk undo FOLDER FILE [NAME]  takes it back
-#     awk -f mistakes.awk check FOLDER FILE        makes each of them once, and changes nothing: does it still fit?
+#     awk -f mistakes.awk undo FOLDER FILE [NAME]  reverts it
+#     awk -f mistakes.awk check FOLDER FILE        checks that each applies; changes nothing
 #
-# An entry is `Name: …`, other fields, and for each `File: …` (from the top of the course) lines as a diff has them: - is
-# removed, + added, and a line that stays begins with a space. A blank line ends a replacement. The lines that are removed or
-# stay must be in the file once, next to each other: so there are as many as that takes. A line with # is a comment.
+# An entry is `Name: …`, other fields, and for each `File: …` (from the course's folder) lines as in a diff:
+# "-" removed, "+" added, " " context. A blank line ends a replacement. Removed and context lines must be
+# adjacent and occur exactly once in the file. Lines with # are comments.
 
 function fail(text) {
     print text >"/dev/stderr"
@@ -23,7 +23,7 @@ function read_file(path,    text, line, got) {
     return text
 }
 
-# Reads the entries: entry[n] is the text, name[n] its name, and count how many there are.
+# Reads `count` entries: entry[n] is the text, name[n] its name.
 function read_entries(path,    lines, all, n) {
     all = split(read_file(path), lines, "\n") - 1
     for (n = 1; n <= all; n++) {
@@ -43,7 +43,7 @@ function read_entries(path,    lines, all, n) {
         sub(/\n+$/, "\n", entry[n])
 }
 
-# Replaces old by new in the file, of which FOLDER's text is kept in text[file].
+# Replaces old by new in text[file], a file in FOLDER.
 function replace(    at, around, times, rest) {
     if (old == "" && new == "")
         return

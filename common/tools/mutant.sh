@@ -1,14 +1,12 @@
 #!/bin/sh
-# mutant.sh CHAPTER MISTAKE RESULT FOLDER - proves that the tests of CHAPTER reject a wrong version.
+# mutant.sh CHAPTER MISTAKE RESULT FOLDER - proves that CHAPTER's tests reject a wrong version.
 #
-# Copies the chapter to FOLDER, makes the MISTAKE there (a file with one entry of mistakes.txt), and demands that each test
-# after its "Caught by:" fails with the copy. Without a mistake ("") it demands that a copy is not rejected for being
-# one: a file of each folder, compiled as a mutant's are, gives the chapter's own object byte for byte, whose tests
-# make has run (TESTED names the results); or, where one differs or make has not, no test fails with the copy. CC, FLAGS,
-# WATCH_FLAGS, LIBS and what the tests are linked from (TESTS) come from the Makefile, and for CUDA
-# sources CXX, CXX_FLAGS and INSTRUMENTED_FLAGS. Of these objects, all in OBJ, the copy replaces those that are made
-# from what the mistake changes, as the compiler has noted in the .d file beside each. Leaves "passed failed
-# skipped" in RESULT. With STUDENT set, a mistake that does not fit a changed lesson is skipped.
+# Copies the chapter to FOLDER, applies MISTAKE (a file with one entry of mistakes.txt), and demands that each
+# test after its "Caught by:" fails. MISTAKE "" tests the method: one file of each folder, compiled like a
+# mutant's, must give the chapter's own object byte for byte, if make ran its tests (TESTED names the
+# results); otherwise no test may fail with the copy. The Makefile sets compilers, flags, LIBS and the tests'
+# objects (TESTS). Only objects in OBJ whose .d file names a changed file are rebuilt. Writes "passed failed
+# skipped" to RESULT. With STUDENT set, a mistake that no longer applies is skipped.
 chapter=$1 mistake=$2 result=$3 folder=$4
 log=$folder/log
 name=$(basename "$result")
@@ -16,7 +14,7 @@ export OMP_WAIT_POLICY=passive  # as in run_tests.sh
 rm -rf "$folder"
 mkdir -p "$folder" "$(dirname "$result")"
 
-# A result from long ago, so that make tries the mistake again the next time.
+# Dates the result back, so that make tries the mistake again.
 again() {  # passed failed skipped reason
     echo "$*" >"$result"
     touch -t 200001010000 "$result"
@@ -37,7 +35,6 @@ verdict() {  # status, text
 
 failed_in() { sed -n 's/^not ok - \([a-z0-9_]*::[a-z0-9_]*\).*/\1/p' "$1" 2>/dev/null; }  # tap file
 
-# Which of these tests fail, as the program reports; of all its tests if none is named.
 failing() {  # program, suite::test...
     program=$1
     shift
@@ -52,7 +49,6 @@ failing() {  # program, suite::test...
     done
 }
 
-# The tests that failed when make ran the chapter's own.
 failed_before=$(for tested in $TESTED; do failed_in "$tested.tap"; done)
 
 rm -f "$result" "$result.fails"
@@ -77,10 +73,10 @@ fi
 changed=$(sed -n 's/^File: *//p' "$mistake" 2>/dev/null)
 tried=$(sed -n 's/^Tried in: *//p' "$mistake" 2>/dev/null | tr ',' ' ')
 
-# ---- which objects are made anew ----------------------------------------------------------------
+# ---- which objects to rebuild --------------------------------------------------------------------
 
-# What an object of the chapter is made from, and as which variant: c, watched, cpu or instrumented. Of other objects the
-# source is nothing. (No command is run for it, as there are some hundred objects, and as many mutants.)
+# The source of a chapter's object and its variant: c, watched, cpu or instrumented; no source for other
+# objects. Starts no process: there are hundreds of objects and mutants.
 source_of() {  # object
     source='' variant=c object=${1#"$OBJ"/}
     case $object in
@@ -94,7 +90,7 @@ source_of() {  # object
     esac
 }
 
-# The files of a folder are compiled with the same flags, but for lanes.c: the shortest of each folder and variant.
+# The shortest file of each folder and variant: a folder's files share their flags, except lanes.c.
 shortest_of() {  # object...
     for each; do
         source_of "$each"
@@ -106,7 +102,7 @@ shortest_of() {  # object...
     done | sort -n | awk '!($2 in had) { had[$2] = 1; print $3 }'
 }
 
-# Those of the objects that are made from a file that the mistake changes. Without a mistake, some of each kind.
+# The objects made from a changed file; without a mistake, some of each kind.
 affected_of() {  # object...
     [ -n "$mistake" ] || { shortest_of "$@"; return; }
     names=$(for file in $changed; do basename "$file" | sed 's/\.cu$/.cpp/'; done | paste -s -d '|' -)
@@ -117,8 +113,8 @@ affected_of() {  # object...
     grep -lE "/($names)( |:|\$)" "$@" /dev/null | sed 's/\.d$/.o/'
 }
 
-# Kernels have a variant that some tests watch, and one for the others. In chapter 07 the suites about kernels begin
-# with cuda_.
+# Some tests use the instrumented variant of kernels, others the plain one. Chapter 07's suites of kernels
+# begin with cuda_.
 is_looked_at() {  # variant
     [ -n "$named" ] || return 0
     for test in $named; do
@@ -132,9 +128,8 @@ is_looked_at() {  # variant
     return 1
 }
 
-# Many kernels and steps include a header. The mistake may say in which of them it is tried ("Tried in:"), or some of the
-# named tests are about one: suite `fa2` is about fa2.cu. Then the others stay as they are. That cannot have a mutant
-# rejected, it can only let it survive.
+# Many kernels and steps include a header. "Tried in:" or the named tests (suite `fa2` is about fa2.cu)
+# restrict those rebuilt. That can only let a mutant survive, never reject it.
 is_tested() {  # source, affected sources
     case $changed in *.cuh | */steps/*.h | */fast/*.h) ;; *) return 0 ;; esac
     of_some=no this=${1##*/}
@@ -150,7 +145,7 @@ is_tested() {  # source, affected sources
     [ $of_some = no ]
 }
 
-# Which line is which, a debugger needs to be told, and the tests that count by lines; else it only takes time.
+# Line numbers take time; only debugging tests and those that count by lines need them.
 case "$named " in
 ' ' | *banks::* | *profile*) without_lines='' ;;
 *) without_lines=-g0 ;;
@@ -158,7 +153,6 @@ esac
 
 # ---- compiling ----------------------------------------------------------------------------------
 
-# CUDA sources become C++ beside one another, as in the Makefile.
 to_cpp() {  # source...
     for file; do
         as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
@@ -168,7 +162,6 @@ to_cpp() {  # source...
     done
 }
 
-# Compiles a file of the copy. In the object it has the name that it has in the course.
 compile() {  # source, variant, object
     step='' watch=''
     case $1 in */fast/* | */lanes.c) step=$FAST_FLAGS ;; esac
@@ -187,13 +180,13 @@ compile() {  # source, variant, object
     esac
 }
 
-# Do two objects hold the same code? What they tell a debugger may differ.
+# Do two objects hold the same code? Debug information may differ.
 is_same() {  # new, old
     strip -S -o "$1.new" "$1" && strip -S -o "$1.old" "$2" && cmp -s "$1.new" "$1.old"
 }
 
-# Compiles what has changed and links it with the other objects that are given. The objects whose code is
-# not that of the course's own are `differing`, and what has been compiled is `compiled`.
+# Compiles what changed and links it with the other objects. `compiled` lists the sources, `differing`
+# the objects whose code differs from the original.
 build() {  # program, object...
     program=$1 affected='' differing='' compiled=''
     shift
@@ -222,7 +215,7 @@ build() {  # program, object...
     $LINKER ${without_lines:+-Wl,-S} "$@" -o "$program" $LIBS
 }
 
-# Where nothing but kernels has been compiled anew, tests that go through all kernels need to look at these only.
+# If only kernels were rebuilt, tests of all kernels need only these.
 kernels_in_question() {
     for source in $compiled; do
         kernel=$(basename "$source" .cu)
@@ -232,7 +225,6 @@ kernels_in_question() {
     for source in $compiled; do basename "$source" .cu; done | sort -u | tr '\n' ' '
 }
 
-# Has make just run the tests of this very program?
 has_run() {
     [ -z "$mistake$differing" ] && echo " $TESTED " | grep -q "/$chapter "
 }
@@ -248,7 +240,7 @@ if [ -z "$mistake" ]; then
     for test in $failed; do
         echo " $(echo $failed_before) " | grep -q " $test " || verdict 1 "a copy of the chapter fails: $(echo $failed)"
     done
-    [ -z "$failed_before$failed" ] || lasting=no  # what fails today may not fail tomorrow
+    [ -z "$failed_before$failed" ] || lasting=no  # a failure may not last
     verdict 0 "a copy with nothing wrong in it is not rejected"
 fi
 for test in $named; do

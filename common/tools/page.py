@@ -1,8 +1,8 @@
-"""page.py - a page of the course as its checks read it."""
+"""page.py - a page of the course, as the checks read it."""
 import re
 from pathlib import Path
 
-# In the order in which "Next" leads through them.
+# In the order of the "Next" links.
 MAIN_PATH = """README.md 01_standard_softmax/README.md 02_safe_softmax/README.md 03_online_softmax/README.md
     04_flash_no_tiling/README.md 05_flash_tiled_cpu/README.md 05_flash_tiled_cpu/pages/fa2.md
     05_flash_tiled_cpu/pages/masks.md 05_flash_tiled_cpu/pages/fast.md 06_flash_tiled_cuda/README.md
@@ -13,7 +13,7 @@ LESSON = re.compile(r"(?:.*/)?(?:0[1-7]_[^/]*/(?:pages/)?[^/]*\.md|common/(?:cud
 
 
 class Page:
-    """A page: `lines` are its lines with their numbers, without those of code."""
+    """A page: `lines` are (number, line), without code."""
 
     def __init__(self, path):
         self.path, self.lines, code = Path(path), [], False
@@ -28,7 +28,7 @@ class Page:
         self.is_lesson = bool(LESSON.fullmatch(self.path.as_posix()))
 
     def sections(self):
-        """Each section: the number of its first line, its heading, its lines. The head has no heading."""
+        """The sections: number of the first line, heading ("" for the head), lines."""
         sections = [(1, "", [])]
         for number, line in self.lines:
             if line.startswith("## "):

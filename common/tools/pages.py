@@ -1,24 +1,23 @@
-"""pages.py - what a reader of the pages may count on.
+"""pages.py - checks of the pages.
 
     course.py pages [--only CHECK] PAGE...
 
-    links      a link to something in the course leads there, and to the heading that it names; links to other
-               places are left alone, for which a test would need the network
-    questions  after each section of a lesson is a question, "**Check yourself.** …", and below it its
-               answer, folded. Lessons are the pages of the chapters but for the exercises, and those of
-               common/cuda and common/python. Sections in which there is nothing to ask are in NO_QUESTION
-    head       a lesson's head has how long it takes (*Time:*)
-    folds      every fold that is opened is closed, in its section
-    pictures   each picture has a text of what is on it, of eight words at least, and at most 40 000 bytes
-    contents   a chapter's first page has a link to each other page of the chapter, where both are given
-    order      from a chapter's first page on, the first link under "Next" (or after "**Next:**") leads from
-               page to page: to each of them once, exercises apart, and then out of the chapter
-    slower     where a kernel is slower than the one before it, at all d of a type and by the figures of an H200, a page
-               of its chapter says why it is kept, after the line "<!-- NAME is slower, and kept -->"
+    links      links within the course lead to existing files and headings; external links would need the network
+    questions  each section of a lesson ends with a question, "**Check yourself.** …", and its folded answer. Lessons
+               are the chapters' pages except exercises, and those of common/cuda and common/python. NO_QUESTION
+               lists sections without one
+    head       a lesson's head states its duration (*Time:*)
+    folds      every fold is closed in its section
+    pictures   each picture has a description of at least eight words, and at most 40 000 bytes
+    contents   a chapter's first page links to its other pages
+    order      from a chapter's first page, the first link under "Next" (or after "**Next:**") visits every page
+               once, except exercises, and then leaves the chapter
+    slower     if a kernel is slower than its predecessor for all d of a type on an H200, a page of its chapter
+               explains why we keep it, after "<!-- NAME is slower, and kept -->"
 
     words, rests, phrases, terms    the language of the pages: prose.py
 
-Each check is a function that takes all pages and yields what is wrong as "PAGE:LINE: …".
+Each check is a function of all pages that yields errors as "PAGE:LINE: …".
 """
 import functools
 import os
@@ -36,7 +35,7 @@ QUESTION = "**Check yourself.** "
 
 
 def headings_of(path):
-    """A page's headings as links name them: small letters, hyphens for spaces, nothing else but words."""
+    """A page's heading anchors as on GitHub: lower case, hyphens for spaces, no punctuation."""
     found = (re.match("#+ (.*)", line) for _, line in Page(path).lines)
     return {re.sub("[^a-z0-9_-]", "", heading[1].lower().replace(" ", "-")) for heading in found if heading}
 
@@ -114,7 +113,7 @@ def contents(pages):
 
 
 def next_of(page):
-    """Where the page's "Next" leads first."""
+    """The page's first "Next" link."""
     inside = False
     for number, line in page.lines:
         if line.startswith("## "):

@@ -1,7 +1,5 @@
-"""plot_data.py - the numbers of the pictures that gnuplot draws: each function returns the lines of a data file.
-
-They come from counted runs and traces of the programs, from the results that are kept, or from the layouts that the
-sources name.
+"""plot_data.py - data for the gnuplot pictures, from counted runs, traces, stored results, or layouts in the sources.
+Each function returns the lines of a data file.
 """
 import os
 import re
@@ -18,20 +16,16 @@ CPU_WITH_PEERS = "common/results/amd_epyc_family_26_2_cores.csv"
 
 
 class Programs:
-    """The chapters' programs in the folder `build`; what they write goes to `data`."""
-
     def __init__(self, build, data):
         self.build, self.data, self.csv = build, data, f"{data}/csv.{os.getpid()}"
 
     def run(self, chapter, *options):
-        """What the program prints."""
         program = f"{self.build}/{chapter}"
         if not os.path.exists(program):
             raise Failed(f"{program}: expected the chapter's program; make builds it")
         return measured.output_of(program, *options)
 
     def rows(self, chapter, *options):
-        """The rows of what it writes with --csv, as lists of strings."""
         self.run(chapter, *options, "--csv", self.csv)
         return cells_of(Path(self.csv).read_text(encoding="utf-8"))[1:]
 
@@ -41,7 +35,6 @@ def cells_of(text):
 
 
 def six(x):
-    """A number with six digits, as short as possible."""
     return f"{x:.6g}"
 
 
@@ -53,18 +46,18 @@ def running_statistics(programs):
 
 
 def extra_memory(programs):
-    """step N accesses, bytes stored whole, bytes of fast memory, for a fast memory of 192 kB."""
+    """step N accesses, bytes of stored matrices, bytes of fast memory, for 192 kB of fast memory."""
     lines = []
     for N in (64, 128, 256, 512):
         for row in programs.rows("05_flash_tiled_cpu", "--step", "all", "--n-q", N, "--d", 64, "--sram", 49152):
-            lines += [f"{row[1]} {N} {row[4]} {row[6]} {row[7]}"] if row[4] else []  # vectors are not counted
+            lines += [f"{row[1]} {N} {row[4]} {row[6]} {row[7]}"] if row[4] else []  # vector code is not counted
         for row in programs.rows("04_flash_no_tiling", "--n-q", N, "--d", 64, "--traffic"):
             lines.append(f"one_pass {N} {row[2]} - {row[3]}")
     return lines
 
 
 def accesses_against_m(programs):
-    """step M accesses, for N = 256 and d = 32; fa2_paper has the tiles of fa1."""
+    """step M accesses, for N = 256 and d = 32; fa2_paper has fa1's tiles."""
     lines, shape = [], ("--n-q", 256, "--d", 32)
     for M in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192):
         rows = programs.rows("05_flash_tiled_cpu", "--step", "all", *shape, "--sram", M)
@@ -76,7 +69,7 @@ def accesses_against_m(programs):
 
 
 def tile_order(programs):
-    """step, when, key, query, visible: every pair of 8 by 8, in the order in which its tile is computed."""
+    """step, when, key, query, visible: all pairs of 8 by 8, in the order of their tiles."""
     lines = []
     for step, *causal in (("fa1",), ("fa2",), ("masks", "--causal")):
         when, tile = 0, None
@@ -90,7 +83,7 @@ def tile_order(programs):
 
 
 def block_sparse(programs):
-    """Blocks computed, of how many, accesses: tiles that are the mask's blocks, N = 512, d = 32."""
+    """Blocks computed, total, accesses: tiles are the mask's blocks, N = 512, d = 32."""
     lines = []
     for density in (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1):
         for seed in (1, 2, 3):
@@ -104,14 +97,15 @@ def block_sparse(programs):
 
 
 def attention_map(programs):
-    """query, key, weight, their words: the first 24 in head 0 of the real input. With 1 for V[j][j] and 0 elsewhere,
-    element j of query i's output is the weight P[i][j] itself."""
+    """query, key, weight, their words: the first 24 in head 0 of the real input. With V[j][j] = 1, else 0, element j of
+    query i's output is the weight P[i][j].
+    """
     ones, N, d, heads, show = 32, 164, 32, 8, 24
     values = [0.0] * (heads * N * d)
     for head in range(heads):
         for j in range(ones):
             values[head * N * d + j * (d + 1)] = 1.0
-    header = Path("common/data/v.npy").read_bytes()[:128]  # the same shape
+    header = Path("common/data/v.npy").read_bytes()[:128]
     v, p = f"{programs.data}/ones.npy", f"{programs.data}/p.npy"
     Path(v).write_bytes(header + struct.pack(f"<{len(values)}f", *values))
     programs.run("05_flash_tiled_cpu", "--q", "common/data/q.npy", "--k", "common/data/k.npy", "--v", v, "--output", p, "--quiet")
@@ -128,7 +122,7 @@ def attention_map(programs):
 # ---- from the results that are kept -------------------------------------------------------------
 
 def results_of(chapter, results=CPU_RESULTS):
-    """The lines of one chapter's part of the file of a CPU, with those of its peers."""
+    """One chapter's part of a CPU's results, with its peers."""
     return subprocess.run([sys.executable, "common/peers/peers.py", "get", chapter, results], capture_output=True, text=True,
                           check=True).stdout.splitlines()
 
@@ -138,7 +132,6 @@ def ladder_of(chapter):
 
 
 def percent_of_peak(programs):
-    """place, step, per cent of the peak: d 64, causal, d 128, causal."""
     return peak_lines(ladder_of("05"), lambda row: row[1], lambda row: "")
 
 
@@ -158,8 +151,9 @@ def peak_lines(rows, name, more):
 
 
 def roofline(programs):
-    """operations a byte, GFLOP/s on one core, and a name, or "" where it would be written over the one before. The
-    steps make the accesses of fa2 with tiles of 32 queries and 128 keys."""
+    """operations a byte, GFLOP/s on one core, and a name ("" if it would cover the one before). The steps have the
+    accesses of fa2 with tiles of 32 queries and 128 keys.
+    """
     def intensity(*step):
         row = programs.rows("05_flash_tiled_cpu", "--step", *step, "--n-q", 1024, "--d", 64, "--traffic")[0]
         return six(64 * 1024 * 1024 / int(row[2]))
@@ -167,7 +161,7 @@ def roofline(programs):
     standard, fa2, steps = intensity("standard"), intensity("fa2"), intensity("fa2", "--br", 32, "--bc", 128)
     roof = [re.match(r"# one core: (.*) GFLOP.s of FMA, (.*) GB.s copied$", line) for line in results_of("05")]
     lines = [f"roof {found[2]} {found[1]}" for found in roof if found]
-    points = []  # x, y, names
+    points = []
     for row in ladder_of("05"):
         if row[6:8] == ["64", "0"] and row[9] == "1":
             x, y = {"standard": standard, "fa2": fa2}.get(row[1], steps), row[11]
@@ -181,7 +175,7 @@ def roofline(programs):
 
 
 def time_against_n(programs):
-    """causal, name, N, nanoseconds per pair: eight heads, d = 64, on all cores."""
+    """causal, name, N, nanoseconds per pair: eight heads, d = 64, all cores."""
     rows = [line.split(",") for line in results_of("05", CPU_WITH_PEERS) if not line.startswith("#")]
     rows = [row for row in rows if row[4] != "1" and row[6] == "64"]
     most = max(int(row[9]) for row in rows)
@@ -195,10 +189,10 @@ def time_against_n(programs):
 
 
 def gpu_ladder(programs, chapter):
-    """The kernels for bf16, without a mask: with d = 128 and the largest N up to 8192 that was measured, and so with
-    d = 64. "# GPU", "#N d N", "# d backend TFLOP/s" for PyTorch's fastest backends, and a line per kernel: place, name
-    (with * if it has changed since), TFLOP/s for d = 128, for d = 64 (NaN: not measured), and 1 for mma, 2 for Hopper's
-    units, 3 for every option."""
+    """bf16 kernels without a mask at the largest measured N up to 8192. "# GPU", "#N d N", "# d backend TFLOP/s" of
+    PyTorch's fastest backends; then place, name (with * if changed since), TFLOP/s for d = 128 and d = 64 (NaN: not
+    measured), and 1 for mma, 2 for Hopper's units, 3 for all options.
+    """
     names = programs.run(chapter, "--step", "list", "--quiet", "--dtype", "bf16").split()
     return gpu_lines(Path(f"{chapter}/results/nvidia_h200.csv"), [name for name in names if chapter[:2] == "06" or name.startswith("cuda_")])
 
@@ -234,7 +228,6 @@ def gpu_lines(path, kernels):
 
 
 def gpu_time_against_n(programs):
-    """kernel N milliseconds of float32 on a GPU, which the first line names."""
     gpu, times = measured.curve()
     return [f"# {gpu}"] + [f"{kernel} {n} {six(ms)}" for kernel, n, ms in times]
 
@@ -253,7 +246,7 @@ def cuda_accesses(programs):
 
 
 def grid(programs):
-    """kernel, tile of keys, tile of queries, block of threads, when: 4 by 8 tiles of a head."""
+    """kernel, tile of keys, tile of queries, thread block, when: 4 by 8 tiles of a head."""
     return [line for i in range(4) for j in range(8) for line in (f"fa1 {j} {i} 0 {4 * j + i + 1}", f"fa2 {j} {i} {i} {j + 1}")]
 
 
@@ -263,7 +256,7 @@ def lanes(programs):
 
 
 def memories(programs):
-    """level, half its width, name, whose, how large, what it is on this machine: as results/device.csv says."""
+    """level, half its width, name, owner, size, size on this machine, from results/device.csv."""
     def size(n):
         n = float(n)
         return f"{n / 1e3:.0f} kB" if n < 1e6 else f"{n / 1e6:.1f} MB" if n < 1e9 else f"{n / 1e9:.1f} GB"
@@ -283,7 +276,7 @@ def memories(programs):
 
 
 def fragments(programs):
-    """x, y, lane: as in common/cuda/tensor.h; A from x = 0 on, B from 19, D from 30."""
+    """x, y, lane: as in common/cuda/tensor.h; A at x = 0, B at 19, D at 30."""
     lines = []
     for lane in range(32):
         g, t = lane // 4, lane % 4
@@ -295,7 +288,7 @@ def fragments(programs):
 
 
 def swizzle(programs):
-    """x, row, chunk: as in kernels/parts/swizzle.cuh; as they come from x = 0 on, swizzled from 10."""
+    """x, row, chunk: as in kernels/parts/swizzle.cuh; plain at x = 0, swizzled at 10."""
     return [line for row in range(8) for chunk in range(8)
             for line in (f"{chunk} {row} {chunk}", f"{10 + (chunk ^ row)} {row} {chunk}")]
 
@@ -303,19 +296,17 @@ def swizzle(programs):
 # ---- chapter 07 ---------------------------------------------------------------------------------
 
 def backward_against_m(programs):
-    """step M accesses, for N = 256 and d = 32."""
     return [f"{row[1]} {M} {row[4]}" for M in (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
             for row in programs.rows("07_backward", "--step", "all", "--n-q", 256, "--d", 32, "--sram", M, "--quiet")
             if row[4]]
 
 
 def loss_curves(programs):
-    """step and three losses."""
     return [" ".join(row) for row in programs.rows("07_backward", "--train", "--quiet")]
 
 
 def products(programs):
-    """A rectangle for each operand and result, with Br = 5, Bc = 9 and d = 6, and a sign next to it."""
+    """A rectangle for each operand and result, with Br = 5, Bc = 9 and d = 6, and an operator next to it."""
     Br, Bc, d = 5, 9, 6
     lines = []
     for x, y, a, a_rows, a_cols, a_of, b, b_rows, b_cols, b_of, c, c_of in (
@@ -333,8 +324,8 @@ def products(programs):
 
 
 def dS(programs):
-    """x, y, lane, whether lane 9 made it: dS^T as mma leaves it, and from x = 20 on dS as mma wants it for dQ
-    (common/cuda/tensor.h)."""
+    """x, y, lane, from lane 9: dS^T as mma leaves it and, at x = 20, dS as mma needs it for dQ (common/cuda/tensor.h).
+    """
     of = {}
     for lane in range(32):
         for r in range(4):

@@ -2,10 +2,9 @@
 
     course.py plots draw|check BUILD
 
-`check` changes nothing and fails where a picture is not what would be drawn now. diagrams.py draws the pictures that
-explain an idea. gnuplot draws those that show what the programs print: its scripts are in common/tools/plots, the numbers
-come from plot_data.py, and terse.py makes the pictures small. Each names the gnuplot that drew it; another one draws a
-little differently, so there `check` skips them.
+`check` changes nothing and fails if a picture is stale. diagrams.py draws pictures of ideas; gnuplot draws programs'
+output, with scripts in common/tools/plots and data from plot_data.py; terse.py shrinks them. Each names its gnuplot
+version: `check` skips it with another one, which draws a little differently.
 """
 import functools
 import os
@@ -27,7 +26,6 @@ ANIMATED = "05_flash_tiled_cpu/pages/pictures/tiles_flow.svg"
 
 
 def pictures():
-    """Of each picture: its file, its gnuplot script, and the function that returns its data."""
     def of(chapter, **more):
         for name, data in more.items():
             yield f"{chapter}/pages/pictures/{name}.svg", f"{chapter[:2]}_{name}.gp", data
@@ -44,7 +42,7 @@ def pictures():
         yield from of(six, time_against_n=d.gpu_time_against_n)
     yield from of(seven, accesses_against_m=d.backward_against_m, loss_curves=d.loss_curves, products=d.products, dS=d.dS,
                   percent_of_peak=d.backward_percent_of_peak)
-    # There are two scales only, so that kernels can be compared.
+    # Only two scales, so that kernels can be compared.
     for chapter, kernel, products, shape in (
             (six, "wgmma", "S PV", ("--n-q", 128, "--n-k", 512, "--d", 128)),
             (six, "roles", "S PV", ("--n-q", 128, "--n-k", 512, "--d", 128)),
@@ -57,7 +55,6 @@ def pictures():
 
 
 def drawn(script, data):
-    """The picture that gnuplot draws of the data, which a file holds."""
     done = subprocess.run(["gnuplot", "-e", f"data = '{data}'", f"{SCRIPTS}/{script}"], capture_output=True, text=True,
                           encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
     if done.returncode:
@@ -80,7 +77,7 @@ def animated(programs):
 
 
 def kept(svg, path, draw):
-    """Is the picture as it was? Where it is not, `draw` replaces it."""
+    """Is the picture unchanged? If not, `draw` replaces it."""
     path = Path(path)
     if path.exists() and path.read_text(encoding="utf-8") == svg:
         return True
@@ -107,7 +104,7 @@ def all_pictures(build, draw, version):
 
         def one(picture):
             path, script, function = picture
-            folder = tempfile.mkdtemp(dir=data)  # of its own: pictures are drawn side by side
+            folder = tempfile.mkdtemp(dir=data)  # one for each: pictures are drawn in parallel
             lines = function(Programs(build, folder))
             if not lines:
                 return True  # no GPU has these figures

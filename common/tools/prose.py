@@ -1,19 +1,19 @@
-"""prose.py - the language of the pages, as far as a program can check it (common/STYLE.md has the rules).
+"""prose.py - checks of the pages' language (rules: common/STYLE.md).
 
-    words      how much there is to read: the front page, each page of the main path, all of it
+    words      limits of words: the front page, each page of the main path, all pages
     rests      on the main path a heading, a picture or a question at least every 400 words
-    phrases    words that no page uses
-    terms      on the main path no term of the glossary is used before the page that defines it in bold
-    times      the evenings and hours of the front page are those of the main path's pages, of three hours an evening
+    phrases    words that no page may use
+    terms      the main path defines glossary terms in bold before using them
+    times      the front page's evenings and hours match the main path's pages, at three hours an evening
 
-Prose is what a page has outside of code, filled blocks, tables, comments, formulas on lines of their own, texts of
-pictures and folded answers; sections that only point elsewhere do not count as words to read.
+Prose excludes code, filled blocks, tables, comments, displayed formulas, picture descriptions and folded answers;
+sections of links do not count as words.
 """
 import re
 
 from page import MAIN_PATH
 
-# All pages may have 1,200 words more than 42,000, for what the checks catch and for what is fast on a machine of your own.
+# 42,000 words, and 1,200 more for the checks and the fast steps.
 FRONT_WORDS, PAGE_WORDS, MAIN_WORDS, ALL_WORDS, REST_WORDS = 700, 1500, 12500, 43200, 400
 GLOSSARY = "common/docs/GLOSSARY.md"
 PHRASES = re.compile(
@@ -21,8 +21,8 @@ PHRASES = re.compile(
     r"tells|knows|hangs? on|for good|by and by|so many|needed (?:is|are)|wanted (?:is|are)|rungs?|"
     r"watched|museum|hidden (?:keys?|scores?|pairs?|tiles?)|\d a (?:pair|row|tile|key|query|head)|"
     r"accesses a (?:pair|row|tile|key|query|head))\b", re.IGNORECASE)
-STYLE = "common/STYLE.md"  # has a list of what not to write
-# Words of the glossary that have an everyday meaning too, which pages may use before: they must only be defined.
+STYLE = "common/STYLE.md"
+# Glossary words with an everyday meaning, which pages may use before their definition.
 EVERYDAY = {"attention", "thread", "block", "grid", "kernel", "pass", "state", "share", "full", "partial", "skipped"}
 POINTERS = {"Exercises", "If you want more", "Next"}  # sections that name what comes later
 
@@ -99,7 +99,7 @@ def phrases(pages):
 
 
 def terms_of(glossary):
-    """Each term, and the page that its entry links to first, if that is on the main path."""
+    """Each term, and the first page that its entry links to, if on the main path."""
     text = " ".join(line for _, line in glossary.lines)
     for entry in re.findall(r"(?:^| )- (\*\*.*?)(?= - \*\*| ## |$)", text):
         links = re.findall(r"\]\(([^)]*)\)", entry)
@@ -110,7 +110,7 @@ def terms_of(glossary):
 
 
 def uses(term, page):
-    """The first line after the page's head that uses the term, and the first that has it in bold; or None."""
+    """The first line after the head that uses the term, and the first that has it in bold; or None."""
     word = re.compile(r"\b" + re.escape(term).replace(r"\ ", "[ -]") + r"(?:s|es|d|ed|ing)?\b", re.IGNORECASE)
     bold = re.compile(r"\*\*[^*]*" + word.pattern + r"[^*]*\*\*", re.IGNORECASE)
     used = defined = None

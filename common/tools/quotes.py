@@ -1,12 +1,12 @@
 """quotes.py - what pages quote from the sources and from the wrong versions.
 
     course.py quotes diff [-b] OLD NEW [START_OLD START_NEW]   what is new in a lesson's code
-    course.py quotes seen CHAPTER...                           the wrong versions seen in public, a table for each theme
-    course.py quotes mistakes CHAPTER                          the other wrong versions of a chapter, as a table
+    course.py quotes seen CHAPTER...                           wrong versions seen in public, a table for each theme
+    course.py quotes mistakes CHAPTER                          a chapter's other wrong versions, as a table
     course.py quotes barriers CHAPTER                          which tests reject a version without a barrier
 
-Of a lesson's code diff takes the functions alone, or what begins with START up to the next line that begins
-with }. With -b lines that have only moved to the right are not marked, and are as far to the right as now.
+diff takes only the functions, or what begins with START, up to the next line that begins with }. With -b it does not
+mark lines that were only indented.
 """
 import re
 import subprocess
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 def lesson(path, start):
-    """The lines of a lesson's code, without marks of gaps and without numbers of the paper's lines."""
+    """A lesson's code, without gap marks and the paper's line numbers."""
     lines, inside = [], False
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         if inside or line.startswith(start):
@@ -35,7 +35,7 @@ def lesson(path, start):
 
 
 def differences(old, new, moved):
-    """diff's lines without its head. With `moved` those that stay are taken from `new`."""
+    """diff's lines without its header. With `moved`, unchanged lines come from `new`."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("old", "new")]
         for file, lines in zip(files, (old, new)):
@@ -65,7 +65,7 @@ def diff(arguments):
 
 
 class Mistake:
-    """An entry of a mistakes.txt: where it begins and ends, its fields, the lines that are removed and added."""
+    """An entry of a mistakes.txt: its first and last line, fields, and changed lines."""
     def __init__(self, file, text, begin):
         self.file, self.text, self.begin, self.end = file, text, begin, begin + text.rstrip("\n").count("\n")
         self.fields = dict(re.findall(r"^([A-Z][a-z ]*): *(.*)", text, re.MULTILINE))
@@ -87,14 +87,13 @@ def mistakes_of(chapter):
 
 
 def link(address):
-    """A short link: of an issue its number, of a paper arXiv's."""
+    """A short link: an issue's number, or arXiv's."""
     number, paper = re.search(r"/(?:pull|issues)/(\d+)$", address), re.search(r"arxiv\.org/abs/(.*)", address)
     name = f"#{number[1]}" if number else f"arXiv {paper[1]}" if paper else address.split("/")[2]
     return f"[{name}]({address})"
 
 
 def cell(text):
-    """The text as part of a table's cell, with its addresses as links."""
     parts = re.split(r"(https:[^ )]*)", text)
     parts[::2] = (re.sub(r"([|<>*_])", r"\\\1", part) for part in parts[::2])
     parts[1::2] = map(link, parts[1::2])
@@ -105,7 +104,6 @@ MOST_LINES = 6  # of a mistake in the catalogue
 
 
 def code(mistake):
-    """A mistake's lines as a table's cell, as far to the left as they come."""
     if len(mistake.lines) > MOST_LINES:
         return f"{len(mistake.lines)} lines"
     indent = min(len(line[1:]) - len(line[1:].lstrip()) for line in mistake.lines)
@@ -117,7 +115,7 @@ def code(mistake):
 
 
 def row(mistake, *names):
-    """A wrong version as a row of a table: its name and its lines, these fields, and the first test that rejects it."""
+    """A table row: name and lines, these fields, and the first test that rejects it."""
     texts = " | ".join(cell(mistake.fields[name]) for name in names)
     name = f"[`{mistake.fields['Name']}`](../../{mistake.file}#L{mistake.begin}-L{mistake.end})"
     return f"| {name}<br>{code(mistake)} | {texts} | `{mistake.fields['Caught by'].split(',')[0]}` |"

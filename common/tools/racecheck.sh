@@ -1,9 +1,9 @@
 #!/bin/sh
 # racecheck.sh CHAPTER MISTAKE SOURCE... - runs CHAPTER/tests/race.c under clang's ThreadSanitizer.
 #
-# It must find nothing there, and it must find the race that MISTAKE of CHAPTER/tests/mistakes.txt plants, or it cannot see.
-# Needs clang and its OpenMP with archer, which tells the sanitizer what OpenMP's barriers order; gcc's
-# does not know and gives false alarms. Where they are missing: 77, and which package has them.
+# It must find nothing there, and must find the race that MISTAKE of CHAPTER/tests/mistakes.txt plants. Needs
+# clang and its OpenMP with archer, which reports OpenMP's barriers to the sanitizer; gcc's gives false
+# alarms. Without them: exit status 77, and the package's name.
 chapter=$1 planted=$2
 shift 2
 work=$(mktemp -d) || exit 2
@@ -39,7 +39,7 @@ echo "$chapter: no race; $(cat "$work/log")"
 cp -R "$chapter" "$work/"
 awk -f common/tools/mistakes.awk apply "$work" "$chapter/tests/mistakes.txt" "$planted" || exit 1
 build "$work" "$@"
-for _ in 1 2 3 4 5 6 7 8 9 10; do  # on a busy machine one thread may do all the work before another begins
+for _ in 1 2 3 4 5 6 7 8 9 10; do  # on a busy machine one thread may finish before another starts
     if races; then
         echo "$planted: the planted race is found"
         exit 0

@@ -1,8 +1,8 @@
 #!/bin/sh
-# racecheck_cuda.sh BUILD CHAPTER - the kernels of CHAPTER under the race detector of common/cuda.
+# racecheck_cuda.sh BUILD CHAPTER - CHAPTER's kernels under the race detector of common/cuda.
 #
-# It must find nothing, and it must find what each entry of CHAPTER/exercise/planted.txt plants, in the kernels that it is
-# about, or it cannot see. PLANTED=1 shows what is said of the first of them and no more.
+# It must find nothing, and must find each race planted by CHAPTER/exercise/planted.txt in its kernels.
+# PLANTED=1 only shows the first one's report.
 build=$1 chapter=$2
 bugs=$chapter/exercise/planted.txt
 number=$(echo "$chapter" | cut -c1-2)
@@ -11,19 +11,19 @@ trap 'rm -rf "$work"' EXIT
 
 [ -n "$PLANTED" ] || "$build/racecheck-$number" || exit 1
 
-# The kernel whose file the bug changes, or those with the header that it changes.
+# The kernels whose file, or whose header, the bug changes.
 kernels_of() {  # bug
     file=$(sed -n "/^Name: $1\$/,/^File: /s/^File: //p" "$bugs")
     case $file in *.cuh) file=$(grep -l "#include \"$file\"" "$chapter"/kernels/*/*.cu) ;; esac
     echo "$file" | sed 's|.*/||; s|\.cu$||'
 }
 
-# The course as it is, but for the bug, in a folder of its own.
+# A copy of the course with the bug.
 planted() {  # bug -> what the program says
     rm -rf "$work/course"
     mkdir -p "$work/course/build"
     cp -Rp Makefile common 0[1-7]_* "$work/course/"
-    cp -Rp "$build/obj" "$build"/*.a "$work/course/build/"  # their times say what is up to date
+    cp -Rp "$build/obj" "$build"/*.a "$work/course/build/"  # keep the times, so that nothing is rebuilt
     awk -f common/tools/mistakes.awk apply "$work/course" "$bugs" "$1" || exit 2
     make -s -j"$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -C "$work/course" BUILD=build QUIET=1 \
         "build/racecheck-$number" >"$work/log" 2>&1 ||

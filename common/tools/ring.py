@@ -1,12 +1,13 @@
-"""ring.py - from which length on a ring of GPUs hides its messages (05_flash_tiled_cpu/pages/ring.md): computed, not measured.
+"""ring.py - the length above which a ring of GPUs hides its messages (05_flash_tiled_cpu/pages/ring.md): computed, not
+measured.
 
     course.py ring
 
-A step of the ring computes for pairs * flops / F seconds, and its message takes alpha + bytes / beta. Both grow with a rank's
-rows n, as n^2 and as n: from some n on the message is hidden. F is what the course's fastest kernels reach on one GPU. alpha and
-beta are published: NVLink has 900 GB/s in both directions together, and each GPU has an adapter of 400 Gb/s of its own
-(https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html). NCCL takes 8.4 us a message, and then 3.4 us on
-NVLink and 9.6 us on a network (its ring, simple protocol: src/graph/tuning.cc at commit 01afd20a).
+A step computes for pairs * flops / F seconds; its message takes alpha + bytes / beta. The first grows as n^2 with a
+rank's rows n, the second as n. F is the speed of the course's fastest kernels on one GPU. NVLink has 900 GB/s in both
+directions together, and each GPU its own 400 Gb/s adapter
+(https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html). NCCL takes 8.4 us a message, plus 3.4
+us on NVLink and 9.6 us on a network (its ring, simple protocol: src/graph/tuning.cc at commit 01afd20a).
 """
 import math
 import sys
@@ -21,11 +22,11 @@ RINGS = ((8, "NVLink"), (64, "InfiniBand"), (1024, "InfiniBand"))
 CASES = {"forward": ("forward", False, 1), "causal": ("forward", True, 1), "causal, 8 share": ("forward", True, 8),
          "backward, causal": ("backward", True, 1)}
 FLOPS = {"forward": 4, "backward": 10}  # for each pair and element of d
-BYTES = {"forward": 4, "backward": 12}  # of each key and element: K and V in 16 bits; backward dK and dV in 32 besides
+BYTES = {"forward": 4, "backward": 12}  # for each key and element: K and V in 16 bits; backward also dK and dV in 32
 
 
 def fastest(direction, causal):
-    """FLOP/s of the fastest kernel of the course on an H200, and its name."""
+    """The speed and name of the course's fastest kernel on an H200, in FLOP/s."""
     chapter = {"forward": "06_flash_tiled_cuda", "backward": "07_backward"}[direction]
     path = Path(chapter, "results/nvidia_h200.csv")
     rows = [(1e9 * float(row[11]), row[1]) for row in cells_of(path.read_text(encoding="utf-8"))[1:]
@@ -36,7 +37,7 @@ def fastest(direction, causal):
 
 
 def rows_that_hide(link, direction, causal, shared):
-    """The least rows n of each rank: n^2 seconds_a_pair = alpha + n seconds_a_row."""
+    """The least n: n^2 seconds_a_pair = alpha + n seconds_a_row."""
     alpha, beta = LINKS[link]
     pair = FLOPS[direction] * D * HEADS / fastest(direction, causal)[0] / (2 if causal else 1)
     row = BYTES[direction] * D * HEADS / shared / beta

@@ -1,10 +1,10 @@
 #!/bin/sh
-# run.sh BUILD CHAPTER... - runs the chapters in order on the real input, then the course in a table.
+# run.sh BUILD CHAPTER... - runs the chapters on the real input, then prints a table.
 build=$1
 shift
 mkdir -p "$build/run"
 bad=0 tables=''
-# A thread that waits soon leaves its core to what else runs here; else a busy machine's times are a hundred times too long.
+# Waiting threads soon yield their core; otherwise times on a busy machine are a hundred times too long.
 export GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 
 for chapter; do
@@ -17,7 +17,7 @@ for chapter; do
 done
 
 echo
-# At most 80 columns. In some awks a letter that is no ASCII is as long as its bytes.
+# At most 80 columns. Some awks count bytes, not characters.
 # shellcheck disable=SC2086
 awk -F, '
     function right(text, width,    plain) {

@@ -1,13 +1,13 @@
 #!/bin/sh
-# run_tests.sh PROGRAM RESULT SOURCE... - runs a Criterion program and believes only what it can see.
+# run_tests.sh PROGRAM RESULT SOURCE... - runs a Criterion program and verifies its result.
 #
-# With LEAVE_OUT, suites whose names fit that pattern are skipped, and it is said how many tests those are.
-# Leaves "passed failed skipped" in RESULT. A program that ran fewer tests than its sources define,
-# hung, or crashed has failed, whatever its exit status says. The wrong versions are tried all the same, but for a
-# student (STUDENT is set), whose lesson they are not made from: then it ends with 1.
+# Skips suites that match the pattern LEAVE_OUT, and counts them. Writes "passed failed skipped" to RESULT. A
+# program that ran fewer tests than its sources define, hung or crashed has failed, whatever its exit status.
+# Wrong versions still run after a failure, but not for a student (STUDENT is set), whose lesson they do not
+# fit: then it exits with 1.
 program=$1 result=$2
 shift 2
-export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
+export OMP_WAIT_POLICY=passive  # waiting threads yield their core
 mkdir -p "$(dirname "$result")"
 name=$(basename "$result") log=$result.log tap=$result.tap
 rm -f "$tap"

@@ -1,11 +1,11 @@
-"""sass.py - what the machine code (SASS) of the kernels for GPUs proves of them.
+"""sass.py - checks of the GPU kernels' machine code (SASS).
 
     fs = sass.made()    all kernels for compute capability 9.0 that `make cuda` has left in BUILD
-    sass.wrong(fs)      what is not as they claim (CLAIMS), a line each
-    sass.accepted()     those of the wrong versions that only machine code shows which break no claim
+    sass.wrong(fs)      violations of their claims (CLAIMS), a line each
+    sass.accepted()     wrong versions visible only in machine code that violate no claim
 
-An assembler may move a wait, and then no count of instructions changes. So some claims are of ways: from one
-instruction to another there are several, as there are branches, and the one with the fewest of what is counted decides.
+An assembler may move a wait without changing any instruction count. So some claims are about paths between two
+instructions: the one with the fewest counted instructions decides.
 """
 import hashlib
 import heapq
@@ -29,9 +29,10 @@ ATOMIC = "RED|REDG|ATOMG|ATOM"
 # ---- machine code -------------------------------------------------------------------------------
 
 class Function:
-    """A kernel's instructions without their predicates: of `@P0 BRA`, code has the BRA, and predicates P0. A loop is a
-    pair of places, from a label to the branch back to it. On tensor cores, a kernel's numbers are its shape: d, columns
-    of a tile, bands of 16 rows a warp, warps, and more."""
+    """A kernel's instructions without their predicates: for `@P0 BRA`, code has the BRA and predicates P0. A loop is
+    (label, branch back). A tensor core kernel's numbers are its shape: d, columns of a tile, bands of 16 rows a warp,
+    warps, and more.
+    """
 
     def __init__(self, symbol, text, chapter="", folder=""):
         self.symbol, (self.name, self.type, self.numbers) = symbol, parts_of(symbol)
@@ -47,32 +48,32 @@ class Function:
                 label = re.match(r"BRA.*?(\.L_\w+)", instruction)
                 if label and self.labels.get(label.group(1), -1) > left:
                     self.loops.append((self.labels[label.group(1)], len(self.code)))
-                if instruction.startswith("EXIT"):  # what comes after it waits, and goes back into the code: no loop
+                if instruction.startswith("EXIT"):  # code after it is reached by jumps and jumps back: no loop
                     left = len(self.code)
                 self.code.append(instruction)
                 self.predicates.append("" if predicate == "PT" else predicate or "")
 
     def places(self, opcodes, within=None):
-        """Where one of these opcodes is, such as "LDL|STL", or where any is, in the whole code or in a loop."""
+        """The places of these opcodes ("LDL|STL"), or of all, in the whole code or in a loop."""
         first, last = within or (0, len(self.code) - 1)
         begins = opcodes and tuple(opcode + end for opcode in opcodes.split("|") for end in ". ")
         return [place for place in range(first, last + 1) if self.code[place].startswith(begins)]
 
     def inner(self, loop):
-        """The loops within a loop that have products."""
         return [(first, last) for first, last in self.loops
                 if loop[0] < first and last < loop[1] and self.places("HMMA|HGMMA", (first, last))]
 
     @cached_property
     def tiles(self):
-        """The loop over tiles: the one with the most products; for Hopper there may be a loop over tasks around it."""
+        """The loop over tiles: the one with most products; Hopper kernels may have a loop over tasks around it."""
         loops = [loop for loop in self.loops if not (self.places("HGMMA") and self.inner(loop))]
         return max(loops, key=lambda loop: len(self.places("HMMA|HGMMA", loop)), default=(0, -1))
 
     @cached_property
     def times(self):
-        """How often each instruction runs for a whole tile: once in the loop over tiles, twice in a loop within it. If
-        that is over keys (its LDSM transposes), the products up to the additions are for tiles that are not whole."""
+        """How often each instruction runs for a full tile: once in the loop over tiles, twice in an inner loop. If that
+        is over keys (its LDSM transposes), the products up to the additions are for partial tiles.
+        """
         times = [int(self.tiles[0] <= place <= self.tiles[1]) for place in range(len(self.code))]
         for first, last in self.inner(self.tiles):
             times[first:last + 1] = [2] * (last - first + 1)
@@ -86,7 +87,6 @@ class Function:
         return list(ways(self, [(0, ())]))
 
     def checksum(self):
-        """Of all instructions: the same where nothing but names and labels' numbers differs."""
         def place_of(name):
             return str(self.labels.get(name.group(1), "name"))
         lines = (re.sub(r"\(([^()]*)\)", place_of, " ".join(line)) for line in zip(self.predicates, self.code))
@@ -94,7 +94,7 @@ class Function:
 
 
 def parts_of(symbol):
-    """Of a C++ symbol: its name, the type ("" without one) and the numbers that the template was given."""
+    """A C++ symbol's name, type ("" without one) and template numbers."""
     length = re.match(r"_ZL?(\d+)|", symbol)
     begin, end = length.end(), length.end() + int(length.group(1) or len(symbol))
     given = re.match(r"I(f|6__half|13__nv_bfloat16)?(.*?E)E*v|", symbol[end:])
@@ -103,7 +103,6 @@ def parts_of(symbol):
 
 
 def functions(text, *of):
-    """Those in what nvdisasm prints."""
     parts = re.split(r"^\.text\.(.*):$", text, flags=re.MULTILINE)
     return [Function(symbol, body, *of) for symbol, body in zip(parts[1::2], parts[2::2])]
 
@@ -111,8 +110,9 @@ def functions(text, *of):
 # ---- ways ---------------------------------------------------------------------------------------
 
 def followers(f, state):
-    """Where a thread may go from a state: a place, and for each barrier of convergence where BSSY has it end. Calls
-    return, and a thread that waits for others of its warp (WARPSYNC.COLLECTIVE) goes on at one place or the other."""
+    """Where a thread may go from a state: a place and, for each convergence barrier, its end (from BSSY). Calls return;
+    after WARPSYNC.COLLECTIVE a thread continues at either place.
+    """
     (place, ends), instruction, predicate = state, f.code[state[0]], f.predicates[state[0]]
     opcode, label, barrier = (re.search(part, instruction) for part in (r"^[A-Z0-9]+", r"\.L_\w+", r"\bB\d+"))
     opcode, there = opcode.group(), f.labels.get(label and label.group())
@@ -134,8 +134,7 @@ def followers(f, state):
 
 
 def ways(f, starts, ends=(), counted=()):
-    """Of the ways from these states: each state they come to, with the fewest counted places before it. None goes on
-    from where it ends."""
+    """The states reachable from these, with the fewest counted places before each. Paths stop at `ends`."""
     queue, fewest = sorted((start[0] in counted, state) for start in starts for state in followers(f, start)), {}
     while queue:
         count, state = heapq.heappop(queue)
@@ -147,8 +146,9 @@ def ways(f, starts, ends=(), counted=()):
 
 
 def under_a_product(f, opcodes):
-    """In the loop over tiles, the fewest of these from each wait for all products but one to the next wait for all; 0
-    if a way leads past that, "-" without such waits. One with a predicate may not be executed, and does not count."""
+    """In the loop over tiles, the fewest of these from each wait for all products but one to the next wait for all; 0 if
+    a path avoids that, "-" without such waits. Predicated instructions may not execute, and do not count.
+    """
     waits, ends, total = f.places(ALL_BUT_ONE, f.tiles), f.places(ALL), 0
     counted = {place for place in f.places(opcodes) if not f.predicates[place]}
     for wait in waits:
@@ -167,8 +167,9 @@ def in_a_round(f, opcodes):
 
 
 def described_anew(f, _):
-    """In the loop over tiles, the groups of products most of which have more than four instructions before the next:
-    those describe its matrices, each by a base and a constant."""
+    """In the loop over tiles, the groups most of whose products have over four instructions before the next: those that
+    compute matrix descriptors, each from a base and a constant.
+    """
     loop = f.code[f.tiles[0]:f.tiles[1] + 1]
     kinds = "".join("." if not code.startswith("HGMMA") else "L" if "gsb0" in code else "P" for code in loop)
     gaps = [re.split("[PL]", group)[1:-1] for group in re.findall("P[P.]*(?:L|$)", kinds)]  # L: a group's last
@@ -181,7 +182,7 @@ MEASURES = {"in the code": lambda f, opcodes: len(f.places(opcodes)),
             "a tile": lambda f, opcodes: sum(f.times[place] for place in f.places(opcodes)),
             "under a product": under_a_product, "in a round": in_a_round, "groups described anew": described_anew}
 SOME, ONE_AT_MOST = range(1, 1 << 20), range(2)
-CLAIMS = {  # kernels, by chapter, kind and name: the instructions that their machine code has, and how many
+CLAIMS = {  # kernels, by chapter, kind and name: instructions in their machine code, and how many
     "": {"LDL|STL in the code": 0},
     ".. tensor_cores": {"HMMA a tile": SOME, "LDSM a tile": SOME, "MUFU.EX2 a tile": SOME},
     "06 tensor_cores (mma|swizzle)": {"LDGSTS in the code": 0},
@@ -192,20 +193,20 @@ CLAIMS = {  # kernels, by chapter, kind and name: the instructions that their ma
     ".. hopper": {"UTMALDG in the code": SOME, "SYNCS a tile": SOME},
     ".. hopper (wgmma|bulk)": {"USETMAXREG in the code": 0},
     ".. hopper (?!wgmma|bulk)": {"USETMAXREG in the code": SOME,
-                                 "BRA.U.ANY in the code": 0},  # a copy is not in a loop over lanes
+                                 "BRA.U.ANY in the code": 0},  # copies do not loop over lanes
     ".. hopper (?!store)": {"STSM|UTMASTG in the code": 0},
 
     "06 hopper": {"HGMMA a tile": lambda f: (f.d + f.columns) // 16, "HGMMA groups described anew": 0,
                   "CALL in the code": 0},
     "06 hopper (wgmma|roles)": {"MUFU.EX2 a tile": SOME, "MUFU.EX2 under a product": "-"},
-    "06 hopper (?!wgmma|roles)": {"MUFU.EX2 under a product": lambda f: f.columns // 2},  # a thread's weights
-    "06 hopper (?!wgmma|roles|overlap)": {"BAR.SYNC a tile": SOME, "BAR.ARV a tile": SOME},  # turns
+    "06 hopper (?!wgmma|roles)": {"MUFU.EX2 under a product": lambda f: f.columns // 2},
+    "06 hopper (?!wgmma|roles|overlap)": {"BAR.SYNC a tile": SOME, "BAR.ARV a tile": SOME},
     "06 hopper store": {"STSM in the code": SOME, "UTMASTG in the code": SOME},
 
     "07 hopper": {"HGMMA a tile": 32, "MUFU.EX2 a tile": lambda f: f.columns // 2, "UBLKRED in the code": 0,
                   "BAR.SYNC in a round": 1},
     "07 hopper (wgmma|bulk)": {"HGMMA groups described anew": 0, "BAR.SYNC a tile": 3},
-    "07 hopper (?!wgmma|bulk)": {"HGMMA groups described anew": ONE_AT_MOST,  # dV's, where a factor of dK is packed
+    "07 hopper (?!wgmma|bulk)": {"HGMMA groups described anew": ONE_AT_MOST,  # dV's, which packs a factor of dK
                                  "BAR.SYNC a tile": 2},
     "07 hopper wgmma": {"UTMAREDG in the code": 0, "STS.64 under a product": 0, f"{ATOMIC} in the code": 32},
     "07 hopper (?!wgmma)": {"UTMAREDG in the code": 4, "STS.64 under a product": 16},
@@ -222,7 +223,6 @@ def measure(f, what):
 
 
 def wrong(fs):
-    """What is not as these functions claim."""
     claims = [(f, what, right) for f in fs for kernels in CLAIMS if re.match(kernels, f"{f.unit} {f.name}")
               for what, right in CLAIMS[kernels].items()]
     lines = []
@@ -238,7 +238,7 @@ def wrong(fs):
 
 @cache
 def nvdisasm():
-    """Found on the search path or next to nvcc, or fetched from PyPI into BUILD/sass."""
+    """Found on PATH or next to nvcc, or fetched from PyPI into BUILD/sass."""
     found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path=Path(shutil.which(NVCC) or "").parent)
     if not found and not list((BUILD / "sass").rglob("nvdisasm")):
         output_of("python3", "-m", "venv", BUILD / "sass")
@@ -247,7 +247,7 @@ def nvdisasm():
 
 
 def made_of(source):
-    """A file's kernels, sorted by shape: NAME.nvcc has their machine code, and NAME.log what ptxas says they take."""
+    """A file's kernels, sorted by shape, from the machine code in NAME.nvcc and ptxas's NAME.log."""
     made, folder = BUILD / "cuda/obj/gpu" / source, source.parent.name
     cubins = sorted(made.with_suffix(".nvcc").glob("*.cubin"), key=lambda path: path.stem.endswith("_90"))
     text, log = output_of(nvdisasm(), "-c", *cubins[-1:]), made.with_suffix(".log").read_text()
@@ -262,12 +262,11 @@ def made_of(source):
 
 
 def made():
-    """Those of all files, in the order of the chapters' tables of kernels."""
     sources = []
     for kernels in (home_of(chapter) / "kernels" for chapter in CHAPTERS):
         steps = re.findall(r"^STEP\(\w+, (\w+),", (kernels / "table.h").read_text(), re.MULTILINE)
         sources += sorted(kernels.glob("*/*.cu"), key=lambda file: (file.parent, [*steps, file.stem].index(file.stem)))
-    nvdisasm()  # fetched before several want it
+    nvdisasm()  # fetch it before threads need it
     with ThreadPoolExecutor() as pool:
         return sum(pool.map(made_of, sources), [])
 
@@ -279,7 +278,7 @@ def wrong_versions():
 
 
 def breaks(mistakes, name):
-    """What is wrong after this mistake in the kernel that its name begins with, of bfloat16 and d = 64 alone."""
+    """Violations after this mistake in the kernel that its name starts with, for bfloat16 and d = 64 only."""
     kernels, folder = mistakes.parents[1] / "kernels", BUILD / "wrong" / name
     source = folder / kernels / "3_hopper" / f"{name.split('_')[0]}.cu"
     shutil.copytree(kernels, folder / kernels, dirs_exist_ok=True)

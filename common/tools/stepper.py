@@ -1,10 +1,10 @@
-"""stepper.py - the tests of the tile stepper, common/tests/stepper.js, in a browser without a window.
+"""stepper.py - runs the tests of the tile stepper, common/tests/stepper.js, in a headless browser.
 
     course.py stepper BUILD RESULT    leaves "passed failed skipped" in RESULT, for `make test`
-    course.py stepper traces BUILD    what the page shows, printed by the program itself
+    course.py stepper traces BUILD    prints the page's data, from the program
 
-The page is tried as wide as a telephone and as a desk, and so are wrong versions of it, which the tests must reject. The
-browser is browser.py's; without one this is skipped, and with BROWSER=required that is a failure.
+It tests the page at phone and desktop width, and wrong versions, which the tests must reject. The browser is
+browser.py's; without one it skips, and with BROWSER=required it fails.
 """
 import json
 import re
@@ -21,11 +21,11 @@ WIDTHS = {"telephone": 400, "desk": 1400}
 SHOWN = """hand,fa1,4,3,2,2 hand,fa2,4,3,2,2 hand,masks,4,3,2,2 1,fa1,8,4,2,2 1,fa2,8,4,2,2 1,masks,8,4,2,2
     2,fa1,7,3,3,2 2,fa2,7,3,3,2 2,masks,7,3,3,2"""
 HAND = {"q": (1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 2), "k": (1, 0, 0, 0, 2, 0, 1, 1, 1, 0, 0, 1),
-        "v": (1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1)}  # the four queries and keys of chapter 05's page
+        "v": (1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1)}  # chapter 05's worked example
 FREE = """3,fa1,6,5,4,4 4,fa1,8,8,5,3 5,fa1,1,1,1,1 6,fa1,8,2,8,8 7,fa1,5,3,1,2
     3,fa2,6,5,4,4 4,fa2,8,8,3,5 5,fa2,1,1,1,1 6,fa2,8,1,1,8 9999,fa2,3,7,2,1
     3,masks,6,5,4,4 4,masks,8,8,3,5 0,masks,8,2,5,3 6,masks,8,1,1,8 7,masks,8,3,8,1"""  # INPUT,KERNEL,N,D,BR,BC
-WRONG = (  # a name, how the verdict on it begins, what is in the page, and what takes its place
+WRONG = (  # name, start of the verdict, text in the page, its replacement
     ("output_not_rescaled", "the page computes", "O: O.map(x => float(x * rescale))", "O: [...O]"),
     ("old_output_not_multiplied_back", "the page computes", "float(x * float(old / sum))", "float(x * expMinus(m, most))"),
     ("scale_forgotten", "the page computes", "float(scale * dot(", "float(dot("),
@@ -49,8 +49,9 @@ def output_of(*command):
 
 
 def trace(build, problem, folder):
-    """A <script> that no browser runs: the command, a line for each matrix of --trace=csv (first key, first query, its name, its
-    numbers row by row), and what --traffic counted."""
+    """A data <script>: the command, a line for each matrix of --trace=csv (first key, first query, name, numbers row by
+    row), and --traffic's counts.
+    """
     made, step, n, d, br, bc = problem.split(",")
     given = {"--n-q": n, "--d": d, "--seed": made}
     if made == "hand":
@@ -70,7 +71,7 @@ def trace(build, problem, folder):
 
 
 def traces(build, problems):
-    """Of problems INPUT,KERNEL,N,D,BR,BC, where INPUT is a seed, or `hand`."""
+    """Traces of problems INPUT,KERNEL,N,D,BR,BC, where INPUT is a seed or `hand`."""
     with tempfile.TemporaryDirectory() as folder:
         for name, numbers in HAND.items():
             header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }"
@@ -79,7 +80,7 @@ def traces(build, problems):
 
 
 def data(build):
-    """What the tests take besides the page: the program's traces of free choices, and its tiles for an M."""
+    """The tests' own data: traces of other problems, and the program's tiles for several M."""
     sizes = []
     for step in ("fa1", "fa2"):
         for M in (1, 7, 32, 100, 513, 1024):
@@ -92,17 +93,15 @@ def data(build):
 
 
 def verdicts(shown, path, text, width, stop_early=False):
-    """What the tests print of this page, a line each, and what the browser reports of it."""
     path.write_text(text, encoding="utf-8")
     shown.show((width, 900), "light")
     shown.open(path.as_uri())
-    shown.ask("Emulation.setVirtualTimePolicy", policy="advance")  # the page plays without waiting
+    shown.ask("Emulation.setVirtualTimePolicy", policy="advance")  # plays without waiting
     lines = json.loads(shown.value(f"all({json.dumps(stop_early)}).then(() => JSON.stringify(verdicts))") or '["not ok - no verdict"]')
     return [*lines, *(f"not ok - {line}" for line in browser.said(shown.events, path.parent))]
 
 
 def tried(command, build, folder):
-    """How many have passed, and what is wrong."""
     tests = TESTS.read_text(encoding="utf-8")
     page, more = PAGE.read_text(encoding="utf-8"), f"{data(build)}<script>\n{tests}</script>\n"
     passed, wrong = 0, []

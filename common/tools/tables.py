@@ -1,10 +1,10 @@
-"""tables.py - tables of pages that are made of what several runs print.
+"""tables.py - page tables from several runs.
 
     course.py tables scores      the bytes of S and P by N (04_flash_no_tiling/README.md)
     course.py tables tiles       accesses with tiles and without (05_flash_tiled_cpu/README.md)
-    course.py tables messages    how long delayed messages take (05_flash_tiled_cpu/pages/ring.md); it needs MPI
+    course.py tables messages    duration of delayed messages (05_flash_tiled_cpu/pages/ring.md); needs MPI
     course.py tables growth      memory and time of `complete` by N, one head, d = 64 (common/results/README.md)
-    course.py tables cache       chapter 05's counts and the misses of a cache that valgrind simulates (05_…/pages/counting.md)
+    course.py tables cache       chapter 05's counts and misses of valgrind's simulated cache (05_…/pages/counting.md)
 """
 import os
 import platform
@@ -56,7 +56,7 @@ def messages():
 
 
 def growth():
-    """Of the whole program, as the operating system says: its input and what it is checked against, too. All runs go on at once."""
+    """The whole program's, as the operating system reports it, including input and checks. Runs are concurrent."""
     lengths, last = (8192, 16384, 32768, 65536, 131072, 262144), 32768  # of the backward pass
     columns = {"05, no mask": ("05_flash_tiled_cpu", []), "05, window 255,0": ("05_flash_tiled_cpu", ["--window", "255,0"]),
                "07, no mask": ("07_backward", []), "07, window 255,0": ("07_backward", ["--window", "255,0"])}
@@ -83,15 +83,16 @@ stay, and then the cache moves what the counter counts."""
 
 
 def cache():
-    """A step runs once and twice: the difference is one run, without the start. Nothing here is a time: the same compiler and C
-    library give the same figures, others differ in the third digit."""
+    """A step runs once and twice: the difference is one run without start-up. Nothing is timed: the same compiler and C
+    library give the same figures, others differ in the third digit.
+    """
     N, d, M = 256, 32, 4096
     valgrind = shutil.which("valgrind")
     if not valgrind:
         print("skipped: this needs valgrind, in the package of that name (apt-get install valgrind)")
         return
-    # The environment and the program's path lie on the stack, and move what else does: so there is no environment, and the path
-    # is as long on every machine.
+    # The environment and the program's path are on the stack and shift the rest: we clear one and fix the other's
+    # length.
     with tempfile.TemporaryDirectory(prefix="cachegrind", dir="/tmp") as folder:
         shutil.copy("build/cachegrind-05", f"{folder}/program")
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # tally.sh RESULT... - adds up the results.
 #
-# A result is "passed failed skipped", and for a wrong version that was not tried the reason (mutant.sh). One that is
-# missing has failed. But where a chapter's own tests did not build, that is one failure, and its wrong versions are
-# skipped; with STUDENT set they are skipped where its tests fail, too.
+# A result is "passed failed skipped" and, for a wrong version not tried, the reason (mutant.sh). A missing
+# one is a failure. But if a chapter's tests did not build, that is one failure and its wrong versions are
+# skipped; with STUDENT set also if its tests fail.
 passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' red='' untried=''
 for result; do
     name=${result##*/}
     chapter=${name%%[.-]*}
-    # A wrong version has a result from an earlier run, or none, where its chapter's tests keep it from being tried.
+    # Results of wrong versions that were not tried are old or missing.
     case $name,$STUDENT,$broken,$red in
     *.*,*,*" $chapter "*,*) untried="$untried $chapter:did-not-build" skipped=$((skipped + 1)); continue ;;
     *.*,yes,*,*" $chapter "*) untried="$untried $chapter:fail" skipped=$((skipped + 1)); continue ;;

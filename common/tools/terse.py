@@ -1,9 +1,9 @@
-"""terse.py - the same picture in fewer bytes: gnuplot repeats every attribute, and writes a group around every label.
+"""terse.py - shrinks gnuplot's SVG, which repeats attributes and groups every label.
 
     course.py terse <gnuplot.svg >picture.svg
 
-Each line and label gets the attributes that it has from the groups around it; neighbours with the same attributes
-become one path, or stand in one group. Coordinates keep one digit after the point, a tenth of a pixel.
+Lines and labels get the attributes of their groups; neighbours with equal attributes become one path or group.
+Coordinates are rounded to a tenth of a pixel.
 """
 import re
 import sys
@@ -24,7 +24,6 @@ def short(number):
 
 
 def numbers(text):
-    """All numbers of a path or a transform shortened, and no blanks where none are needed."""
     text = re.sub(r"-?\d+\.\d+", lambda found: short(found[0]), text)
     return re.sub(r"\s+", " ", re.sub(r"\s*([A-Za-z])\s*", r"\1", text)).strip()
 
@@ -35,7 +34,6 @@ def colour(text):
 
 
 def attributes_of(element, given):
-    """Its own, and those that it takes over from the groups around it."""
     own = {key: value.strip() for key, value in element.items()}
     for key in ("fill", "stroke", "color"):
         if key in own:
@@ -49,7 +47,6 @@ def attributes_of(element, given):
 
 
 def label(element, given, transform):
-    """A text, with its place as attributes, and its parts as text."""
     parts = [element.text or ""]
     for part in element:
         own = {key: value for key, value in part.items() if (key, value) != ("font-family", "Helvetica")}
@@ -70,7 +67,7 @@ def label(element, given, transform):
 
 
 def polygon(points):
-    """Its path; of an upright box the shortest one."""
+    """A polygon's path; the shortest form for upright rectangles."""
     left, top = min(x for x, _ in points), min(y for _, y in points)
     right, bottom = max(x for x, _ in points), max(y for _, y in points)
     if len(points) == 4 and {(left, top), (left, bottom), (right, top), (right, bottom)} == set(points):
@@ -102,7 +99,7 @@ def shape(name, merged):
 
 
 def drawn(element, given, transform=""):
-    """The shapes and labels below it, in order: kind, style, place, text."""
+    """Shapes and labels below it, in order: kind, style, place, text."""
     for child in element:
         name = child.tag.replace(SVG, "")
         if name in ("defs", "title", "desc"):
@@ -135,14 +132,14 @@ def box(item):
 
 
 def apart(items):
-    """Does no box of these shapes lie over another, but for a shared edge?"""
+    """Are these shapes' bounding boxes disjoint, except for shared edges?"""
     boxes = [box(item) for item in items]
     return all(a[2] <= b[0] + 0.1 or b[2] <= a[0] + 0.1 or a[3] <= b[1] + 0.1 or b[3] <= a[1] + 0.1
                for k, a in enumerate(boxes) for b in boxes[:k])
 
 
 def in_order(items):
-    """Labels, and solid boxes that lie apart, may be drawn in any order: those of one style together."""
+    """Groups labels, and disjoint solid boxes, by style: their order does not matter."""
     for _, run in groupby(items, lambda item: "text" if item[0] == "text" else "solid" if is_solid(item) else "other"):
         run = list(run)
         if run[0][0] == "text" or (is_solid(run[0]) and len(run) < 1000 and apart(run)):
@@ -163,7 +160,7 @@ def written(items):
 
 
 def definitions(root, used):
-    """The signs for points that the picture uses, and those that they use."""
+    """The point symbols that the picture uses, and those that they use."""
     found = {e.get("id"): e for e in root.iter() if (e.get("id") or "").startswith("gp")}
     wanted = [name for name in found if f"#{name}" in used]
     for name in wanted:

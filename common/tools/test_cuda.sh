@@ -1,12 +1,12 @@
 #!/bin/sh
-# test_cuda.sh BUILD CHAPTER [tests | checkers] - the tests of CHAPTER's kernels on a GPU, and NVIDIA's own checkers where
-# installed; or one of the two.
+# test_cuda.sh BUILD CHAPTER [tests | checkers] - the tests of CHAPTER's kernels on a GPU and, if installed,
+# NVIDIA's checkers; or one of the two.
 #
-# A suite or a kernel that fails does not keep the others from being tried; the end is 1 then. It is 77 where there is no
-# GPU: that is not a pass. DRY=1: one suite, and on the emulator.
+# Runs all suites and kernels; exits with 1 if one failed, and with 77 without a GPU. DRY=1: one suite, on the
+# emulator.
 build=$1 chapter=$2 only=$3 status=0
 run=$build/$chapter
-# The suites of kernels have the kernels' names.
+# Suites of kernels are named like the kernels.
 kernels() { sh common/tools/kernels_of.sh "$run" "$1" | sed 's/^cuda_//'; }
 suites="$(kernels f32) steps kernels" of_16_bits="$(kernels bf16 | grep -vx complete) tensor_cores" types='f32 bf16'
 case $chapter in
@@ -16,13 +16,13 @@ esac
 on=gpu
 [ -z "$DRY" ] || on=cpu suites=naive of_16_bits=''
 case $DRY,$chapter in ?*,07_*) suites=recompute ;; esac
-limit() {  # a kernel that never ends; what limits this script ends it too
+limit() {  # hung kernels; killing this script kills it too
     if command -v timeout >/dev/null; then timeout --foreground -k 10 120 "$@"; else "$@"; fi
 }
 
 # shellcheck disable=SC2086  # two words
 "$run" $there --device $on || exit
-# A type that the GPU is too old for is left out: the program says so, and here is what is not tested.
+# Types that the GPU does not support are skipped, with a message.
 known=''
 for type in $types; do
     "$run" --device $on --quiet --n-q 9 --d 64 --dtype "$type"
@@ -38,7 +38,7 @@ export BUILD="$build"
     echo "$prefix$suite:"
     "$build/tests/$chapter" --filter "$prefix$suite/*" --jobs "$(getconf _NPROCESSORS_ONLN)" || status=1
 done
-# A kernel that is for other GPUs says so with 77.
+# Kernels for other GPUs exit with 77.
 [ "$only" = tests ] || for tool in memcheck racecheck; do
     if command -v compute-sanitizer >/dev/null; then
         for type in $known; do

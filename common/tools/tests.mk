@@ -1,14 +1,14 @@
-# The tests and the wrong versions. Included by the Makefile.
+# Tests and wrong versions. Included by the Makefile.
 #
-# A result is a file of three numbers (passed, failed, skipped) that a script leaves in
-# build/results; the last line of `make test` adds them up. There are three kinds:
+# Each result is a file in build/results with three numbers (passed, failed, skipped), which `make
+# test` adds up:
 #   NAME          the Criterion tests of a chapter, or of common
-#   NAME-stepper  a page with a program of its own, in a browser where there is one
-#   NAME.MUTANT   a wrong version of the chapter, which the chapter's tests must reject
-#                 (NAME.unharmed: a copy with nothing wrong in it, which they must not)
+#   NAME-stepper  a page with its own program, in a browser if there is one
+#   NAME.MUTANT   a wrong version of the chapter, which its tests must reject
+#                 (NAME.unharmed: an unchanged copy, which they must accept)
 
-# To a lesson that a student has changed its mutants may no longer apply. With STUDENT=yes, as in
-# `make test-03`, these are skipped; for the course itself they have failed.
+# Mutants may not apply to a lesson that a student changed. STUDENT=yes, as in `make test-03`, skips
+# these; otherwise they fail.
 
 SUITES ?= tests mutants pages python
 ONLY   ?= common cuda python $(CHAPTERS)
@@ -17,13 +17,13 @@ TEST_FLAGS = $(CRITERION_CFLAGS)
 TEST_LIBS  = $(CRITERION_LDFLAGS) -lcriterion -lm
 TEST_TOOLS = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(patsubst %,common/tests/%.c,problems ladder_output \
                command command_line forward backward golden softmax_rows softmax_program))) $(COMMON)
-# ALONE=yes: without Criterion. common/tests/alone has as much of it as the tests of kernels use.
+# ALONE=yes: without Criterion, with the part of it in common/tests/alone.
 ifneq ($(ALONE),)
 TEST_FLAGS = -Icommon/tests/alone
 TEST_LIBS  = -lm
 TEST_TOOLS += $(OBJ)/common/tests/alone/alone.o
 endif
-# Each entry of a mistakes.txt becomes a file of its own, which changes only when the entry does.
+# Each entry of a mistakes.txt becomes a file that changes only with the entry.
 mistakes_of = $(shell sed -n 's/^Name: //p' $(wildcard $1) /dev/null)
 $(BUILD)/mistakes/%.split: %/tests/mistakes.txt common/tools/mistakes.awk
 	@mkdir -p $(BUILD)/mistakes/$*
@@ -35,18 +35,17 @@ RUN_TESTS  = $(AT)STUDENT=$(STUDENT) sh common/tools/run_tests.sh
 
 $(OBJ)/common/tests/%.o $(foreach c,$(CHAPTERS),$(OBJ)/$c/tests/%.o): CPPFLAGS += $(TEST_FLAGS)
 
-# A program with CUDA sources is linked by the C++ compiler.
+# The C++ compiler links programs with CUDA sources.
 LINKER = $(CC) $(FLAGS)
 $(BUILD)/tests/%:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
 	$(AT)$(LINKER) $(OPENMP) $(LDFLAGS) $^ -o $@ $(TEST_LIBS) $(MORE_LIBS)
 
-# What its tests of the counter count.
+# The functions whose accesses test_traffic.c counts.
 $(OBJ)/common/tests/watched.o: FLAGS += $(WATCH_FLAGS)
 $(BUILD)/tests/common: $(OBJ)/common/tests/watched.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/tests/test_*.c)) $(TEST_TOOLS)
 
-# The emulator's own tests, and the program that makes the mistakes which it has to report.
 CUDA_TESTS := common/cuda/tests
 PLANTED_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/planted.c $(CUDA_TESTS)/planted/*.c))
 $(BUILD)/tests/cuda: LINKER = $(CXX) $(CXX_FLAGS)
@@ -59,7 +58,7 @@ $(BUILD)/cuda-bugs: $(OBJ)/$(CUDA_TESTS)/bugs.o $(PLANTED_OBJ) \
 	$(call SAY,link $@)
 	$(AT)$(CXX) $(CXX_FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ $(CUDA_LIBS)
 
-# PTX for a GPU against the same tables.
+# A GPU's PTX against the same tables.
 GPU_TESTS := $(OBJ)/gpu/$(CUDA_TESTS)/kernels
 $(BUILD)/tests/instructions: LINKER = $(CXX) $(CXX_FLAGS)
 $(BUILD)/tests/instructions: MORE_LIBS = $(CUDA_LIBS) $(GPU_LIBS)
@@ -69,7 +68,7 @@ $(BUILD)/tests/instructions: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/
     $(filter-out $(OBJ)/gpu/%,$(call KERNEL_OBJ,$(CUDA_TESTS)/kernels)) \
     $(GPU_TESTS)/hopper.o $(GPU_TESTS)/wgmma.o $(GPU_TESTS)/tensor.o $(CUDA) $(TEST_TOOLS)
 
-# The emulator on a processor of another kind, which qemu stands in for, without Criterion.
+# The emulator on aarch64 under qemu, without Criterion.
 $(BUILD)/cuda-alone: TEST_FLAGS = -Icommon/tests/alone
 $(BUILD)/cuda-alone: $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(CUDA_TESTS)/test_*.c)) $(PLANTED_OBJ) \
     $(call KERNEL_OBJ,$(CUDA_TESTS)/kernels) $(CUDA) $(OBJ)/common/tests/alone/alone.o \
@@ -101,17 +100,17 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
-# All tests under the compiler's own checks. -g1 says the lines; with more gcc takes half a minute
-# for one file of vectors.
-# Of clang, each of the emulator's threads would get a stack more, in which addresses are not used again: 40 times as slow.
+# All tests under sanitizers. -g1 keeps line numbers; with more gcc takes half a minute for one file of
+# vectors. clang's second stack for each emulator thread, whose addresses are not reused, would take 40 times
+# as long.
 .PHONY: sanitize
 sanitize: export ASAN_OPTIONS := detect_stack_use_after_return=0
 sanitize: setup-test
 	$(SUBMAKE) $(JOBS) tests BUILD=$(BUILD)/sanitized SUITES=tests \
 	    CFLAGS='-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 
-# BROWSER=required: without Chromium the page has failed, and is not skipped. A student's lesson may
-# print other traces than the course's: STUDENT=yes leaves the page out.
+# BROWSER=required: fails without Chromium. STUDENT=yes skips the page: a student's lesson may print
+# other traces.
 .PHONY: $(RESULTS)/05_flash_tiled_cpu-stepper
 $(RESULTS)/05_flash_tiled_cpu-stepper: $(BUILD)/05_flash_tiled_cpu
 	$(AT)if command -v python3 >/dev/null; then python3 common/tools/course.py stepper $(BUILD) $@; \

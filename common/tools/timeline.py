@@ -1,9 +1,8 @@
-"""timeline.py - when a GPU's units would work on one block of a kernel, for plots/timeline.gp.
+"""timeline.py - a GPU's units working on one block of a kernel, for plots/timeline.gp.
 
-First the rows, "# number name", then "row begin end kind label". Where a kernel is several launches, it is the first with
-products. The program prints it for every warp; what the warps of a warpgroup issue in one run becomes one box. `products`
-are the names of the products, in the order in which they are first issued: "S PV". Two that are at one place in the
-source and are issued in turn have a comma between them: "S,dP dV,dK dQ".
+Lines: the rows, "# number name", then "row begin end kind label". Takes the first launch with products; consecutive
+operations of a warpgroup are one box. `products` names the products in order of issue: "S PV"; a comma joins two that
+alternate at one place in the source: "S,dP dV,dK dQ".
 """
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from plot_data import Failed, cells_of, six
 
 ROWS = ["copies", "sums", *(f"tensor cores {k}" for k in (1, 2, 3)), *(f"exponentials {k}" for k in (1, 2, 3))]
 COPIES, SUMS, EXPONENTIALS = 1, 2, 3
-SMALL = 1024  # bytes of a copy that is no box
+SMALL = 1024  # bytes of a copy too small for a box
 
 
 @dataclass
@@ -25,7 +24,7 @@ class Box:
 
 
 def boxes_of(events):
-    """The boxes in the order in which they begin to be issued."""
+    """The boxes in order of issue."""
     boxes, of, latest, places, turns = [], {}, {}, {}, {}
     zero = float(events[0][5])
     for _, unit, warp, number, label, begin, end, _, place, *_ in events:
@@ -40,7 +39,7 @@ def boxes_of(events):
                 turns[row, place] = turn + 1
             kind = {"copies": COPIES, "sums": SUMS, "exponentials": EXPONENTIALS}.get(unit) or EXPONENTIALS + places[place]
             last = latest.get(row)
-            # Copies that are issued together and arrive mixed are one box, and so are sums.
+            # Copies issued together that arrive interleaved are one box, and so are sums.
             if unit in ("copies", "sums") and last and begin < last.end - 1:
                 if label not in last.label:
                     last.label += f" {label}"
@@ -74,6 +73,6 @@ def timeline(programs, chapter, kernel, products, shape):
             nth = count.get((box.row, part), 0)
             count[box.row, part] = nth + 1
         if " " in text:
-            nth = ""  # what comes later counts on from them
+            nth = ""  # later labels continue this count
         lines.append(f"{rows.index(box.row)} {six(box.begin)} {six(box.end)} {box.kind} {text.replace(' ', '')}{nth}")
     return lines

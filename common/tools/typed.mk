@@ -1,5 +1,5 @@
-# What a person types is text: nothing in it is for make, and recipes take it from their environment, as "$$PROMPT", where
-# nothing in it is for a shell. Compilers and their flags are for both, and not among these.
+# Typed variables are text: make expands nothing in them, and recipes read them from the environment, as
+# "$$PROMPT", so no shell does. Compilers and flags are exempt.
 PROMPT :=#   from the environment it is a shell's own
 TYPED  := BEFORE BROWSER CHAPTER COMPILERS DRY FOLDER FROM GPU_ARCH HEAD INPUT K LAYER LIMIT MASK MINE ONLY OPTIONS OUT \
           OUTPUTS PAGES PART PLANTED PROMPT PYTHON Q REFERENCE RELEASES REPORTS SECONDS_OF_FUZZ SEED SHORT SIZES STAGE STEP \

@@ -1,4 +1,4 @@
-# Pages, pictures, layout, and what else is checked besides the tests. Included by the Makefile.
+# Pages, pictures, layout and other checks. Included by the Makefile.
 
 .PHONY: plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 fresh
 plots plots-check: setup-run
@@ -16,13 +16,12 @@ docs docs-check: setup-run
 	    $$PAGES $(wildcard $(CHAPTERS:%=%/pages/*.html))
 	@python3 common/tools/course.py pages $$PAGES
 
-# Every command of every page, but for those that compile by hand, which .ci/run has.
+# Runs the pages' commands, except those that compile by hand, which .ci/run runs.
 check-docs: setup-test
 	$(THERE)
 	$(SUBMAKE) $(JOBS) QUIET=1 all
 	@python3 common/tools/course.py commands shown $$PAGES
 
-# The pages as a book.
 .PHONY: book book-check
 book book-check:
 	$(call HAVE,python3)
@@ -41,12 +40,12 @@ format:
 format-check:
 	$(call HAVE,$(CLANG_FORMAT))
 	$(AT)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CUDA_FILES)
-# A file at a time on every core; what is said of one stays together. Of a function's paths the analyzer follows as many
-# as it does in 30,000 states, not 225,000: a quarter of the time.
+# One file at a time on each core, with its output together. 30,000 analyzer states instead of 225,000: a
+# quarter of the time.
 TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1) -Xclang -analyzer-config \
     -Xclang max-nodes=30000 2>&1) || \
     { printf "%s\n" "$$said"; exit 1; }'
-# Where MPI is not installed, its header is missing.
+# Without MPI its header is missing.
 WITHOUT_MPI = $(foreach f,$1,$(if $(findstring /machines/,$f),,$f))
 lint:
 	@python3 common/tools/course.py layers
@@ -54,12 +53,10 @@ lint:
 	@printf '%s\n' $(filter %.c,$(if $(MPI_FLAGS),$(C_FILES),$(call WITHOUT_MPI,$(C_FILES)))) | $(call TIDY,$(FLAGS) $(TEST_FLAGS) $(MPI_FLAGS))
 	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
 
-# The Python of common/tools on fixtures.
 .PHONY: test-tools
 test-tools:
 	@python3 -m unittest discover -q -s common/tools/tests
 
-# The readers of .npy and of options fed with random bytes, by clang's libFuzzer.
 export SECONDS_OF_FUZZ ?= 600
 $(BUILD)/fuzz_readers: common/tests/fuzz_readers.c $(LIBRARY)
 	$(call HAVE,clang)
@@ -74,15 +71,14 @@ fuzz:
 	    -artifact_prefix=$(BUILD)/ $(BUILD)/fuzz >$(BUILD)/fuzz.log 2>&1 || { tail -n 40 $(BUILD)/fuzz.log; exit 1; }
 	@grep -E 'Done|number_of_executed' $(BUILD)/fuzz.log
 
-# Memory and time of long problems.
 .PHONY: growth
 growth: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/05_flash_tiled_cpu $(BUILD)/07_backward $(BUILD)/peers/resident
 	@python3 common/tools/course.py tables growth
 
-# Chapter 05 under valgrind's cachegrind. -O1 and no vectors: an access is one element, as counted
-# (vectors that straddle two lines would hide misses, -O0 would add the stack), and no AVX-512, which
-# valgrind does not know. Stripped, because old valgrinds cannot read the debug information of clang.
+# Chapter 05 under valgrind's cachegrind. -O1 without vectors: one access is one element (vectors
+# that straddle two lines would hide misses, -O0 would add the stack); no AVX-512, which valgrind
+# lacks. Stripped: old valgrinds cannot read clang's debug information.
 CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
 CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c $(wildcard 05_flash_tiled_cpu/steps/*.c) \
                     04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
@@ -93,7 +89,6 @@ cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
 	@python3 common/tools/course.py tables cache
 
-# The two commands of the README where the course has never been.
 fresh:
 	@sh common/tools/fresh.sh
 

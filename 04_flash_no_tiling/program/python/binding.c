@@ -1,4 +1,3 @@
-/* Chapter 04 as libflash.so shows it. */
 #include "common/python/binding.h"
 
 #include "04_flash_no_tiling/flash_no_tiling.h"

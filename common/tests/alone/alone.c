@@ -1,8 +1,8 @@
 /*
- * Runs the tests, each in a process of its own.
+ * Runs each test in its own process.
  *
- *     PROGRAM [--filter PATTERN] [--jobs N]    those whose SUITE/NAME fits the pattern, N at a time
- *     PROGRAM --debug PATTERN                  the first that fits, in this process and with no limit on its time
+ *     PROGRAM [--filter PATTERN] [--jobs N]    tests whose SUITE/NAME matches, N at a time
+ *     PROGRAM --debug PATTERN                  the first match in this process, without a time limit
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/tests/alone/criterion/criterion.h"
@@ -16,7 +16,7 @@ enum { MOST_JOBS = 256 };
 
 struct alone_test *alone_tests;
 
-/* A test that runs; its process is 0 where there is none. */
+/* A running test; process 0: a free slot. */
 static struct job {
     const struct alone_test *test;
     pid_t process;
@@ -38,7 +38,6 @@ static void begin(struct job *job, const struct alone_test *test)
     }
 }
 
-/* Waits until one of them has ended, as it should or not. */
 static struct job *end(void)
 {
     int status, n = 0;
@@ -77,7 +76,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[n], "--debug") == 0)
             debugged = argv[n + 1];
     if (debugged) {
-        const struct alone_test *first = NULL;  // of a list that begins with the last
+        const struct alone_test *first = NULL;  // the list is in reverse order
         for (const struct alone_test *test = alone_tests; test; test = test->next)
             if (is_wanted(test, debugged))
                 first = test;

@@ -2,16 +2,14 @@
 
     python3 common/tests/golden/make_golden.py
 
-The files in the repository were made by PyTorch 2.15.0 and NumPy 2.4.6 on x86-64. Python is needed
-for nothing else in the course, and only by someone who changes the cases. Another version of
-PyTorch may change the last bits, which the tests allow for.
+The repository's files are from PyTorch 2.15.0 and NumPy 2.4.6 on x86-64; others may change the last bits, within the
+tests' tolerance. Only changing the cases needs this script.
 
-The forward pass is spelt out in float64 operations, the gradients are autograd's, and the masks are
-written down here from their definition, one score at a time: nothing is shared with the C code.
+Forward is float64 operations, gradients are autograd's, and masks follow their definition, score by score: no code is
+shared with C.
 
-A file is one float64 vector: q, k, v, do, [key mask], [block mask], o, lse, dq, dk, dv, each
-flattened, with do the gradient of the loss by o. The inputs are float32 numbers. The table of cases
-stands here and, in the same words, in golden.c.
+A file is one float64 vector: q, k, v, do, [key mask], [block mask], o, lse, dq, dk, dv, flattened. Inputs are float32
+numbers. golden.c repeats the table of cases.
 """
 
 import math
@@ -48,7 +46,7 @@ CASES = [
 
 
 def philox4x32(counter, key):
-    """Philox 4x32-10 as Salmon et al. give it: four words of counter and two of key."""
+    """Philox 4x32-10 by Salmon et al.: four words of counter and two of key."""
     word = 0xFFFFFFFF
     c0, c1, c2, c3 = counter
     k0, k1 = key
@@ -61,7 +59,6 @@ def philox4x32(counter, key):
 
 
 def check_philox():
-    """The known answers of the paper's own library."""
     ones = 0xFFFFFFFF
     assert philox4x32((0,) * 4, (0,) * 2) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
     assert philox4x32((ones,) * 4, (ones,) * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
@@ -71,7 +68,7 @@ def check_philox():
 
 
 def seen(case, key_mask, block_mask):
-    """(B, Nq, Nk): does the query see the key?"""
+    """(B, Nq, Nk): does the query attend to the key?"""
     _, (B, _, _, Nq, Nk, _), _, alignment, (left, right), _, blocks, *_ = case
     offset = 0 if "top left" in alignment else Nk - Nq
     answer = np.ones((B, Nq, Nk), dtype=bool)
@@ -102,8 +99,9 @@ def kept(shape, probability, seed):
 
 
 def masks(case, random):
-    """The key mask, with its middle batch entry all hidden if there are three, and the block mask,
-    with its second row of blocks all hidden; None where the case has none."""
+    """The key mask (all masked in the middle of three batch entries) and the block mask (second row of blocks all
+    masked); None where the case has none.
+    """
     _, (B, _, _, Nq, Nk, _), _, _, _, has_key_mask, blocks, *_ = case
     key_mask = block_mask = None
     if has_key_mask:
@@ -117,7 +115,7 @@ def masks(case, random):
 
 
 def attention(case, q, k, v, visible):
-    """o and lse. A query that sees no key has o = 0 and lse = -inf, and no gradient."""
+    """o and lse. A query without keys has o = 0 and lse = -inf, and no gradient."""
     _, shape, scale, _, _, _, _, dropout, *softcap = case
     _, H, Hkv, _, _, d = shape
     scale = float(np.float32(1.0 / math.sqrt(d) if scale is None else scale))
@@ -138,7 +136,6 @@ def attention(case, q, k, v, visible):
 
 
 def vector(case, number):
-    """What stands in the case's file."""
     _, (B, H, Hkv, Nq, Nk, d), *_ = case
     random = np.random.RandomState(1000 + number)
 

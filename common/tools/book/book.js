@@ -1,5 +1,5 @@
-// Formulas; in tables, which cells may be broken into lines, and where a long name may. Where the book is a folder on
-// a disk, browsers do not let the search fetch pages to quote from.
+// Sets formulas; marks table cells by length, and where long names may break. On disk, browsers refuse the
+// search's requests for pages to quote.
 for (const math of document.querySelectorAll('.math'))
     katex.render(math.textContent, math, { displayMode: math.tagName === 'DIV', throwOnError: false });
 for (const cell of document.querySelectorAll('td'))

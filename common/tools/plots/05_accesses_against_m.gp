@@ -1,5 +1,5 @@
-# Accesses against M: counted dots on the closed forms, and where a step begins to move less than
-# standard attention does. Columns: step M accesses.
+# Accesses against M: counted dots on the closed forms, and where a step begins to beat standard
+# attention. Columns: step M accesses.
 load 'common/tools/plots/style.gp'
 N = 256.0
 d = 32.0
@@ -11,7 +11,7 @@ fa2_of(Br) = 2 * N * d + N + 2 * tiles(Br) * N * d
 fa2(M) = fa2_of(Bc(M))
 fa2_paper(M) = fa2_of(Bc(M) < d ? Bc(M) : d)
 
-# The least M from which on fa1, or fa2, moves less all the way up to N d.
+# The least M above which fa1, or fa2, has fewer accesses, up to M = N d.
 one = N * d
 while (one > d && fa1(one - 1) < standard(one - 1)) { one = one - 1 }
 two = N * d

@@ -13,7 +13,7 @@ set yrange [n + 0.2:-2.7]
 set style fill solid 1 noborder
 set title 'P of head 0: the first 24 of 164 tokens, in tiles of 8 by 8' textcolor rgb ink
 
-# From white, nothing, to blue, all: by the square root of the weight, so that small ones show.
+# White to blue by the square root of the weight, so that small ones show.
 mix(from, to, share) = int(from + (to - from) * share)
 colour(weight) = (mix(255, 0, sqrt(weight)) * 256 + mix(255, 114, sqrt(weight))) * 256 + \
                  mix(255, 178, sqrt(weight))

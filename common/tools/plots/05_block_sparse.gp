@@ -1,4 +1,4 @@
-# Accesses against the share of blocks that a random mask keeps: counted dots on the predicted line.
+# Accesses against the share of blocks in a random mask: counted dots on the predicted line.
 # Columns: blocks kept, blocks in all, accesses.
 load 'common/tools/plots/style.gp'
 N = 512.0

@@ -1,5 +1,5 @@
-# Memory besides the inputs and outputs, against N. Columns: step N accesses, bytes stored whole,
-# bytes of fast memory. 0 has no place on a logarithmic axis: it gets one of its own, below a break.
+# Extra memory against N. Columns: step N accesses, bytes of stored matrices, bytes of fast memory.
+# A broken axis shows 0 below the logarithmic scale.
 load 'common/tools/plots/style.gp'
 zero = 25
 set margins 10, 18, 3.6, 2.4

@@ -1,5 +1,5 @@
-# How near each step comes to the machine's peak, a dot each. Columns: place, kernel, per cent for d = 64, d = 64
-# causal, d = 128, d = 128 causal (NaN: it cannot).
+# Percent of peak, a dot for each step. Columns: place, kernel, percent for d = 64, d = 64 causal, d = 128, d
+# = 128 causal (NaN: unsupported).
 load 'common/tools/plots/style.gp'
 set margins 13, 4, 3.4, 2.6
 rows = system(sprintf("wc -l < %s", data)) + 0

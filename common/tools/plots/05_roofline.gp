@@ -1,5 +1,5 @@
-# The roofline of one core with the steps under it. Columns: operations a byte of slow memory, GFLOP/s, name; the
-# first line is "roof", GB/s, GFLOP/s.
+# The roofline of one core, and the steps. Columns: operations a byte of slow memory, GFLOP/s, name; the first
+# line is "roof", GB/s, GFLOP/s.
 load 'common/tools/plots/style.gp'
 bandwidth = system(sprintf("awk '$1 == \"roof\" { print $2 }' %s", data)) + 0
 peak = system(sprintf("awk '$1 == \"roof\" { print $3 }' %s", data)) + 0

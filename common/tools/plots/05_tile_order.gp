@@ -1,4 +1,4 @@
-# Which tile is done when. Columns: step when key query visible, a line for each pair in its tile.
+# The order of tiles. Columns: step when key query visible, a line for each pair.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,340 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set multiplot layout 1,3 margins 0.055,0.99,0.15,0.84 spacing 0.05,0

@@ -1,11 +1,10 @@
-# The animated picture: tiles on their way between slow and fast memory, for fa1, fa2 and masks --causal.
+# The animation of tiles moving between slow and fast memory, for fa1, fa2 and masks --causal.
 #
 #     awk -v N=8 -v d=4 -v B=2 -f 05_tiles_flow.awk DATA      tiles of B by B, and B divides N
 #
-# DATA has a line "tile STEP FIRST_KEY FIRST_QUERY" for each tile, as the trace has them, and
-# "counted STEP ACCESSES". What is loaded and stored follows from the order of the tiles; it has to add
-# up to what the program counted, or there is no picture. All motion is CSS: who asks for less of it,
-# or has a viewer that knows none, sees the end.
+# DATA has "tile STEP FIRST_KEY FIRST_QUERY" for each tile, in order, and "counted STEP ACCESSES"; the
+# loads and stores that follow must add up to this count. All motion is CSS: without it viewers show the
+# end.
 
 $1 == "tile" { step = $2; n = ++tiles[step]; key[step, n] = $3 / B; query[step, n] = $4 / B }
 $1 == "counted" { counted[$2] = $3 }
@@ -41,13 +40,13 @@ function percent(seconds) { return sprintf("%.2f%%", 100 * seconds / period) }
 function text(x, y, what, style) {
     printf "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y, style, what
 }
-# Blocks and cells are defined once, and used by their names.
+# Blocks and cells are defined once and reused.
 function define(array, width, height, style) {
     printf "<rect id=\"%s\" width=\"%d\" height=\"%d\"%s/>\n", array, width, height, style
 }
 function block(array, x, y, style) { printf "<use href=\"#%s\" x=\"%d\" y=\"%d\"%s/>\n", array, x, y, style }
 function moving(class, motion) { return sprintf(" class=\"%s\" style=\"--m:%s\"", class, motion) }
-# A block on its way: it starts in slow memory after `delay` seconds, and `motion` says the rest.
+# A moving block: starts in slow memory after `delay` seconds, then follows `motion`.
 function flight(array, k, motion, delay,    x, y) {
     x = x_of(array, k); y = y_of(array, k)
     block(array, x, y, sprintf(" class=\"flight\" style=\"--x:%dpx;--y:%dpx;--m:%s;--t:%.1fs\"", \
@@ -56,9 +55,9 @@ function flight(array, k, motion, delay,    x, y) {
 
 # ---- the motions ----------------------------------------------------------------------------------
 #
-# load-N  to fast memory, where it stays for N steps       visit     to fast memory and back in one step
-# keep-N  begins in fast memory, stored in its N-th step   fromN     there from the middle of step N on
-# onlyN   there in step N                                  storedN   there from the end of step N on
+# load-N  to fast memory, staying for N steps               visit     to fast memory and back in one step
+# keep-N  starts in fast memory, stored in its N-th step    fromN     shown after the middle of step N
+# onlyN   shown in step N                                   storedN   shown after the end of step N
 # work    the scores, while there are any
 
 function motions(    n, there, away) {
@@ -82,7 +81,7 @@ function motions(    n, there, away) {
 
 # ---- a panel --------------------------------------------------------------------------------------
 
-# Slow memory, and fast memory with a pale block of each kind: without motion, too, it shows what goes there.
+# Slow and fast memory, with a pale block of each kind in its place, for viewers without motion.
 function furniture(step,    k, s) {
     text(0, 20, says[step], " class=\"title\"")
     text(0, 40, more[step], "")
@@ -106,7 +105,7 @@ function furniture(step,    k, s) {
     }
 }
 
-# The accesses of one element a time, so far; each number stands for one step.
+# The running count of accesses; each number is shown for one step.
 function count(step, n, sum) {
     text(236, slot_y() + 84, sum, moving(n == tiles[step] ? "count last" : "count", (n == tiles[step] ? "from" : "only") n))
 }

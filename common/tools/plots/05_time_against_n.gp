@@ -1,5 +1,5 @@
-# Time for each pair of a query and a key that it sees, against N: complete and the peers. Columns: causal, name,
-# N, nanoseconds a pair.
+# Time for each visible query-key pair against N: complete and the peers. Columns: causal, name, N,
+# nanoseconds a pair.
 load 'common/tools/plots/style.gp'
 set logscale x 2
 set xrange [112:4700]

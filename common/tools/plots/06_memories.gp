@@ -1,5 +1,5 @@
-# The memories that a kernel sees, one under the other. Columns, between tabs: level, half its width, what it is
-# called, whose it is, how large, what it is on this machine.
+# A kernel's memories, one below the other. Columns, tab-separated: level, half its width, name, owner, size,
+# size on this machine.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,400 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set margins 1, 1, 1, 2.4

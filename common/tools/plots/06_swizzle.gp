@@ -1,4 +1,4 @@
-# Where the pieces of eight rows lie in shared memory, as they come and swizzled. Columns: x, row, piece.
+# Pieces of eight rows in shared memory, plain and swizzled. Columns: x, row, piece.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,360 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set margins 7, 2, 3.4, 2.6

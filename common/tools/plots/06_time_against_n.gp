@@ -1,4 +1,4 @@
-# The time of attention against N on a GPU, the plain formula and FlashAttention-2. First line "# GPU"; columns: kernel, N,
+# GPU time against N: the plain formula and FlashAttention-2. First line "# GPU"; columns: kernel, N,
 # milliseconds.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,340 dynamic enhanced font 'Helvetica,15' background '#ffffff'

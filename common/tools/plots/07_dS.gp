@@ -1,4 +1,4 @@
-# Which lane makes an element of dS, and which one needs it for dQ. Columns: x, y, lane, whether lane 9 made it.
+# The lane that makes an element of dS, and the one that needs it for dQ. Columns: x, y, lane, from lane 9.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,420 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set margins 5, 2, 3.4, 2.6

@@ -1,5 +1,5 @@
-# How near each step of the backward pass comes to the machine's peak, a dot each. Columns: place, step and threads,
-# per cent for d = 64, d = 64 causal, d = 128, d = 128 causal, and N.
+# Percent of peak in the backward pass, a dot for each step. Columns: place, step and threads, percent for d =
+# 64, d = 64 causal, d = 128, d = 128 causal, N.
 load 'common/tools/plots/style.gp'
 set margins 17, 4, 3.4, 2.6
 rows = system(sprintf("wc -l < %s", data)) + 0

@@ -1,6 +1,6 @@
-# A ladder in 16 bits on a GPU, a bar each, and PyTorch's fastest backends as lines. First lines "# GPU", "#N d N" and
-# "# d backend TFLOP/s"; then columns: place, kernel, TFLOP/s for d = 128, for d = 64, and what it multiplies with: 1 mma,
-# 2 wgmma, 3 mma in the kernel with every option.
+# 16-bit kernels on a GPU as bars, and PyTorch's fastest backends as lines. First lines "# GPU", "#N d N"
+# and "# d backend TFLOP/s"; columns: place, kernel, TFLOP/s for d = 128, for d = 64, and units: 1 mma, 2
+# wgmma, 3 mma with all options.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,580 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 awk(program) = system(sprintf("awk '%s' '%s'", program, data))

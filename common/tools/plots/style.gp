@@ -1,5 +1,5 @@
-# The one style of the course's pictures: SVG that reads on white and on dark pages, Okabe-Ito colours,
-# labels beside the lines, no frame.
+# The style of all pictures: SVG for light and dark pages, Okabe-Ito colours, labels next to the lines,
+# no frame.
 set terminal svg size 760,460 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set encoding utf8
 ink = '#767e87'

@@ -1,6 +1,6 @@
-# When a GPU's units would work on one block (common/tools/timeline.py). First lines "# number name", the rows from above; then
-# columns: row, begin, end, kind, label. Kinds: 1 copies, 2 sums in memory, 3 exponentials, from 4 on products.
-# There are two scales, so that pictures can be compared: to 8000 cycles and to 14000.
+# A GPU's units working on one block (common/tools/timeline.py). First lines "# number name", from the top;
+# columns: row, begin, end, kind (1 copies, 2 sums in memory, 3 exponentials, 4 and up products), label. Two
+# scales, so that pictures can be compared.
 load 'common/tools/plots/style.gp'
 rows = int(system("grep -c '^# ' " . data))
 set terminal svg size 760,(90 + 46 * rows) dynamic enhanced font 'Helvetica,15' background '#ffffff'
@@ -12,7 +12,7 @@ set border 1
 set grid xtics linetype 0 linecolor rgb ink linewidth 0.6
 stats data using 3 name 'last' nooutput
 cycles = last_max <= 8000 ? 8000 : last_max <= 14000 ? 14000 : 2000 * ceil(last_max / 2000)
-# How many letters of the usual size a box has room for. Where they are too many they are smaller, and a very narrow box has none.
+# The letters that fit into a box. Longer labels are smaller; very narrow boxes have none.
 letters(width) = width > 0.03 * cycles ? width / (0.0118 * cycles) : 0
 small(label, width) = letters(width) > 0 && letters(width) < strlen(label)
 stats data using (small(strcol(5), $3 - $2)) name 'small' nooutput

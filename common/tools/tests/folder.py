@@ -1,4 +1,4 @@
-"""What tests of the tools share: an empty folder to run in, and the tools where Python finds them."""
+"""Shared by the tools' tests: an empty folder to run in, and sys.path."""
 import os
 import sys
 import tempfile

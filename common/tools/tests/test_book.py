@@ -1,11 +1,10 @@
-"""The book: the order of its pages, what its links lead to, and which of them lead nowhere."""
 import contextlib
 import io
 import os
 import unittest
 from pathlib import Path
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import book
 import browser
@@ -44,7 +43,7 @@ class Book(InAFolder):
         self.write("code/page.html", '<a href="../README.md"><a href="https://a.org/b.md">')
         pages = [*PAGES, "code/README.md"]
         for path, inside in book.files_of(pages).items():
-            if path.suffix != ".c":  # which takes Pygments
+            if path.suffix != ".c":  # needs Pygments
                 book.show(path, inside, pages, Path("book"))
         text = Path("book/code/index.html").read_text(encoding="utf-8")
         for link in ("a.c.html", "more/index.html", "page.html", "README.html", "../_static/book.css"):

@@ -1,4 +1,3 @@
-"""The commands that pages show: one that fails is named, in a copy of a course made for the test."""
 import contextlib
 import io
 import os
@@ -8,11 +7,11 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import commands
 
-# A compiler that has a warning for "warned" and makes a program that fails for "wrong".
+# Fails for "warned" and makes a failing program for "wrong".
 COMPILER = """#!/bin/sh
 echo "${0##*/} $*" >>%s
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
@@ -38,7 +37,6 @@ class Commands(InAFolder):
         self.write("Makefile", "there:\n\t@exit 1\n")
 
     def said(self, *arguments):
-        """The status, standard output, standard error."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             return commands.main(list(arguments)), out.getvalue(), err.getvalue()

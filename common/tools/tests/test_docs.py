@@ -1,4 +1,3 @@
-"""The marked blocks of pages: filled, and stale ones found."""
 import contextlib
 import io
 import os
@@ -25,7 +24,6 @@ class Docs(unittest.TestCase):
         self.page = self.folder / "README.md"
 
     def run_docs(self, mode, *texts):
-        """The status, and what is printed, of pages with these texts."""
         pages = [self.page, *(self.folder / f"{k}.md" for k in range(1, len(texts)))]
         for page, text in zip(pages, texts):
             page.write_text(text, encoding="utf-8")

@@ -1,4 +1,3 @@
-"""Includes go down, and in no circle."""
 import contextlib
 import io
 import os
@@ -18,7 +17,6 @@ class Layers(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
 
     def said(self, includes):
-        """The status, and what is printed, of a course in which each of these files includes another."""
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             for file, included in includes.items():

@@ -1,5 +1,6 @@
-"""A changed score costs nothing where none is asked for: the loops of `complete` (05 and 07) have the instructions that they
-would have if there were no such option. gcc only: where functions are inlined, other compilers vary by an instruction."""
+"""Unused score options cost nothing: the loops of `complete` (05 and 07) have the same instructions as without them. gcc
+only: other compilers' inlining varies by an instruction.
+"""
 import os
 import re
 import shutil
@@ -12,11 +13,11 @@ COURSE = Path(__file__).resolve().parents[3]
 HEADER = "common/problem/attention.h"
 ASKED_FOR = 'return p->softcap > 0.0f ? "--softcap" : NULL;'
 FLAGS = "-std=c17 -ffp-contract=fast -O3 -march=native -fopenmp -w -c".split()
-PRODUCTS = 8  # a loop with so many is one that matters
+PRODUCTS = 8  # products in a loop that matters
 
 
 def jumps_back(code):
-    """Of a function's instructions the pairs (first, last) of each loop."""
+    """(first, last) of each loop in a function's instructions."""
     places = {place: n for n, (place, _, _) in enumerate(code)}
     for n, (place, operation, operands) in enumerate(code):
         to = re.match(r"([0-9a-f]+) <", operands)
@@ -25,8 +26,9 @@ def jumps_back(code):
 
 
 def loops_with_products(text):
-    """What objdump -d shows: the operations of each loop with products that is innermost, or in a function that weighs. Registers
-    may differ."""
+    """From objdump -d, the operations of each loop with products that is innermost, or in a softmax function. Registers
+    may differ.
+    """
     found = []
     functions = re.split(r"^[0-9a-f]+ <(.*)>:$", text, flags=re.M)
     for name, function in zip(functions[1::2], functions[2::2]):

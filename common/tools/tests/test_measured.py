@@ -1,4 +1,3 @@
-"""Tests of the tables of what was measured; run by `python3 -m unittest discover -s common/tools/tests`."""
 import contextlib
 import io
 import os
@@ -6,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import diagrams
 import figures
@@ -15,8 +14,8 @@ import plots
 
 NAMES = ("chapter,kernel,dtype,batch,heads,n,d,causal,direction,device,milliseconds,gflops,peak_fraction,"
          "ratio_previous,max_abs_error\n")
-# On one GPU the middle kernel is the fastest without a mask and the last with one, PyTorch's second backend is
-# always ahead, and PyTorch alone has N = 256; the other is faster in everything.
+# On one GPU the middle kernel is fastest without a mask and the last with one, PyTorch's second backend always leads,
+# and only PyTorch has N = 256; the other GPU is always faster.
 ONE = """# machine: A GPU, 1.2: name, driver
 # toolkit: nvcc 9, PyTorch 8
 # command: make bench-06, 2026-01-02, at commit abc
@@ -57,14 +56,13 @@ peer,oneDNN 3,f32,1,8,512,64,1,forward,1,0.5,4.0,0.50,9.500,1e-7,
 
 
 def run(*arguments):
-    """The status, standard output and standard error of `course.py figures ARGUMENTS`."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         status = figures.main(list(arguments))
     return status, out.getvalue(), err.getvalue()
 
 
 class Results(InAFolder):
-    """A course whose chapter 06 has the results of two GPUs, and chapter 07 none."""
+    """Chapter 06 has results of two GPUs, chapter 07 none."""
 
     def setUp(self):
         super().setUp()
@@ -117,7 +115,7 @@ class Results(InAFolder):
     def test_figures_of_machine_code_that_has_changed_since_are_marked(self):
         self.write("06_flash/results/one.csv", ONE.replace("# ratio", "# code: quick 64 0a, complete 64 1b, complete 64 3d\n# ratio"))
         self.write("06_flash/results/sass.txt", "# kernel d arch\nmma 64 90 9\nquick 64 90a 0a\ncomplete 64 90a 2c\n"
-                   "complete 64 90a 3d\n")  # it has two tiles, and one of them has changed
+                   "complete 64 90a 3d\n")  # one of its two tiles has changed
         self.assertEqual(measured.older_code("06_flash/results/one.csv"), {("complete", "64")})
         out = run("speed", "06", "bf16", "64,128 64,256", "mma", "quick", "complete")[1]
         self.assertEqual(out.splitlines()[2:], [
@@ -126,7 +124,7 @@ class Results(InAFolder):
             "Older code: the kernel's machine code has changed since; as it is now it is not measured yet."])
         self.assertIn("| `complete` | 99.9 (older code) |", run("best", "page", *self.files)[1])
         self.assertIn("| 99.9 to 400 (older code) |", run("best", "summary", *self.files)[1])
-        # A kernel that the file does not name was measured with unknown code, so its figures count as older.
+        # Kernels without a checksum in the file count as older code.
         self.write("06_flash/results/one.csv", ONE)
         self.assertEqual(measured.older_code("06_flash/results/one.csv"), {("quick", "64"), ("complete", "64")})
 

@@ -1,9 +1,8 @@
-"""What pages must have: a bad page of each kind is named, and a good one is not."""
 import contextlib
 import io
 import unittest
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import pages
 
@@ -21,7 +20,6 @@ class Pages(InAFolder):
             self.write(path, "")
 
     def said(self, *arguments):
-        """The status, and what is printed."""
         with contextlib.redirect_stdout(io.StringIO()) as out:
             return pages.main(list(arguments)), out.getvalue()
 

@@ -1,4 +1,3 @@
-"""Tests of common/peers/peers.py: a machine's file, its parts and the tables of it; measured here by programs that only pretend."""
 import contextlib
 import io
 import os

@@ -1,4 +1,3 @@
-"""The numbers of pictures, from what programs print and results hold; and when a picture is stale."""
 import contextlib
 import io
 import os
@@ -6,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import diagrams
 import plot_data

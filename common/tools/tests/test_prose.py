@@ -1,9 +1,8 @@
-"""The language of pages: a page that breaks a rule is named, and one that does not is not."""
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import prose
 from page import MAIN_PATH, Page

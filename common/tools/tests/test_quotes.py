@@ -1,4 +1,3 @@
-"""What pages quote: the difference of two lessons, and the wrong versions as tables."""
 import contextlib
 import io
 import os
@@ -6,7 +5,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from folder import InAFolder  # the tools are found then too
+from folder import InAFolder  # sets sys.path
 
 import quotes
 
@@ -31,7 +30,6 @@ class Quotes(InAFolder):
         Path("03_x/tests").mkdir(parents=True)
 
     def said(self, *arguments):
-        """The status, standard output, standard error."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             return quotes.main(list(arguments)), out.getvalue(), err.getvalue()
@@ -51,7 +49,7 @@ class Diff(Quotes):
         return out
 
     def test_lines_that_have_only_moved_are_not_marked_with_b(self):
-        """A loop has come around three lines, and one of them is another now."""
+        """Three lines moved into a loop, and one of them changed."""
         old = "void f(void)\n{\n    a();\n    b();\n    c();\n}\n"
         new = "void f(void)\n{\n    for (;;) {\n        a();\n        d();\n        c();\n    }\n}\n"
         self.assertEqual(self.diff(old, new, "-b", "old", "new"),
@@ -147,7 +145,6 @@ class Tables(Quotes):
 
 
 class Made(Quotes):
-    """mistakes.awk, which makes the mistakes."""
     AWK = str(Path(__file__).parents[1] / "mistakes.awk")
 
     def awk(self, *arguments):

@@ -1,7 +1,5 @@
-"""Tests of sass, and of figures' tables of it: run by `python3 -m unittest discover -s common/tools/tests`.
-
-sass/*.txt are excerpts of real kernels, by nvdisasm, with all branches and what decides where they lead. pingpong is
-there as it is, and with one wait for the product, which ptxas 13.0 has moved up.
+"""sass/*.txt are excerpts of real kernels by nvdisasm, with all branches and their conditions. pingpong is there
+unchanged, and with one wait that ptxas 13.0 moved up.
 """
 import contextlib
 import io
@@ -34,7 +32,6 @@ def loop(*body, after=()):
 
 
 def run(*arguments):
-    """The status, standard output and standard error of `course.py figures ARGUMENTS`."""
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         status = figures.main(list(arguments))
     return status, out.getvalue(), err.getvalue()
@@ -103,7 +100,7 @@ def add(*instructions):
 
 
 def without(opcode, which=slice(-1, None)):
-    """Leaves out instructions with this opcode: the last, or a slice of them."""
+    """Removes instructions with this opcode: the last, or a slice."""
     def change(text):
         lines = text.splitlines(keepends=True)
         gone = {id(line) for line in [line for line in lines if f" {opcode}" in line][which]}
@@ -119,10 +116,9 @@ ALL = slice(None)
 
 
 class Claims(unittest.TestCase):
-    """Real kernels have nothing wrong, and with one change what is expected."""
+    """Real kernels have no violations, and with one change the expected ones."""
 
     def wrong(self, name, change=lambda text: text, of=""):
-        """Of an excerpt after a change, as if it was of another kernel."""
         text = change((HERE / "sass" / f"{name}_sm_90a.txt").read_text())
         kernel = sass.functions(text, "07" if name.startswith("ordered") else "06", "3_hopper")[0]
         kernel.name = of or kernel.name
@@ -240,7 +236,6 @@ class Text(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_with(self, mode, version="13.0", wrong=(), accepted=(), change=lambda text: text):
-        """With kernels that give the committed tables, or these changed."""
         texts = {chapter: change(figures.path_of(chapter).read_text()) for chapter in sass.CHAPTERS}
         with mock.patch.multiple(sass, made=lambda: [], wrong=lambda fs: list(wrong), accepted=lambda: list(accepted),
                                  nvdisasm=lambda: "", output_of=lambda *command: f"release {version},"), \

@@ -1,4 +1,3 @@
-"""The pictures in fewer bytes: small, and with every word and every place as gnuplot drew them."""
 import io
 import sys
 import unittest

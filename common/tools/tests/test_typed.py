@@ -1,4 +1,3 @@
-"""What a person types after make is text: neither make nor a shell runs anything in it."""
 from __future__ import annotations
 
 import os
@@ -22,7 +21,7 @@ TYPED = re.search(r"^TYPED +:=((?:.*\\\n)*.*)", (COURSE / "common/tools/typed.mk
 
 
 def targets() -> list[str]:
-    """Those that the help names with a variable, and some that take the same."""
+    """The targets whose help names a variable, and similar ones."""
     found = re.findall(r"^make (\S+)(.*\n(?:  .*\n)*)", HELP, re.M)
     return [target for target, what in found if re.search(r"[A-Z]=", what)] + MORE
 

@@ -1,6 +1,6 @@
 /*
- * As much of Criterion as the emulator's tests use, for machines that have none: those of another
- * kind, which an emulator stands in for. Each test is a process of its own, as there.
+ * The part of Criterion that the emulator's tests use, for targets without it (run by qemu). Each
+ * test is a process, as there.
  */
 #ifndef COMMON_TESTS_ALONE_CRITERION_H
 #define COMMON_TESTS_ALONE_CRITERION_H
@@ -15,7 +15,6 @@ struct alone_test {
     struct alone_test *next;
 };
 
-/* All tests, in alone.c, which runs them. */
 extern struct alone_test *alone_tests;
 
 #define Test(of_suite, of_name, ...)                                                       \
