@@ -45,7 +45,7 @@ $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-san
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
 # What every program may be built from.
-LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))
+LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files lab measure problem program))
 
 $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 	@rm -f $@
