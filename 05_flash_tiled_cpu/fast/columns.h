@@ -75,15 +75,16 @@ static inline void columns_product(float *c, const float *a, size_t step, const 
 }
 
 /* The whole problem as loops over queries, with this 2^x for x <= 0 (exactly 0 for -inf). */
-static inline __attribute__((always_inline)) void
-columns_attention(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-                  const float *V, float *O, float *lse, float (*two_to)(float))
+static inline __attribute__((always_inline)) void columns_attention(const struct attention *p,
+                                                                    struct tile_size size,
+                                                                    struct tensors x,
+                                                                    float (*two_to)(float))
 {
     const size_t d = p->d, Bc = min(size.Bc, p->Nk);
     struct columns *t = columns_new();
     columns_row *S = columns_scores_new(Bc);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        const struct head a = head_of(p, n, x);
         for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
             columns_begin(t, &a, i0);
             for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {

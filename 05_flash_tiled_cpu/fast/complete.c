@@ -277,8 +277,7 @@ static void do_task(struct workspace *w, const struct splits *splits, const stru
         group_end(&w->g[k], a);
 }
 
-void complete(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-              const float *V, float *O, float *lse)
+void complete(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t heads = p->B * p->H, Tr = (p->Nq - 1) / size.Br + 1;
     struct splits splits = { .count = split_count(p) };
@@ -293,12 +292,12 @@ void complete(const struct attention *p, struct tile_size size, const float *Q, 
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < heads * Tr * splits.count; task++) {
             const size_t i0 = (Tr - 1 - task / splits.count % Tr) * size.Br;
-            const struct head a = head_of(p, task / splits.count / Tr, Q, K, V, O, lse);
+            const struct head a = head_of(p, task / splits.count / Tr, x);
             do_task(&w, &splits, &a, task % splits.count, i0, min(size.Br, p->Nq - i0), size.Bc);
         }
         PARALLEL(omp for)
         for (size_t row = 0; row < (splits.count > 1 ? attention_rows(p) : 0); row++)
-            splits_finish(&splits, head_of(p, row / p->Nq, Q, K, V, O, lse), row % p->Nq);
+            splits_finish(&splits, head_of(p, row / p->Nq, x), row % p->Nq);
         workspace_free(&w);
     }
     splits_free(&splits);

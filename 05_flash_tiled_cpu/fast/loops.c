@@ -12,8 +12,7 @@
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-void loops(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-           const float *V, float *O, float *lse)
+void loops(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    columns_attention(p, size, Q, K, V, O, lse, exp2f);
+    columns_attention(p, size, x, exp2f);
 }

@@ -69,8 +69,10 @@ void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
     struct attention p = attention_of(1, 1, 1, N, N, d);
     struct attention_input in = attention_input_random(p, 1);
     float *O = extra_fast("O", N * d), *lse = extra_fast("lse", N);
-    struct work_of_pieces w = { head_of(&p, 0, in.Q, in.K, in.V, O, lse), group_new(d),
-                                group_rows_new(N + ROWS) };
+    struct work_of_pieces w = {
+        head_of(&p, 0, (struct tensors){ .Q = in.Q, .K = in.K, .V = in.V, .O = O, .lse = lse }),
+        group_new(d), group_rows_new(N + ROWS)
+    };
     begin(&w);
     scores_and_weights(&w);
     struct bench timed[PIECES + 1] = { { "begin", begin, &w, 0, 0 },

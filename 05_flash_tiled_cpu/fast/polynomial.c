@@ -10,8 +10,7 @@
 #include "05_flash_tiled_cpu/fast/exp2.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-void polynomial(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-                const float *V, float *O, float *lse)
+void polynomial(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    columns_attention(p, size, Q, K, V, O, lse, exp2_of);
+    columns_attention(p, size, x, exp2_of);
 }

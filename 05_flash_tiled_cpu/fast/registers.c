@@ -51,14 +51,13 @@ INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t s
     }
 }
 
-void registers(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-               const float *V, float *O, float *lse)
+void registers(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t d = p->d, Bc = min(size.Bc, p->Nk);
     struct columns *t = columns_new();
     columns_row *S = columns_scores_new(Bc);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        const struct head a = head_of(p, n, x);
         for (size_t i0 = 0; i0 < p->Nq; i0 += QUERIES) {
             columns_begin(t, &a, i0);
             for (size_t j0 = 0; j0 < p->Nk; j0 += Bc) {

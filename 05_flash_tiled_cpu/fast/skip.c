@@ -29,14 +29,13 @@ static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n,
     block_finish(g, most, a->V + j0 * d, d, S, n);
 }
 
-void skip(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-          const float *V, float *O, float *lse)
+void skip(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t Bc = min(size.Bc, p->Nk);
     struct group g = group_new(p->d);
     group_row *S = group_rows_new(Bc + ROWS);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        const struct head a = head_of(p, n, x);
         for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
             const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
             group_begin(&g, &a, i0, rows);

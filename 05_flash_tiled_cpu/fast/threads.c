@@ -13,8 +13,7 @@
 #include "05_flash_tiled_cpu/fast/skip.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-void threads(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-             const float *V, float *O, float *lse)
+void threads(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t Bc = min(size.Bc, p->Nk), groups = (p->Nq - 1) / GROUP + 1;
     PARALLEL(omp parallel)
@@ -24,7 +23,7 @@ void threads(const struct attention *p, struct tile_size size, const float *Q, c
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < p->B * p->H * groups; task++) {
             const size_t i0 = (groups - 1 - task % groups) * GROUP;
-            const struct head a = head_of(p, task / groups, Q, K, V, O, lse);
+            const struct head a = head_of(p, task / groups, x);
             const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)

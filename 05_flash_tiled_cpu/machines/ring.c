@@ -76,7 +76,12 @@ static void take_in(const struct ring *r, const float *Q, struct keys keys, floa
         const size_t i = head * rows + at->i;
         const size_t j = (b * p->Hkv + kv_head(p, head % p->H)) * keys.part.rows + at->j;
         at->p.key_mask = keys.mask ? keys.mask + b * keys.part.rows + at->j : NULL;
-        complete(&at->p, r->size, Q + i * d, keys.K + j * d, keys.V + j * d, block_O, block_lse);
+        complete(&at->p, r->size,
+                 (struct tensors){ .Q = Q + i * d,
+                                   .K = keys.K + j * d,
+                                   .V = keys.V + j * d,
+                                   .O = block_O,
+                                   .lse = block_lse });
         for (size_t row = 0; row < at->p.Nq; row++)
             merge(&O[(i + row) * d], &lse[i + row], &block_O[row * d], block_lse[row], d);
     }

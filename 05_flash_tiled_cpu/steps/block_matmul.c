@@ -32,12 +32,10 @@ static void block_matmul_head(struct head a, struct tile_size size, struct fast_
     }
 }
 
-void block_matmul(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-                  const float *V, float *O, float *lse)
+void block_matmul(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    (void)lse;
     struct fast_memory fast = fast_new(p, size);
     for (size_t n = 0; n < p->B * p->H; n++)
-        block_matmul_head(head_of(p, n, Q, K, V, O, NULL), size, &fast);
+        block_matmul_head(head_of(p, n, x), size, &fast);
     fast_free(&fast);
 }

@@ -67,12 +67,11 @@ void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t 
     }
 }
 
-void dropout(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-             const float *V, float *O, float *lse)
+void dropout(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct fast_memory fast = fast_new(p, size);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        const struct head a = head_of(p, n, x);
         struct tile t = { 0 };
         for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
             t.rows = min(size.Br, p->Nq - t.i0);

@@ -86,13 +86,12 @@ static void fa1_head(struct head a, struct tile_size size, struct fast_memory *f
 
 // clang-format on
 
-void fa1(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-         const float *V, float *O, float *lse)
+void fa1(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct fast_memory fast = fast_new(p, size);
     float *m = extra_slow("m", p->Nq), *l = extra_slow("l", p->Nq);
     for (size_t n = 0; n < p->B * p->H; n++)
-        fa1_head(head_of(p, n, Q, K, V, O, lse), size, &fast, m, l);
+        fa1_head(head_of(p, n, x), size, &fast, m, l);
     extra_free(l);
     extra_free(m);
     fast_free(&fast);

@@ -90,11 +90,10 @@ static void fa2_head(struct head a, struct tile_size size, struct fast_memory *f
 
 // clang-format on
 
-void fa2(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-         const float *V, float *O, float *lse)
+void fa2(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct fast_memory fast = fast_new(p, size);
     for (size_t n = 0; n < p->B * p->H; n++)
-        fa2_head(head_of(p, n, Q, K, V, O, lse), size, &fast);
+        fa2_head(head_of(p, n, x), size, &fast);
     fast_free(&fast);
 }

@@ -19,17 +19,14 @@ typedef void observer(void *context, enum moment moment, const struct head *a, s
 /* The watched steps show `who` what they do, until the next call. NULL: they show it to no one. */
 void observe_with(observer *who, void *context);
 
-void observe_now(enum moment moment, const struct head *a, struct tile t,
-                 const struct fast_memory *fast);
+extern observer *observing;
+extern void *observe_context;
 
 #ifdef IS_WATCHED
-#define observe observe_now
+#define observe(moment, a, t, fast) \
+    (observing ? observing(observe_context, moment, a, t, fast) : (void)0)
 #else
-static inline void observe(enum moment moment, const struct head *a, struct tile t,
-                           const struct fast_memory *fast)
-{
-    (void)moment, (void)a, (void)t, (void)fast;
-}
+#define observe(moment, a, t, fast) ((void)(fast))
 #endif
 
 #endif

@@ -58,13 +58,12 @@ void splits_finish(const struct splits *splits, struct head a, size_t i)
     fa2_end(a, (struct tile){ .i0 = i, .rows = 1 }, &row);
 }
 
-void split_kv(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-              const float *V, float *O, float *lse)
+void split_kv(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct fast_memory fast = fast_new(p, size);
     struct splits splits = splits_new(p);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, lse);
+        const struct head a = head_of(p, n, x);
         struct tile t = { 0 };
         for (size_t s = 0; s < splits.count; s++)
             for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {

@@ -58,15 +58,13 @@ static void standard_averages(struct head a, struct tile_size size, const float 
     }
 }
 
-void standard(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-              const float *V, float *O, float *lse)
+void standard(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    (void)lse;
     float *Q_i = extra_fast("a tile of Q, or of O", min(size.Br, p->Nq) * p->d);
     float *K_j = extra_fast("a tile of K, or of V", min(size.Bc, p->Nk) * p->d);
     float *S = extra_slow("S", p->Nq * p->Nk), *P = extra_slow("P", p->Nq * p->Nk);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, Q, K, V, O, NULL);
+        const struct head a = head_of(p, n, x);
         standard_scores(a, size, Q_i, K_j, S);
         for (size_t i = 0; i < p->Nq; i++)
             safe_softmax(S + i * p->Nk, P + i * p->Nk, p->Nk);

@@ -1,10 +1,11 @@
 /*
- * Chapter 05, the steps: each is a file in this folder or in fast/, with one idea more than the one before. table.h lists them.
+ * Chapter 05, the steps: each is a file in this folder or in fast/, with one idea more than the one before. steps.c, in the
+ * folder above, lists them.
  */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H
 
-#include "common/problem/attention.h"
+#include "common/problem/tensors.h"
 
 #include <stddef.h>
 
@@ -19,12 +20,7 @@
  * extra memory, and a row of scores that are all -inf is NaN there, as in a plain softmax. Only complete
  * has threads; its result does not depend on how many.
  */
-typedef void attention_step(const struct attention *p, struct tile_size size, const float *Q,
-                            const float *K, const float *V, float *O, float *lse);
-
-#define STEP(constant, name, ...) attention_step name;
-#include "05_flash_tiled_cpu/steps/table.h"
-#undef STEP
+attention_step fa1, fa2, complete;  // and the others; these three are called by their names too
 
 /* The tiles that suit a fast memory of M elements: FlashAttention's line 1 … */
 struct tile_size fa1_size(size_t M, size_t d);

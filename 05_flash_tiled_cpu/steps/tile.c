@@ -1,7 +1,6 @@
 #include "05_flash_tiled_cpu/steps/tile.h"
 
-struct head head_of(const struct attention *p, size_t n, const float *Q, const float *K,
-                    const float *V, float *O, float *lse)
+struct head head_of(const struct attention *p, size_t n, struct tensors x)
 {
     const size_t b = n / p->H, h = n % p->H;
     const size_t keys = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
@@ -9,11 +8,11 @@ struct head head_of(const struct attention *p, size_t n, const float *Q, const f
         .p = p,
         .b = b,
         .h = h,
-        .Q = Q + n * p->Nq * p->d,
-        .K = K + keys,
-        .V = V + keys,
-        .O = O ? O + n * p->Nq * p->d : NULL,
-        .lse = lse ? lse + n * p->Nq : NULL,
+        .Q = x.Q + n * p->Nq * p->d,
+        .K = x.K + keys,
+        .V = x.V + keys,
+        .O = x.O ? x.O + n * p->Nq * p->d : NULL,
+        .lse = x.lse ? x.lse + n * p->Nq : NULL,
     };
 }
 

@@ -17,8 +17,7 @@ struct head {
 };
 
 /* Head n = b H + h of the problem. */
-struct head head_of(const struct attention *p, size_t n, const float *Q, const float *K,
-                    const float *V, float *O, float *lse);
+struct head head_of(const struct attention *p, size_t n, struct tensors x);
 
 /* The queries i0 … i0 + rows - 1 and the keys j0 … j0 + cols - 1. */
 struct tile {
@@ -40,6 +39,12 @@ void fast_free(struct fast_memory *fast);
 static inline size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* How many tiles of `size` cover n, which is at least 1: Tr and Tc. */
+static inline size_t ceil_div(size_t n, size_t size)
+{
+    return (n - 1) / size + 1;
 }
 
 /* n elements from slow to fast memory, and back. */

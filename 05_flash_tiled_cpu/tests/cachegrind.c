@@ -19,22 +19,21 @@
 #include <string.h>
 
 DECLARE_WATCHED(standard_attention);
+attention_step standard;
 DECLARE_WATCHED(standard);
 DECLARE_WATCHED(fa1);
 DECLARE_WATCHED(fa2);
 
-static void chapter_04(const struct attention *p, struct tile_size size, const float *Q,
-                       const float *K, const float *V, float *O, float *lse)
+static void chapter_04(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    (void)size, (void)lse;
-    standard_attention(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
+    (void)size;
+    standard_attention(x.Q, x.K, x.V, x.O, p->Nq, p->Nk, p->d, p->scale);
 }
 
-static void chapter_04_watched(const struct attention *p, struct tile_size size, const float *Q,
-                               const float *K, const float *V, float *O, float *lse)
+static void chapter_04_watched(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    (void)size, (void)lse;
-    WATCHED(standard_attention)(Q, K, V, O, p->Nq, p->Nk, p->d, p->scale);
+    (void)size;
+    WATCHED(standard_attention)(x.Q, x.K, x.V, x.O, p->Nq, p->Nk, p->d, p->scale);
 }
 
 static const struct candidate {
@@ -69,7 +68,7 @@ static void count(const struct candidate *who, const struct attention_input *inp
     traffic_watch("K", input->K, attention_key_elements(p));
     traffic_watch("V", input->V, attention_key_elements(p));
     traffic_watch("O", O, attention_query_elements(p));
-    who->watched(p, size, input->Q, input->K, input->V, O, NULL);
+    who->watched(p, size, tensors_of(input, O, NULL));
     const struct traffic all = traffic_total();
     printf("%zu\n", all.loads + all.stores);
 }
@@ -89,7 +88,7 @@ int main(int argc, char **argv)
     if (counting)
         count(who, &input, who->size(M, d), O);
     for (size_t k = 0; k < runs; k++)
-        who->run(&input.p, who->size(M, d), input.Q, input.K, input.V, O, NULL);
+        who->run(&input.p, who->size(M, d), tensors_of(&input, O, NULL));
     free(O);
     attention_input_free(&input);
     options_flush();

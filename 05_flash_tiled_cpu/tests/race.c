@@ -18,7 +18,7 @@ static float *run(const struct attention_input *input, struct tile_size size, si
     const size_t n = attention_query_elements(p);
     float *O = allocate(n + attention_rows(p), sizeof *O, "O and lse");
     threads_use(threads);
-    complete(p, size, input->Q, input->K, input->V, O, O + n);
+    complete(p, size, tensors_of(input, O, O + n));
     return O;
 }
 

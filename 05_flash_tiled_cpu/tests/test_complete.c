@@ -17,12 +17,12 @@ static const struct attention FEW_QUERIES = {
 
 TEST(complete, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(COMPLETE));
+    assert_forward_at_every_size(in_tiles(named("complete")));
 }
 
 TEST(complete, agrees_with_the_reference_under_every_option)
 {
-    assert_forward_with_options(in_tiles(COMPLETE), WITH_EVERYTHING);
+    assert_forward_with_options(in_tiles(named("complete")), WITH_EVERYTHING);
 }
 
 TEST(complete, agrees_with_the_reference_under_every_two_options)
@@ -32,36 +32,37 @@ TEST(complete, agrees_with_the_reference_under_every_two_options)
             for (uint64_t seed = 1; seed <= 4; seed++) {
                 struct test_problem t =
                     random_problem(seed, attention_of(2, 4, 4, 60, 60, 16), one | two);
-                assert_forward(in_tiles(COMPLETE), &t);
+                assert_forward(in_tiles(named("complete")), &t);
                 problem_free(&t);
             }
 }
 
 TEST(complete, agrees_with_the_reference_in_random_tiles_and_in_parts)
 {
-    assert_random_tiles(COMPLETE);
+    assert_random_tiles(named("complete"));
     for (uint64_t seed = 1; seed <= 40; seed++) {
         const unsigned options = random_options(seed, WITH_EVERYTHING) | WITH_UNEQUAL_LENGTHS;
         struct test_problem t = random_problem(seed, FEW_QUERIES, options);
-        assert_forward(in_tiles(COMPLETE), &t);
+        assert_forward(in_tiles(named("complete")), &t);
         problem_free(&t);
     }
 }
 
 TEST(complete, does_not_read_keys_that_no_query_sees)
 {
-    assert_forward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_KEY_MASK | WITH_GROUPED_HEADS);
-    assert_forward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING);
+    assert_forward_ignores_unseen_keys(in_tiles(named("complete")),
+                                       WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_forward_ignores_unseen_keys(in_tiles(named("complete")), WITH_EVERYTHING);
 }
 
 TEST(complete, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
 {
-    assert_empty_rows_are_empty(COMPLETE);
+    assert_empty_rows_are_empty(named("complete"));
 }
 
 TEST(complete, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 {
-    assert_minus_infinity_weighs_nothing(COMPLETE);
+    assert_minus_infinity_weighs_nothing(named("complete"));
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
         poison_fill(O, n);
         poison_fill(lse, rows);
         threads_use(threads[k]);
-        complete(&t->p, size, t->Q, t->K, t->V, k ? O : first, k ? lse : first_lse);
+        complete(&t->p, size, problem_tensors(t, k ? O : first, k ? lse : first_lse));
         cr_assert(
             k == 0 || (memcmp(O, first, n * sizeof *O) == 0 &&
                        memcmp(lse, first_lse, rows * sizeof *lse) == 0),
@@ -102,7 +103,7 @@ TEST(complete, may_lose_weights_that_float32_hardly_holds)
     struct test_problem t = problem_of(p, 0, 1);
     t.Q[0] = 1.0f;
     memcpy(t.K, (float[]){ -88.8f, -78.4f, 0.0f }, 3 * sizeof *t.K);
-    assert_forward(in_tiles(COMPLETE), &t);
+    assert_forward(in_tiles(named("complete")), &t);
     problem_free(&t);
 }
 
@@ -125,7 +126,7 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
         struct test_problem t =
             seed % 2 ? random_problem(seed, attention_of(2, 4, 4, 60, 60, 16), options)
                      : random_problem(seed, FEW_QUERIES, options | WITH_UNEQUAL_LENGTHS);
-        assert_same_bits(&t, tiles_of(COMPLETE, TILE_FORMS - 1, &t.p));
+        assert_same_bits(&t, tiles_of(named("complete"), TILE_FORMS - 1, &t.p));
         problem_free(&t);
     }
 }
@@ -140,8 +141,8 @@ TEST(complete, may_give_other_last_bits_in_a_larger_batch)
     const size_t n = attention_query_elements(&t.p), first = attention_query_elements(&alone);
     const struct tile_size size = { 16, 16 };
     float *O = allocate(n, sizeof *O, "O"), *O_alone = allocate(first, sizeof *O, "O");
-    complete(&t.p, size, t.Q, t.K, t.V, O, NULL);
-    complete(&alone, size, t.Q, t.K, t.V, O_alone, NULL);
+    complete(&t.p, size, problem_tensors(&t, O, NULL));
+    complete(&alone, size, problem_tensors(&t, O_alone, NULL));
     cr_assert(memcmp(O, O_alone, first * sizeof *O) != 0);
     for (size_t k = 0; k < first; k++)
         cr_assert_float_eq(O[k], O_alone[k], 1e-5);
@@ -154,5 +155,5 @@ TEST(complete, may_give_other_last_bits_in_a_larger_batch)
 
 TEST(complete, gives_the_output_that_came_with_the_real_input)
 {
-    assert_forward_of_the_real_input(in_tiles(COMPLETE));
+    assert_forward_of_the_real_input(in_tiles(named("complete")));
 }

@@ -8,43 +8,43 @@
 
 #include <string.h>
 
-/* The step after `name` that has a watched build. */
-static enum step_name next_watched(enum step_name name)
+/* The step after this one that has a watched build. */
+static const struct step *next_watched(const struct step *step)
 {
     do
-        name++;
-    while (name < STEPS && !steps[name].runs->watched);
-    return name;
+        step++;
+    while (step < end() && !step->watched);
+    return step;
 }
 
-static unsigned options_of(enum step_name name)
+static unsigned options_of(const struct step *step)
 {
-    return steps[name].supports & SUPPORTS_SCORE     ? WITH_EVERYTHING | WITH_SOFTCAP
-           : steps[name].supports & SUPPORTS_DROPOUT ? WITH_EVERYTHING
-           : steps[name].supports & SUPPORTS_WINDOW  ? WITH_MASKS
-                                                     : WITH_SHAPES;
+    return step->supports & SUPPORTS_SCORE     ? WITH_EVERYTHING | WITH_SOFTCAP
+           : step->supports & SUPPORTS_DROPOUT ? WITH_EVERYTHING
+           : step->supports & SUPPORTS_WINDOW  ? WITH_MASKS
+                                               : WITH_SHAPES;
 }
 
 /* On 40 problems every line of the step's table, and their sum, is what the formula gives. */
-static void assert_counts(enum step_name name)
+static void assert_counts(const struct step *step)
 {
     for (uint64_t seed = 1; CAN_WATCH && seed <= 40; seed++) {
         const struct attention most =
             seed % 4 ? attention_of(2, 4, 4, 40, 40, 12) : attention_of(2, 2, 2, 9, 800, 5);
-        const unsigned options = random_options(seed, options_of(name));
+        const unsigned options = random_options(seed, options_of(step));
         struct test_problem t =
             random_problem(seed, most, seed % 4 ? options : options | WITH_UNEQUAL_LENGTHS);
         const struct attention_input input = input_of(&t);
-        const struct tile_size size = tiles_of(name, seed % TILE_FORMS, &t.p);
-        const struct count c = count_step(&steps[name], &input, size);
+        const struct tile_size size = tiles_of(step, seed % TILE_FORMS, &t.p);
+        const struct count c = count_step(step, &input.p, size, tensors_of(&input, NULL, NULL));
         for (size_t k = 0; k < c.accesses.n; k++) {
             const struct counted *line = &c.accesses.line[k];
             cr_assert(line->count == line->predicted,
                       "%s --step %s --br %zu --bc %zu: %s are %zu, and should be %zu",
-                      problem_text(&t), steps[name].name, size.Br, size.Bc, line->what, line->count,
+                      problem_text(&t), step->name, size.Br, size.Bc, line->what, line->count,
                       line->predicted);
         }
-        cr_assert(c.as_predicted && c.total > 0, "%s: %zu accesses", steps[name].name, c.total);
+        cr_assert(c.as_predicted && c.total > 0, "%s: %zu accesses", step->name, c.total);
         cr_assert(c.pairs == attention_pairs(&t.p), "%s: %zu pairs, not %zu", problem_text(&t),
                   c.pairs, attention_pairs(&t.p));
         problem_free(&t);
@@ -53,70 +53,69 @@ static void assert_counts(enum step_name name)
 
 TEST(accesses, of_standard_are_those_of_its_formula)
 {
-    assert_counts(STANDARD);
+    assert_counts(named("standard"));
 }
 
 TEST(accesses, of_block_matmul_are_those_of_its_formula)
 {
-    assert_counts(BLOCK_MATMUL);
+    assert_counts(named("block_matmul"));
 }
 
 TEST(accesses, of_fa1_are_those_of_its_formula)
 {
-    assert_counts(FA1);
+    assert_counts(named("fa1"));
 }
 
 TEST(accesses, of_fa2_are_those_of_its_formula)
 {
-    assert_counts(FA2);
+    assert_counts(named("fa2"));
 }
 
 TEST(accesses, of_masks_are_those_of_its_formula)
 {
-    assert_counts(MASKS);
+    assert_counts(named("masks"));
 }
 
 TEST(accesses, of_dropout_are_those_of_its_formula)
 {
-    assert_counts(DROPOUT);
+    assert_counts(named("dropout"));
 }
 
 TEST(accesses, of_split_kv_are_those_of_its_formula)
 {
-    assert_counts(SPLIT_KV);
+    assert_counts(named("split_kv"));
 }
 
 TEST(accesses, of_softcap_are_those_of_its_formula)
 {
-    assert_counts(SOFTCAP);
+    assert_counts(named("softcap"));
 }
 
 DECLARE_WATCHED(fa1);
 DECLARE_WATCHED(fa2);
 
 /* A step that makes an access more than another whose formula it claims. */
-static void fa2_and_a_load(const struct attention *p, struct tile_size size, const float *Q,
-                           const float *K, const float *V, float *O, float *lse)
+static void fa2_and_a_load(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    WATCHED(fa2)(p, size, Q, K, V, O, lse);
-    traffic_count_load(V);
+    WATCHED(fa2)(p, size, x);
+    traffic_count_load(x.V);
 }
 
 TEST(count, notices_one_access_too_many)
 {
     struct test_problem t = problem_of(attention_of(1, 1, 1, 9, 9, 3), 0, 1);
     const struct attention_input input = input_of(&t);
-    struct step step = steps[FA2];
+    struct step step = *named("fa2");
     const struct tile_size size = { 2, 3 };
     if (!CAN_WATCH)
         return;
-    cr_assert(count_step(&step, &input, size).as_predicted, "fa2 is not as predicted");
-    const struct runs spoilt = { .watched = fa2_and_a_load };
-    step.runs = &spoilt;
-    cr_assert(!count_step(&step, &input, size).as_predicted, "one load more goes unseen");
-    step = steps[FA2];
+    const struct tensors x = tensors_of(&input, NULL, NULL);
+    cr_assert(count_step(&step, &input.p, size, x).as_predicted, "fa2 is not as predicted");
+    step.watched = fa2_and_a_load;
+    cr_assert(!count_step(&step, &input.p, size, x).as_predicted, "one load more goes unseen");
+    step = *named("fa2");
     step.predict = predict_block_matmul;  // has no lse
-    cr_assert(!count_step(&step, &input, size).as_predicted, "stores of lse go unseen");
+    cr_assert(!count_step(&step, &input.p, size, x).as_predicted, "stores of lse go unseen");
     problem_free(&t);
 }
 
@@ -133,7 +132,7 @@ TEST(count, without_lse_is_so_much_less)
         traffic_watch("K", t.K, NK * D);
         traffic_watch("V", t.V, NK * D);
         traffic_watch("O", O, NQ * D);
-        (n ? WATCHED(fa2) : WATCHED(fa1))(&t.p, size, t.Q, t.K, t.V, O, NULL);
+        (n ? WATCHED(fa2) : WATCHED(fa1))(&t.p, size, problem_tensors(&t, O, NULL));
         const struct traffic all = traffic_total();
         const size_t right = n ? 2 * NQ * D + 2 * TR * NK * D
                                : NQ * D + 2 * NQ + 2 * NK * D + TC * (3 * NQ * D + 4 * NQ);
@@ -145,12 +144,12 @@ TEST(count, without_lse_is_so_much_less)
 
 // ---- extra memory -------------------------------------------------------------------------------
 
-static struct count count_plain(enum step_name name, size_t heads, size_t Nq, size_t Nk, size_t d,
-                                struct tile_size size)
+static struct count count_plain(const struct step *step, size_t heads, size_t Nq, size_t Nk,
+                                size_t d, struct tile_size size)
 {
     struct test_problem t = problem_of(attention_of(1, heads, heads, Nq, Nk, d), 0, 1);
     const struct attention_input input = input_of(&t);
-    const struct count c = count_step(&steps[name], &input, size);
+    const struct count c = count_step(step, &input.p, size, tensors_of(&input, NULL, NULL));
     problem_free(&t);
     return c;
 }
@@ -159,13 +158,15 @@ TEST(extra_memory, is_s_and_p_in_standard_m_and_l_in_fa1_and_none_in_fa2)
 {
     static const struct tile_size sizes[] = { { 1, 1 }, { 7, 3 }, { 500, 500 } };
     for (size_t n = 0; n < 3; n++) {
-        const size_t right[STEPS] = { [STANDARD] = 8 * 70 * 90, [FA1] = 8 * 70 };
-        for (enum step_name name = STANDARD; name < STEPS; name = next_watched(name)) {
-            if (name == SPLIT_KV)
+        for (const struct step *step = table.steps; step < end(); step = next_watched(step)) {
+            const size_t right = step == named("standard") ? 8 * 70 * 90
+                                 : step == named("fa1")    ? 8 * 70
+                                                           : 0;
+            if (step == named("split_kv"))
                 continue;
-            const struct count c = count_plain(name, 2, 70, 90, 5, sizes[n]);
-            cr_assert(c.slow_bytes == right[name], "%s stores %zu bytes whole, expected %zu",
-                      steps[name].name, c.slow_bytes, right[name]);
+            const struct count c = count_plain(step, 2, 70, 90, 5, sizes[n]);
+            cr_assert(c.slow_bytes == right, "%s stores %zu bytes whole, expected %zu", step->name,
+                      c.slow_bytes, right);
         }
     }
 }
@@ -173,7 +174,8 @@ TEST(extra_memory, is_s_and_p_in_standard_m_and_l_in_fa1_and_none_in_fa2)
 TEST(extra_memory, of_parts_is_m_l_and_o_for_each)
 {
     const size_t right = (size_t)4 * 2 * 3 * 7 * (5 + 2);  // heads, queries, splits
-    const struct count c = count_plain(SPLIT_KV, 2, 3, 900, 5, (struct tile_size){ 2, 50 });
+    const struct count c =
+        count_plain(named("split_kv"), 2, 3, 900, 5, (struct tile_size){ 2, 50 });
     cr_assert(c.slow_bytes == right, "%zu bytes stored whole, expected %zu", c.slow_bytes, right);
 }
 
@@ -185,15 +187,16 @@ TEST(extra_memory, that_is_fast_is_a_tile_of_each)
 {
     const size_t tiles = 2 * 16 * 8 + 2 * 10 * 8 + 16 * 10 + 2 * 16;
     const size_t all = 2 * 33 * 8 + 2 * 29 * 8 + 33 * 29 + 2 * 33;
-    const struct count c = count_plain(STANDARD, 1, 33, 29, 8, (struct tile_size){ 16, 10 });
+    const struct count c =
+        count_plain(named("standard"), 1, 33, 29, 8, (struct tile_size){ 16, 10 });
     cr_assert(c.fast_bytes == 4 * (16 + 10) * 8, "standard: %zu bytes", c.fast_bytes);
-    for (enum step_name name = BLOCK_MATMUL; name <= SPLIT_KV; name++) {
+    for (const struct step *step = named("block_matmul"); step <= named("split_kv"); step++) {
         const size_t some =
-            count_plain(name, 1, 33, 29, 8, (struct tile_size){ 16, 10 }).fast_bytes;
+            count_plain(step, 1, 33, 29, 8, (struct tile_size){ 16, 10 }).fast_bytes;
         const size_t most =
-            count_plain(name, 1, 33, 29, 8, (struct tile_size){ 99, 99 }).fast_bytes;
+            count_plain(step, 1, 33, 29, 8, (struct tile_size){ 99, 99 }).fast_bytes;
         cr_assert(some == 4 * tiles && most == 4 * all, "%s: %zu and %zu bytes, expected %zu, %zu",
-                  steps[name].name, some, most, 4 * tiles, 4 * all);
+                  step->name, some, most, 4 * tiles, 4 * all);
     }
 }
 
@@ -203,7 +206,8 @@ static void assert_tiles(const char *what, const struct attention *p, struct til
                          struct tile_counts right)
 {
     const struct tile_counts found = count_tiles(p, size);
-    cr_assert(memcmp(&found, &right, sizeof found) == 0,
+    cr_assert(memcmp(found.of_kind, right.of_kind, sizeof right.of_kind) == 0 &&
+                  found.keys == right.keys,
               "%s: %zu whole, %zu partial, %zu skipped, %zu keys", what, found.of_kind[TILE_FULL],
               found.of_kind[TILE_PARTIAL], found.of_kind[TILE_SKIPPED], found.keys);
 }
@@ -219,20 +223,23 @@ TEST(count_tiles, tells_whole_partial_and_skipped_ones)
     const uint8_t blocks[4] = { 1, 0, 0, 1 };
     const struct tile_size four = { 4, 4 };
     struct attention p = attention_of(1, 2, 2, 16, 16, 1);
-    assert_tiles("none", &p, four, (struct tile_counts){ TILES(32, 0, 0), 128 });
+    assert_tiles("none", &p, four, (struct tile_counts){ .of_kind = TILES(32, 0, 0), .keys = 128 });
     assert_tiles("none, ragged", &p, (struct tile_size){ 5, 7 },
-                 (struct tile_counts){ TILES(24, 0, 0), 128 });
+                 (struct tile_counts){ .of_kind = TILES(24, 0, 0), .keys = 128 });
     p.causal = true;
-    assert_tiles("causal", &p, four, (struct tile_counts){ TILES(12, 8, 12), 80 });
+    assert_tiles("causal", &p, four,
+                 (struct tile_counts){ .of_kind = TILES(12, 8, 12), .keys = 80 });
     assert_tiles("causal, ragged", &p, (struct tile_size){ 8, 3 },
-                 (struct tile_counts){ TILES(6, 12, 6), 2 * (9 + 16) });
+                 (struct tile_counts){ .of_kind = TILES(6, 12, 6), .keys = 2 * (9 + 16) });
     p.causal = false;
     p.key_mask = keys;
-    assert_tiles("key mask", &p, four, (struct tile_counts){ TILES(8, 16, 8), 96 });
+    assert_tiles("key mask", &p, four,
+                 (struct tile_counts){ .of_kind = TILES(8, 16, 8), .keys = 96 });
     p.key_mask = NULL;
     p.block_mask = blocks;
     p.mask_rows = p.mask_cols = 8;
-    assert_tiles("block mask", &p, four, (struct tile_counts){ TILES(16, 0, 16), 64 });
+    assert_tiles("block mask", &p, four,
+                 (struct tile_counts){ .of_kind = TILES(16, 0, 16), .keys = 64 });
     assert_tiles("block mask, all one tile", &p, (struct tile_size){ 20, 20 },
-                 (struct tile_counts){ TILES(0, 2, 0), 32 });
+                 (struct tile_counts){ .of_kind = TILES(0, 2, 0), .keys = 32 });
 }

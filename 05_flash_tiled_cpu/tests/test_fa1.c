@@ -9,27 +9,27 @@
 
 TEST(fa1, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(FA1));
+    assert_forward_at_every_size(in_tiles(named("fa1")));
 }
 
 TEST(fa1, agrees_with_the_reference_for_every_scale_grouped_heads_and_unequal_lengths)
 {
-    assert_forward_with_options(in_tiles(FA1), WITH_SHAPES);
+    assert_forward_with_options(in_tiles(named("fa1")), WITH_SHAPES);
 }
 
 TEST(fa1, agrees_with_the_reference_in_random_tiles)
 {
-    assert_random_tiles(FA1);
+    assert_random_tiles(named("fa1"));
 }
 
 TEST(fa1, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(FA1);
+    assert_lacks(named("fa1"));
 }
 
 TEST(fa1, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 {
-    assert_minus_infinity_weighs_nothing(FA1);
+    assert_minus_infinity_weighs_nothing(named("fa1"));
 }
 
 // ---- by hand ------------------------------------------------------------------------------------
@@ -56,7 +56,8 @@ TEST(fa1, gives_the_numbers_worked_by_hand)
     const struct tile_size sizes[] = { fa1_size(24, 3), { 1, 1 }, { 3, 4 }, { 4, 3 } };
     for (size_t n = 0; n < 4; n++) {
         float O[12], lse[4];
-        fa1(&p, sizes[n], by_hand_Q, by_hand_K, by_hand_V, O, lse);
+        fa1(&p, sizes[n],
+            (struct tensors){ .Q = by_hand_Q, .K = by_hand_K, .V = by_hand_V, .O = O, .lse = lse });
         for (size_t k = 0; k < 12; k++)
             cr_assert(fabs((double)O[k] - right[k]) <= 6e-5, "O[%zu] is %.5f, expected %.4f", k,
                       (double)O[k], right[k]);
@@ -88,7 +89,7 @@ TEST(fa1, has_the_averages_worked_by_hand_after_the_first_tile)
     struct attention_input input = { by_hand(), .Q = by_hand_Q, .K = by_hand_K, .V = by_hand_V };
     float kept[10] = { 0 };
     observe_with(keep_first, kept);
-    count_step(&steps[FA1], &input, fa1_size(24, 3));
+    count_step(named("fa1"), &input.p, fa1_size(24, 3), tensors_of(&input, NULL, NULL));
     observe_with(NULL, NULL);
     for (size_t k = 0; k < 10; k++)
         cr_assert(fabs((double)kept[k] - right[k]) <= 6e-5, "number %zu is %.5f, expected %.4f", k,

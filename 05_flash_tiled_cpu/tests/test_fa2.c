@@ -6,25 +6,25 @@
 
 TEST(fa2, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(FA2));
+    assert_forward_at_every_size(in_tiles(named("fa2")));
 }
 
 TEST(fa2, agrees_with_the_reference_for_every_scale_grouped_heads_and_unequal_lengths)
 {
-    assert_forward_with_options(in_tiles(FA2), WITH_SHAPES);
+    assert_forward_with_options(in_tiles(named("fa2")), WITH_SHAPES);
 }
 
 TEST(fa2, agrees_with_the_reference_in_random_tiles)
 {
-    assert_random_tiles(FA2);
+    assert_random_tiles(named("fa2"));
 }
 
 TEST(fa2, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(FA2);
+    assert_lacks(named("fa2"));
 }
 
 TEST(fa2, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 {
-    assert_minus_infinity_weighs_nothing(FA2);
+    assert_minus_infinity_weighs_nothing(named("fa2"));
 }

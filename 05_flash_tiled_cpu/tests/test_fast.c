@@ -13,65 +13,65 @@ enum { CAUSAL = WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT };
 
 TEST(loops, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(LOOPS));
-    assert_forward_with_options(in_tiles(LOOPS), WITH_SHAPES);
+    assert_forward_at_every_size(in_tiles(named("loops")));
+    assert_forward_with_options(in_tiles(named("loops")), WITH_SHAPES);
 }
 
 TEST(polynomial, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(POLYNOMIAL));
-    assert_forward_with_options(in_tiles(POLYNOMIAL), WITH_SHAPES);
+    assert_forward_at_every_size(in_tiles(named("polynomial")));
+    assert_forward_with_options(in_tiles(named("polynomial")), WITH_SHAPES);
 }
 
 TEST(registers, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(REGISTERS));
-    assert_forward_with_options(in_tiles(REGISTERS), WITH_SHAPES);
+    assert_forward_at_every_size(in_tiles(named("registers")));
+    assert_forward_with_options(in_tiles(named("registers")), WITH_SHAPES);
 }
 
 TEST(block, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(BLOCK));
-    assert_forward_with_options(in_tiles(BLOCK), WITH_SHAPES);
+    assert_forward_at_every_size(in_tiles(named("block")));
+    assert_forward_with_options(in_tiles(named("block")), WITH_SHAPES);
 }
 
 TEST(skip, agrees_with_the_reference_at_every_size_and_in_causal_order)
 {
-    assert_forward_at_every_size(in_tiles(SKIP));
-    assert_forward_with_options(in_tiles(SKIP), CAUSAL);
+    assert_forward_at_every_size(in_tiles(named("skip")));
+    assert_forward_with_options(in_tiles(named("skip")), CAUSAL);
 }
 
 TEST(overlap, agrees_with_the_reference_at_every_size_and_in_causal_order)
 {
-    assert_forward_at_every_size(in_tiles(OVERLAP));
-    assert_forward_with_options(in_tiles(OVERLAP), CAUSAL);
+    assert_forward_at_every_size(in_tiles(named("overlap")));
+    assert_forward_with_options(in_tiles(named("overlap")), CAUSAL);
 }
 
 TEST(threads, agrees_with_the_reference_at_every_size_and_in_causal_order)
 {
-    assert_forward_at_every_size(in_tiles(THREADS));
-    assert_forward_with_options(in_tiles(THREADS), CAUSAL);
+    assert_forward_at_every_size(in_tiles(named("threads")));
+    assert_forward_with_options(in_tiles(named("threads")), CAUSAL);
 }
 
 TEST(steps, do_not_read_keys_that_no_query_sees)
 {
-    for (enum step_name name = SKIP; name <= THREADS; name++)
-        assert_forward_ignores_unseen_keys(in_tiles(name), WITH_UNEQUAL_LENGTHS | WITH_CAUSAL |
+    for (const struct step *step = named("skip"); step <= named("threads"); step++)
+        assert_forward_ignores_unseen_keys(in_tiles(step), WITH_UNEQUAL_LENGTHS | WITH_CAUSAL |
                                                                WITH_TOP_LEFT | WITH_GROUPED_HEADS);
 }
 
 TEST(steps, give_queries_that_see_no_key_zero_and_minus_infinity)
 {
-    for (enum step_name name = SKIP; name <= THREADS; name++) {
+    for (const struct step *step = named("skip"); step <= named("threads"); step++) {
         struct attention p = attention_of(1, 1, 1, 70, 20, 5);
         p.causal = true;  // bottom-right: the first 50 queries stand before the first key
         struct test_problem t = problem_of(p, 0, 1);
         float O[70 * 5], lse[70];
         poison_fill(O, 70 * 5);
-        steps[name].runs->run(&p, (struct tile_size){ 1, 8 }, t.Q, t.K, t.V, O, lse);
+        step->run(&p, (struct tile_size){ 1, 8 }, problem_tensors(&t, O, lse));
         for (size_t n = 0; n < 250; n++)
             cr_assert(O[n] == 0.0f && lse[n / 5] == -INFINITY, "%s: query %zu: %g, lse %g",
-                      steps[name].name, n / 5, (double)O[n], (double)lse[n / 5]);
+                      step->name, n / 5, (double)O[n], (double)lse[n / 5]);
         problem_free(&t);
     }
 }
@@ -79,7 +79,7 @@ TEST(steps, give_queries_that_see_no_key_zero_and_minus_infinity)
 /* Each key outweighs all before it, so the maximum moves by more than the slack again and again. */
 TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
 {
-    for (enum step_name name = LOOPS; name <= COMPLETE; name++)
+    for (const struct step *step = named("loops"); step <= named("complete"); step++)
         for (int sign = -1; sign <= 1; sign += 2) {
             struct attention p = attention_of(1, 1, 1, 40, 300, 1);
             p.scale = 1.0f;
@@ -90,11 +90,11 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
                 t.K[j] = (float)sign * 9.0f * (float)j;
             static float O[40];
             poison_fill(O, 40);
-            steps[name].runs->run(&p, (struct tile_size){ 8, 40 }, t.Q, t.K, t.V, O, NULL);
+            step->run(&p, (struct tile_size){ 8, 40 }, problem_tensors(&t, O, NULL));
             for (size_t i = 0; i < 40; i++)
                 if (i % 5)  // one key has all the weight but e^-9
                     cr_assert(fabsf(O[i] - t.V[sign > 0 ? 299 : 0]) < 2e-3f, "%s: O[%zu] is %g",
-                              steps[name].name, i, (double)O[i]);
+                              step->name, i, (double)O[i]);
             problem_free(&t);
         }
 }
@@ -102,20 +102,20 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
 /* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
 TEST(steps, let_nan_be_seen)
 {
-    for (enum step_name name = LOOPS; name <= COMPLETE; name++) {
+    for (const struct step *step = named("loops"); step <= named("complete"); step++) {
         struct test_problem t = problem_of(attention_of(1, 1, 1, 50, 40, 6), 0, 1);
         float O[50 * 6], lse[50];
         t.Q[7 * 6 + 2] = NAN;
-        steps[name].runs->run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        step->run(&t.p, (struct tile_size){ 16, 16 }, problem_tensors(&t, O, lse));
         for (size_t n = 0; n < 50 * 6; n++)
             cr_assert(!isnan(O[n]) == (n / 6 != 7) && !isnan(lse[n / 6]) == (n / 6 != 7),
-                      "%s: query %zu: %g, lse %g", steps[name].name, n / 6, (double)O[n],
+                      "%s: query %zu: %g, lse %g", step->name, n / 6, (double)O[n],
                       (double)lse[n / 6]);
         t.K[39 * 6] = NAN;
-        steps[name].runs->run(&t.p, (struct tile_size){ 16, 16 }, t.Q, t.K, t.V, O, lse);
+        step->run(&t.p, (struct tile_size){ 16, 16 }, problem_tensors(&t, O, lse));
         for (size_t n = 0; n < 50 * 6; n++)
-            cr_assert(isnan(O[n]) && isnan(lse[n / 6]), "%s: query %zu: %g, lse %g",
-                      steps[name].name, n / 6, (double)O[n], (double)lse[n / 6]);
+            cr_assert(isnan(O[n]) && isnan(lse[n / 6]), "%s: query %zu: %g, lse %g", step->name,
+                      n / 6, (double)O[n], (double)lse[n / 6]);
         problem_free(&t);
     }
 }

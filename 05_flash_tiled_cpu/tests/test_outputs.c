@@ -1,7 +1,7 @@
 /*
  * What the program writes for other programs: O and lse, the trace, and tables.
  */
-#include "05_flash_tiled_cpu/program/chapter.h"
+#include "05_flash_tiled_cpu/program.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -217,17 +217,19 @@ TEST(outputs, writes_a_summary)
 TEST(outputs, has_a_line_for_every_step)
 {
     const struct command c = run("--n-q 40 --d 8 --quiet --step all --csv @/s.csv && cat @/s.csv");
-    char rows[STEPS][40];
-    const char *parts[STEPS + 2] = {
+    enum { MOST = 40 };
+    char rows[MOST][40];
+    const char *parts[MOST + 2] = {
         "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,previous,previous_error\n"
     };
-    for (int k = 0; k < STEPS; k++) {
-        snprintf(rows[k], sizeof rows[k], "\n05,%s,", steps[k].name);
+    for (size_t k = 0; k < table.count; k++) {
+        snprintf(rows[k], sizeof rows[k], "\n05,%s,", table.steps[k].name);
         parts[k + 1] = rows[k] + (k == 0);
     }
     cr_assert(c.status == 0 && !missing_part(c.out, parts), "status %d: %s%s", c.status, c.out,
               c.err);
-    cr_assert(lines_of_fields(c.out, 11) == 1 + STEPS, "not 11 fields a line: %s", c.out);
+    cr_assert(lines_of_fields(c.out, 11) == 1 + (int)table.count, "not 11 fields a line: %s",
+              c.out);
     const char *const lonely = strstr(c.out, "05,block_matmul,");
     cr_assert(lonely[strcspn(lonely, "\n") - 1] == ',', "block_matmul has nothing before it: %s",
               c.out);

@@ -2,7 +2,7 @@
  * The program as a reader runs it: its story, every step and option, and what it writes. What it
  * refuses is in test_refusals.c, what it writes for other programs in test_outputs.c.
  */
-#include "05_flash_tiled_cpu/program/chapter.h"
+#include "05_flash_tiled_cpu/program.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -129,18 +129,18 @@ TEST(program, says_of_every_step_what_it_lacks)
 TEST(program, runs_every_step_by_its_name)
 {
     const char *before = "04 no tiling";  // the nearest earlier step that writes lse, or chapter 04
-    for (int k = 0; k < STEPS; k++) {
+    for (size_t k = 0; k < table.count; k++) {
         char arguments[100], with[40];
         snprintf(arguments, sizeof arguments, "--n-q 33 --n-k 40 --d 5 --heads 2 --step %s",
-                 steps[k].name);
-        const bool fast = !steps[k].formula;  // it is not counted
-        snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", steps[k].name);
-        verifies_and_tells(arguments,
-                           (const char *const[]){ with, fast ? "not done: the step" : "Counted",
-                                                  "Compared with", "double reference",
-                                                  steps[k].is_product ? "\n" : before, NULL });
-        if (steps[k].supports & SUPPORTS_LSE && !(steps[k].supports & SUPPORTS_SCORE))
-            before = steps[k].name;
+                 table.steps[k].name);
+        const bool fast = !table.steps[k].formula;  // it is not counted
+        snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", table.steps[k].name);
+        verifies_and_tells(
+            arguments, (const char *const[]){ with, fast ? "not done: the step" : "Counted",
+                                              "Compared with", "double reference",
+                                              table.steps[k].is_product ? "\n" : before, NULL });
+        if (table.steps[k].supports & SUPPORTS_LSE && !(table.steps[k].supports & SUPPORTS_SCORE))
+            before = table.steps[k].name;
     }
     verifies_and_tells("--n-q 33 --n-k 40 --d 5 --step all",
                        (const char *const[]){ "Steps", "standard", "04 no tiling\n", "block_matmul",
@@ -155,9 +155,9 @@ TEST(program, lists_its_steps)
                                               "\n    complete ", NULL });
     const struct command names = verifies("--step list --quiet");
     char expected[1000] = "";
-    for (int k = 0; k < STEPS; k++) {
+    for (size_t k = 0; k < table.count; k++) {
         const size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s\n", steps[k].name);
+        snprintf(expected + used, sizeof expected - used, "%s\n", table.steps[k].name);
     }
     cr_assert(strcmp(names.out, expected) == 0, "--quiet: it printed: %s", names.out);
 }

@@ -64,7 +64,7 @@ static void run(const struct test_problem *t, struct tile_size size, float *O, f
 {
     poison_fill(O, attention_query_elements(&t->p));
     poison_fill(lse, attention_rows(&t->p));
-    sink_attention(&t->p, size, sinks, t->Q, t->K, t->V, O, lse);
+    sink_attention(&t->p, size, sinks, problem_tensors(t, O, lse));
 }
 
 TEST(sink, is_a_key_without_a_value)

@@ -1,7 +1,8 @@
 /*
  * The ladder of --bench, small.
  */
-#include "05_flash_tiled_cpu/program/speed.h"
+#include "05_flash_tiled_cpu/fast/bench.h"
+#include "05_flash_tiled_cpu/program.h"
 #include "common/tests/ladder_output.h"
 #include "common/tests/test.h"
 
@@ -9,7 +10,7 @@
 
 static void run_ladder(const struct options *o)
 {
-    bench_ladder(16, 0.0, o);
+    bench_all(&chapter, 16, 0.0, o);
 }
 
 TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)
@@ -55,7 +56,7 @@ TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)
 
 static void run_fast(const struct options *o)
 {
-    bench_fast(16, 0.0, o);
+    bench_fast(&chapter, 16, 0.0, o);
 }
 
 TEST(fast, has_a_line_for_each_idea)

@@ -16,50 +16,50 @@ static const struct attention FEW_QUERIES = {
 
 TEST(split_kv, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(SPLIT_KV));
+    assert_forward_at_every_size(in_tiles(named("split_kv")));
 }
 
 TEST(split_kv, agrees_with_the_reference_under_every_option)
 {
-    assert_forward_with_options(in_tiles(SPLIT_KV), WITH_EVERYTHING);
+    assert_forward_with_options(in_tiles(named("split_kv")), WITH_EVERYTHING);
 }
 
 TEST(split_kv, agrees_with_the_reference_in_parts_under_every_option)
 {
-    assert_random_tiles(SPLIT_KV);
+    assert_random_tiles(named("split_kv"));
     for (uint64_t seed = 1; seed <= 60; seed++) {
         const unsigned options = random_options(seed, WITH_EVERYTHING) | WITH_UNEQUAL_LENGTHS;
         struct test_problem t = random_problem(seed, FEW_QUERIES, options);
-        assert_forward(in_tiles(SPLIT_KV), &t);
+        assert_forward(in_tiles(named("split_kv")), &t);
         problem_free(&t);
     }
 }
 
 TEST(split_kv, does_not_read_keys_that_no_query_sees)
 {
-    assert_forward_ignores_unseen_keys(in_tiles(SPLIT_KV), WITH_EVERYTHING);
+    assert_forward_ignores_unseen_keys(in_tiles(named("split_kv")), WITH_EVERYTHING);
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct test_problem t =
             random_problem(seed, FEW_QUERIES, WITH_EVERYTHING & ~WITH_BLOCK_MASK);
         problem_poison_unseen_keys(&t);
-        assert_forward(in_tiles(SPLIT_KV), &t);
+        assert_forward(in_tiles(named("split_kv")), &t);
         problem_free(&t);
     }
 }
 
 TEST(split_kv, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
 {
-    assert_nan_stays_with_those_who_see_it(SPLIT_KV);
+    assert_nan_stays_with_those_who_see_it(named("split_kv"));
 }
 
 TEST(split_kv, of_a_query_that_sees_no_key_is_zero_with_lse_minus_infinity)
 {
-    assert_empty_rows_are_empty(SPLIT_KV);
+    assert_empty_rows_are_empty(named("split_kv"));
 }
 
 TEST(split_kv, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 {
-    assert_minus_infinity_weighs_nothing(SPLIT_KV);
+    assert_minus_infinity_weighs_nothing(named("split_kv"));
 }
 
 /* All scores far below 0: a part that began with any maximum but -inf would lose them. */
@@ -70,8 +70,8 @@ TEST(split_kv, is_right_where_all_scores_are_far_below_zero)
         t.Q[k] = 1.0f;
     for (size_t k = 0; k < (size_t)300 * 4; k++)
         t.K[k] -= 60.0f;
-    assert_forward(in_tiles(SPLIT_KV), &t);
-    assert_forward(in_tiles(COMPLETE), &t);
+    assert_forward(in_tiles(named("split_kv")), &t);
+    assert_forward(in_tiles(named("complete")), &t);
     problem_free(&t);
 }
 

@@ -8,22 +8,22 @@
 
 TEST(standard, agrees_with_the_reference_at_every_size)
 {
-    assert_forward_at_every_size(in_tiles(STANDARD));
+    assert_forward_at_every_size(in_tiles(named("standard")));
 }
 
 TEST(standard, agrees_with_the_reference_for_every_scale_grouped_heads_and_unequal_lengths)
 {
-    assert_forward_with_options(in_tiles(STANDARD), WITH_SHAPES);
+    assert_forward_with_options(in_tiles(named("standard")), WITH_SHAPES);
 }
 
 TEST(standard, agrees_with_the_reference_in_random_tiles)
 {
-    assert_random_tiles(STANDARD);
+    assert_random_tiles(named("standard"));
 }
 
 TEST(standard, computes_as_if_there_were_neither_masks_nor_dropout)
 {
-    assert_lacks(STANDARD);
+    assert_lacks(named("standard"));
 }
 
 // ---- block_matmul -------------------------------------------------------------------------------
@@ -39,9 +39,9 @@ static void assert_product(const struct test_problem *t)
         rounding_product_row(p, t->Q, t->K, t->V, row / p->Nq / p->H, row / p->Nq % p->H,
                              row % p->Nq, right + row * p->d);
     for (size_t form = 0; form < TILE_FORMS; form++) {
-        const struct tile_size size = tiles_of(BLOCK_MATMUL, form, p);
+        const struct tile_size size = tiles_of(named("block_matmul"), form, p);
         poison_fill(O, n);
-        block_matmul(p, size, t->Q, t->K, t->V, O, NULL);
+        named("block_matmul")->run(p, size, problem_tensors(t, O, NULL));
         for (size_t head = 0; head < n; head += of_head) {
             const struct difference d = difference_between(O + head, right + head, p->Nq, p->d);
             cr_assert(is_explained(d),

@@ -2,51 +2,50 @@
  * Theorem 1, run: after every tile m, l and O are right for the keys gone past. And whoever checks
  * that, or prints a trace, sees each tile twice.
  */
-#include "05_flash_tiled_cpu/program/trace.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
+#include "05_flash_tiled_cpu/steps/trace.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/tests/test.h"
 
 #include <math.h>
 
-static struct theorem check(enum step_name name, const struct test_problem *t,
+static struct theorem check(const struct step *step, const struct test_problem *t,
                             struct tile_size size)
 {
     const struct attention_input input = input_of(t);
-    return theorem_check(&steps[name], &input, size, name == FA1, NULL);
+    return theorem_check(step, &input, size, step == named("fa1"), NULL);
 }
 
-static void assert_theorem(enum step_name name)
+static void assert_theorem(const struct step *step)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct test_problem t = random_problem(seed, attention_of(2, 2, 2, 70, 70, 20),
                                                random_options(seed, WITH_SHAPES));
         const struct attention *p = &t.p;
-        const struct tile_size size = tiles_of(name, seed % TILE_FORMS, p);
+        const struct tile_size size = tiles_of(step, seed % TILE_FORMS, p);
         const size_t tiles =
             p->B * p->H * ((p->Nq - 1) / size.Br + 1) * ((p->Nk - 1) / size.Bc + 1);
-        const struct theorem proof = check(name, &t, size);
+        const struct theorem proof = check(step, &t, size);
         cr_assert(proof.tiles == tiles && proof.keys == p->Nk,
                   "%s --step %s --br %zu --bc %zu: checked at %zu of %zu tiles, the last at %zu"
                   " keys",
-                  problem_text(&t), steps[name].name, size.Br, size.Bc, proof.tiles, tiles,
-                  proof.keys);
+                  problem_text(&t), step->name, size.Br, size.Bc, proof.tiles, tiles, proof.keys);
         cr_assert(proof.error_m <= 4e-6 && proof.error_l <= 4e-6 && proof.error_O <= 4e-6,
                   "%s --step %s --br %zu --bc %zu: m is off by %.2g, l by %.2g, O by %.2g",
-                  problem_text(&t), steps[name].name, size.Br, size.Bc, proof.error_m,
-                  proof.error_l, proof.error_O);
+                  problem_text(&t), step->name, size.Br, size.Bc, proof.error_m, proof.error_l,
+                  proof.error_O);
         problem_free(&t);
     }
 }
 
 TEST(theorem_1, holds_after_every_tile_of_fa1)
 {
-    assert_theorem(FA1);
+    assert_theorem(named("fa1"));
 }
 
 TEST(theorem_1, holds_after_every_tile_of_fa2)
 {
-    assert_theorem(FA2);
+    assert_theorem(named("fa2"));
 }
 
 /* How often theorem_check has called, and with how many keys. */
@@ -62,7 +61,7 @@ TEST(theorem_1, is_told_each_time_that_more_keys_have_gone_past)
 {
     struct test_problem t = problem_of(attention_of(1, 1, 1, 20, 25, 4), 0, 1);
     const struct attention_input input = input_of(&t);
-    theorem_check(&steps[FA1], &input, (struct tile_size){ 8, 10 }, true, count_calls);
+    theorem_check(named("fa1"), &input, (struct tile_size){ 8, 10 }, true, count_calls);
     cr_assert(calls == 3 && keys_sum == 10 + 20 + 25, "%zu calls, and %zu keys in all", calls,
               keys_sum);
     problem_free(&t);
@@ -73,14 +72,13 @@ TEST(theorem_1, is_told_each_time_that_more_keys_have_gone_past)
 /* A step of one query and two keys, whose scores are 0 and 0, with something to spoil. */
 static float fake_m, fake_l, fake_O[2];
 
-static void fake(const struct attention *p, struct tile_size size, const float *Q, const float *K,
-                 const float *V, float *O, float *lse)
+static void fake(const struct attention *p, struct tile_size size, struct tensors x)
 {
     (void)size;
-    const struct head a = head_of(p, 0, Q, K, V, O, lse);
+    const struct head a = head_of(p, 0, x);
     float S[2] = { 0.5f, 0.5f };
     const struct fast_memory fast = { .S = S, .m = &fake_m, .l = &fake_l, .O = fake_O };
-    observe_now(DONE, &a, (struct tile){ .rows = 1, .cols = 2 }, &fast);
+    observing(observe_context, DONE, &a, (struct tile){ .rows = 1, .cols = 2 }, &fast);
 }
 
 static void predict_nothing(const struct attention *p, struct tile_size size, struct accesses *a)
@@ -92,8 +90,7 @@ static void predict_nothing(const struct attention *p, struct tile_size size, st
 static struct theorem check_fake(float m, float l, float o, bool divided)
 {
     static float Q[2], K[4], V[4] = { 1, 2, 3, 4 };
-    const struct runs runs = { .watched = fake };
-    const struct step step = { .name = "fake", .runs = &runs, .predict = predict_nothing };
+    const struct step step = { .name = "fake", .watched = fake, .predict = predict_nothing };
     struct attention_input input = { attention_of(1, 1, 1, 1, 2, 2), .Q = Q, .K = K, .V = V };
     fake_m = m;
     fake_l = l;
@@ -127,8 +124,8 @@ TEST(theorem_1, of_fa2_is_about_an_output_that_is_not_yet_divided)
     struct test_problem t = problem_of(attention_of(1, 1, 1, 10, 10, 4), 0, 1);
     const struct attention_input input = input_of(&t);
     const struct tile_size size = { 4, 4 };
-    cr_assert(theorem_check(&steps[FA2], &input, size, true, NULL).error_O > 0.1, "fa2 divides");
-    cr_assert(theorem_check(&steps[FA1], &input, size, false, NULL).error_O > 0.1,
+    cr_assert(theorem_check(named("fa2"), &input, size, true, NULL).error_O > 0.1, "fa2 divides");
+    cr_assert(theorem_check(named("fa1"), &input, size, false, NULL).error_O > 0.1,
               "fa1 does not divide");
     problem_free(&t);
 }
@@ -166,25 +163,25 @@ static void look(void *context, enum moment moment, const struct head *a, struct
 
 TEST(observer, sees_every_tile_that_is_not_skipped_twice)
 {
-    for (enum step_name name = FA1; name <= SPLIT_KV; name++)
+    for (const struct step *step = named("fa1"); step <= named("split_kv"); step++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct test_problem t = random_problem(
                 seed, attention_of(2, 2, 2, 40, 40, 9),
-                random_options(seed, steps[name].supports & SUPPORTS_DROPOUT  ? WITH_EVERYTHING
-                                     : steps[name].supports & SUPPORTS_WINDOW ? WITH_MASKS
-                                                                              : WITH_SHAPES));
+                random_options(seed, step->supports & SUPPORTS_DROPOUT  ? WITH_EVERYTHING
+                                     : step->supports & SUPPORTS_WINDOW ? WITH_MASKS
+                                                                        : WITH_SHAPES));
             const struct attention_input input = input_of(&t);
-            const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
+            const struct tile_size size = tiles_of(step, TILE_FORMS - 1, &t.p);
             const struct tile_counts tiles = count_tiles(&t.p, size);
             const size_t right = tiles.of_kind[TILE_FULL] + tiles.of_kind[TILE_PARTIAL];
             struct seen seen = { 0 };
             observe_with(look, &seen);
-            count_step(&steps[name], &input, size);
+            count_step(step, &input.p, size, tensors_of(&input, NULL, NULL));
             observe_with(NULL, NULL);
             cr_assert(seen.scored == right && seen.done == right && seen.wrong == 0,
                       "%s --step %s --br %zu --bc %zu: scored %zu, done %zu of %zu, %zu wrong",
-                      problem_text(&t), steps[name].name, size.Br, size.Bc, seen.scored, seen.done,
-                      right, seen.wrong);
+                      problem_text(&t), step->name, size.Br, size.Bc, seen.scored, seen.done, right,
+                      seen.wrong);
             problem_free(&t);
         }
 }

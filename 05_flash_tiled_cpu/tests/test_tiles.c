@@ -13,9 +13,9 @@
 
 // ---- the forms ----------------------------------------------------------------------------------
 
-static enum step_name running;
+static const struct step *running;
 
-struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p)
+struct tile_size tiles_of(const struct step *step, size_t form, const struct attention *p)
 {
     static const struct tile_size fixed[] = { { 1, 1 },   { 1, 7 },   { 5, 1 },
                                               { 16, 16 }, { 64, 32 }, { 33, 65 } };
@@ -26,7 +26,7 @@ struct tile_size tiles_of(enum step_name name, size_t form, const struct attenti
     if (form == FIXED)
         return (struct tile_size){ p->Nq + 5, p->Nk + 9 };
     if (form == FIXED + 1)
-        return steps[name].size(USUAL_M, p->d);
+        return step->size(USUAL_M, p->d);
     const size_t Br = random_between(++drawn, 0, 0, 1, p->Nq + 3);
     return (struct tile_size){ Br, random_between(drawn, 0, 1, 1, p->Nk + 3) };
 }
@@ -34,20 +34,21 @@ struct tile_size tiles_of(enum step_name name, size_t form, const struct attenti
 static void run_in_tiles(const struct attention *p, const float *Q, const float *K, const float *V,
                          float *O, float *lse)
 {
-    const size_t form = forward_forms.now, threads = running == COMPLETE ? 1 + form % 2 : 1;
+    const size_t form = forward_forms.now,
+                 threads = running == named("complete") ? 1 + form % 2 : 1;
     const struct tile_size size = tiles_of(running, form, p);
     snprintf(forward_forms.text, sizeof forward_forms.text,
-             " --step %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
+             " --step %s --br %zu --bc %zu --threads %zu", running->name, size.Br, size.Bc,
              threads);
     threads_use(threads);
-    steps[running].runs->run(p, size, Q, K, V, O, lse);
+    running->run(p, size, (struct tensors){ .Q = Q, .K = K, .V = V, .O = O, .lse = lse });
 }
 
-forward *in_tiles(enum step_name name)
+forward *in_tiles(const struct step *step)
 {
-    running = name;
+    running = step;
     forward_forms.count = TILE_FORMS;
-    forward_forms.without_lse = name == STANDARD;
+    forward_forms.without_lse = step == named("standard");
     return run_in_tiles;
 }
 
@@ -58,23 +59,23 @@ struct attention_input input_of(const struct test_problem *t)
 
 // ---- what several steps have to do --------------------------------------------------------------
 
-void assert_random_tiles(enum step_name name)
+void assert_random_tiles(const struct step *step)
 {
-    forward *const step = in_tiles(name);
-    assert_forward_at_random(step, attention_of(1, 2, 2, 150, 150, 256), WITH_UNEQUAL_LENGTHS, 12);
-    assert_forward_at_random(step, attention_of(2, 2, 2, 60, 300, 40), WITH_UNEQUAL_LENGTHS, 12);
+    forward *const f = in_tiles(step);
+    assert_forward_at_random(f, attention_of(1, 2, 2, 150, 150, 256), WITH_UNEQUAL_LENGTHS, 12);
+    assert_forward_at_random(f, attention_of(2, 2, 2, 60, 300, 40), WITH_UNEQUAL_LENGTHS, 12);
 }
 
 /* Runs the step on a small problem in each form; O and lse are then what it gave for the form. */
-static void run_form(enum step_name name, size_t form, const struct test_problem *t, float *O,
+static void run_form(const struct step *step, size_t form, const struct test_problem *t, float *O,
                      float *lse)
 {
     poison_fill(O, attention_query_elements(&t->p));
     poison_fill(lse, attention_rows(&t->p));
-    steps[name].runs->run(&t->p, tiles_of(name, form, &t->p), t->Q, t->K, t->V, O, lse);
+    step->run(&t->p, tiles_of(step, form, &t->p), problem_tensors(t, O, lse));
 }
 
-void assert_nan_stays_with_those_who_see_it(enum step_name name)
+void assert_nan_stays_with_those_who_see_it(const struct step *step)
 {
     enum { N = 6, D = 4 };
     struct attention p = attention_of(1, 1, 1, N, N, D);
@@ -83,17 +84,17 @@ void assert_nan_stays_with_those_who_see_it(enum step_name name)
     float O[N * D], lse[N];
     t.K[5 * D] = t.V[5 * D] = NAN;  // only the last query sees the last key
     for (size_t form = 0; form < TILE_FORMS; form++) {
-        run_form(name, form, &t, O, lse);
+        run_form(step, form, &t, O, lse);
         for (size_t n = 0; n < N * D; n++)
             cr_assert(isnan(O[n]) ? n >= 5 * D : n < 5 * D,
                       "%s, tiles %zu: element %zu is %g, and the last row alone sees a NaN",
-                      steps[name].name, form, n, (double)O[n]);
+                      step->name, form, n, (double)O[n]);
     }
     problem_free(&t);
 }
 
 /* The first Nq - Nk of causal queries stand before the first key. */
-static void assert_first_rows_empty(enum step_name name, size_t Nq, size_t Nk)
+static void assert_first_rows_empty(const struct step *step, size_t Nq, size_t Nk)
 {
     enum { D = 3 };
     struct attention p = attention_of(1, 1, 1, Nq, Nk, D);
@@ -101,29 +102,29 @@ static void assert_first_rows_empty(enum step_name name, size_t Nq, size_t Nk)
     struct test_problem t = problem_of(p, 0, 1);
     float *O = allocate(Nq * D, sizeof *O, "O"), *lse = allocate(Nq, sizeof *lse, "lse");
     for (size_t form = 0; form < TILE_FORMS; form++) {
-        run_form(name, form, &t, O, lse);
+        run_form(step, form, &t, O, lse);
         for (size_t n = 0; n < (Nq - Nk) * D; n++)
             cr_assert(O[n] == 0.0f && lse[n / D] == -INFINITY,
-                      "%s, tiles %zu: row %zu sees no key: O is %g, lse %g", steps[name].name, form,
+                      "%s, tiles %zu: row %zu sees no key: O is %g, lse %g", step->name, form,
                       n / D, (double)O[n], (double)lse[n / D]);
         const size_t next = Nq - Nk;
         cr_assert(isfinite(lse[next]) && isfinite(O[next * D]) && O[next * D] != 0.0f,
-                  "%s, tiles %zu: row %zu sees a key: O is %g, lse %g", steps[name].name, form,
-                  next, (double)O[next * D], (double)lse[next]);
+                  "%s, tiles %zu: row %zu sees a key: O is %g, lse %g", step->name, form, next,
+                  (double)O[next * D], (double)lse[next]);
     }
     free(O);
     free(lse);
     problem_free(&t);
 }
 
-void assert_empty_rows_are_empty(enum step_name name)
+void assert_empty_rows_are_empty(const struct step *step)
 {
-    assert_first_rows_empty(name, 5, 2);
-    assert_first_rows_empty(name, 40, 23);
-    assert_first_rows_empty(name, 290, 260);  // split_kv and complete cut these keys in parts
+    assert_first_rows_empty(step, 5, 2);
+    assert_first_rows_empty(step, 40, 23);
+    assert_first_rows_empty(step, 290, 260);  // split_kv and complete cut these keys in parts
 }
 
-void assert_lacks(enum step_name name)
+void assert_lacks(const struct step *step)
 {
     enum { MOST = 2 * 3 * 30 * 9 };
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -131,21 +132,21 @@ void assert_lacks(enum step_name name)
             random_problem(seed, attention_of(2, 3, 3, 30, 30, 9), WITH_EVERYTHING);
         const struct attention p = t.p;
         static float with[MOST], without[MOST], lse[2 * 3 * 30];
-        run_form(name, 3, &t, with, lse);
+        run_form(step, 3, &t, with, lse);
         t.p = attention_of(p.B, p.H, p.Hkv, p.Nq, p.Nk, p.d);
         t.p.scale = p.scale;
-        if (steps[name].supports & SUPPORTS_WINDOW) {  // it lacks dropout alone
+        if (step->supports & SUPPORTS_WINDOW) {  // it lacks dropout alone
             t.p = p;
             attention_set_dropout(&t.p, 0.0, 0);
         }
-        run_form(name, 3, &t, without, lse);
+        run_form(step, 3, &t, without, lse);
         cr_assert(memcmp(with, without, attention_query_elements(&p) * sizeof *with) == 0,
-                  "%s: %s is to do nothing to it", steps[name].name, problem_text(&t));
+                  "%s: %s is to do nothing to it", step->name, problem_text(&t));
         problem_free(&t);
     }
 }
 
-void assert_minus_infinity_weighs_nothing(enum step_name name)
+void assert_minus_infinity_weighs_nothing(const struct step *step)
 {
     struct attention p = attention_of(1, 1, 1, 2, 5, 1);
     float Q[] = { 1, 2 }, K[] = { -INFINITY, -INFINITY, 1, -INFINITY, -INFINITY };
@@ -153,17 +154,15 @@ void assert_minus_infinity_weighs_nothing(enum step_name name)
     const struct test_problem t = { .p = p, .Q = Q, .K = K, .V = V };
     for (size_t form = 0; form < TILE_FORMS; form++) {
         K[2] = 1;
-        run_form(name, form, &t, O, lse);
+        run_form(step, form, &t, O, lse);
         cr_assert(O[0] == 7 && O[1] == 7 && lse[0] == 1 && lse[1] == 2,
                   "%s, tiles %zu: only the value 7 counts, but O is %g and %g, lse %g and %g",
-                  steps[name].name, form, (double)O[0], (double)O[1], (double)lse[0],
-                  (double)lse[1]);
+                  step->name, form, (double)O[0], (double)O[1], (double)lse[0], (double)lse[1]);
         K[2] = -INFINITY;
-        run_form(name, form, &t, O, lse);
+        run_form(step, form, &t, O, lse);
         cr_assert(O[0] == 0 && O[1] == 0 && lse[0] == -INFINITY && lse[1] == -INFINITY,
-                  "%s, tiles %zu: nothing counts, but O is %g and %g, lse %g and %g",
-                  steps[name].name, form, (double)O[0], (double)O[1], (double)lse[0],
-                  (double)lse[1]);
+                  "%s, tiles %zu: nothing counts, but O is %g and %g, lse %g and %g", step->name,
+                  form, (double)O[0], (double)O[1], (double)lse[0], (double)lse[1]);
     }
 }
 

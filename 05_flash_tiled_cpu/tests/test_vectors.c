@@ -125,7 +125,7 @@ TEST(seen, is_visible_for_every_lane_and_key)
         struct group g = group_new(p->d);
         visibility_row *seen = visibility_new(p->Nk);
         for (size_t n = 0; n < p->B * p->H; n++) {
-            const struct head a = head_of(p, n, t.Q, t.K, t.V, NULL, NULL);
+            const struct head a = head_of(p, n, problem_tensors(&t, NULL, NULL));
             const size_t i0 = random_between(seed, 99, n, 0, p->Nq - 1);
             const size_t rows = min(GROUP, p->Nq - i0), j0 = i0 % p->Nk;
             group_begin(&g, &a, i0, rows);

@@ -2,12 +2,13 @@
  * The steps of chapter 05 as forward passes whose forms are tiles of many sizes: one query by one
  * key, ragged ones, some larger than the problem, the step's own and some at random.
  *
- *     assert_forward_at_every_size(in_tiles(FA1));
+ *     assert_forward_at_every_size(in_tiles(named("fa1")));
  */
 #ifndef FLASH_TILED_TESTS_TILES_H
 #define FLASH_TILED_TESTS_TILES_H
 
-#include "05_flash_tiled_cpu/program/chapter.h"
+#include "05_flash_tiled_cpu/program.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/tests/forward.h"
 
 enum {
@@ -16,27 +17,38 @@ enum {
         WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW | WITH_KEY_MASK | WITH_BLOCK_MASK,
 };
 
+/* A step of the chapter; and behind the last. */
+static inline const struct step *named(const char *name)
+{
+    return step_named(&table, name);
+}
+
+static inline const struct step *end(void)
+{
+    return table.steps + table.count;
+}
+
 /* The step, in all these forms. From here on it is the one that the tests of forward.h run. */
-forward *in_tiles(enum step_name name);
+forward *in_tiles(const struct step *step);
 
 /* How many forms there are, and the tiles of each for problem p. The last are at random. */
 enum { TILE_FORMS = 9 };
-struct tile_size tiles_of(enum step_name name, size_t form, const struct attention *p);
+struct tile_size tiles_of(const struct step *step, size_t form, const struct attention *p);
 
 /* Some problems of any N and d, each in tiles that are not the others'. */
-void assert_random_tiles(enum step_name name);
+void assert_random_tiles(const struct step *step);
 
 /* A step that knows masks keeps NaN in a key from the queries that do not see it. */
-void assert_nan_stays_with_those_who_see_it(enum step_name name);
+void assert_nan_stays_with_those_who_see_it(const struct step *step);
 
 /* The same for queries that see no key: O = 0 and lse = -inf. */
-void assert_empty_rows_are_empty(enum step_name name);
+void assert_empty_rows_are_empty(const struct step *step);
 
 /* A step that lacks some of the options gives bit for bit what it gives without them. */
-void assert_lacks(enum step_name name);
+void assert_lacks(const struct step *step);
 
 /* Scores of -inf weigh nothing, wherever they come, and nothing but such scores is an empty row. */
-void assert_minus_infinity_weighs_nothing(enum step_name name);
+void assert_minus_infinity_weighs_nothing(const struct step *step);
 
 /* The problem as a chapter program's input; the arrays stay the problem's. */
 struct attention_input input_of(const struct test_problem *t);

@@ -42,7 +42,7 @@ struct attention_check check_begin(const struct attention_input *input, bool all
     const struct attention *p = &input->p;
     struct attention_check check = attention_check_begin(input, all);
     float *O = allocate(attention_query_elements(p), sizeof *O, "chapter 05's O");
-    complete(p, (struct tile_size){ 64, 128 }, input->Q, input->K, input->V, O, NULL);
+    complete(p, (struct tile_size){ 64, 128 }, tensors_of(input, O, NULL));
     check.other_name = "05 complete";
     check.other = attention_check_rows(&check, O, p->d);
     free(O);

@@ -1,4 +1,5 @@
 /* The table of the chapter's kernels, made of the rows of kernels/table.h, and the shapes of their grids. */
+#include "05_flash_tiled_cpu/steps/tile.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/chapter.h"
 

@@ -36,8 +36,7 @@ struct work_list {
     const struct attention *p;
     struct tile_size size;
     size_t Tr, Tc;
-    struct backward_input in;
-    struct gradients out;
+    struct tensors x;
     float *D;
     atomic_size_t *turn;  // (B, H, Tr), from 0 to Tc; Tc: all have added
 };
@@ -110,12 +109,12 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
     const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
     const size_t cols = min(list->size.Bc, p->Nk - j0);
     const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
-    const struct backward_head keys = backward_head_of(p, first, list->in, list->out);
+    const struct backward_head keys = backward_head_of(p, first, list->x);
     w->groups = (cols - 1) / GROUP + 1;
     for (size_t g = 0; g < w->groups; g++)
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, min(GROUP, cols - g * GROUP));
     for (size_t head = first; head < first + group; head++) {
-        const struct backward_head a = backward_head_of(p, head, list->in, list->out);
+        const struct backward_head a = backward_head_of(p, head, list->x);
         for (size_t i = list->Tr; i-- > 0;)
             if (attends(list, &a, i, j))
                 do_tile(list, w, &a, i, j);
@@ -128,7 +127,7 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
 static void begin_row(struct work_list *list, size_t row)
 {
     const size_t d = list->p->d;
-    const float *const O = list->in.O + row * d, *const dO = list->in.dO + row * d;
+    const float *const O = list->x.O + row * d, *const dO = list->x.dO + row * d;
     vec sums = { 0.0f };
     float D = 0.0f;
     size_t k = 0;
@@ -139,7 +138,7 @@ static void begin_row(struct work_list *list, size_t row)
     for (int lane = 0; lane < LANES; lane++)
         D += sums[lane];
     list->D[row] = D;
-    memset(list->out.dQ + row * d, 0, d * sizeof(float));
+    memset(list->x.dQ + row * d, 0, d * sizeof(float));
 }
 
 /* Tile `tile` of the queries of all heads: its rows, and whose turn it is first. */
@@ -147,19 +146,18 @@ static void begin_tile(struct work_list *list, size_t tile)
 {
     const struct attention *p = list->p;
     const size_t head = tile / list->Tr, i = tile % list->Tr, i0 = i * list->size.Br;
-    const struct backward_head a = backward_head_of(p, head, list->in, list->out);
+    const struct backward_head a = backward_head_of(p, head, list->x);
     for (size_t r = i0; r < min(i0 + list->size.Br, p->Nq); r++)
         begin_row(list, head * p->Nq + r);
     atomic_init(&list->turn[tile], next_seen(list, &a, i, 0));
 }
 
-void backward_complete(const struct attention *p, struct tile_size size, struct backward_input in,
-                       struct gradients out)
+void backward_complete(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t heads = p->B * p->Hkv;
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
-    struct work_list list = { .p = p, .size = size, .in = in, .out = out };
+    struct work_list list = { .p = p, .size = size, .x = x };
     list.Tr = (p->Nq - 1) / size.Br + 1;
     list.Tc = (p->Nk - 1) / size.Bc + 1;
     list.D = extra_slow("D", attention_rows(p));

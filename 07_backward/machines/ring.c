@@ -29,7 +29,7 @@ static void add(float *sum, const float *x, size_t n)
 }
 
 /* What this rank's queries add to their dQ, and to dK and dV of the keys at hand, which `mine` gathers. */
-static void take_in(const struct ring *r, struct backward_input in, struct keys keys, float *block,
+static void take_in(const struct ring *r, struct tensors in, struct keys keys, float *block,
                     float *dQ, float *mine)
 {
     const struct attention *p = &r->p;
@@ -42,21 +42,22 @@ static void take_in(const struct ring *r, struct backward_input in, struct keys 
         struct block *const at = &blocks[n % count];
         const size_t i = head * rows + at->i;
         const size_t j = (b * p->Hkv + kv_head(p, head % p->H)) * keys.part.rows + at->j;
-        const struct backward_input of_block = {
+        const struct tensors of_block = {
             .Q = in.Q + i * d,
             .K = keys.K + j * d,
             .V = keys.V + j * d,
             .O = in.O + i * d,
             .lse = in.lse + i,
             .dO = in.dO + i * d,
+            .dQ = block,
+            .dK = block + at->p.Nq * d,
+            .dV = block + (at->p.Nq + at->p.Nk) * d,
         };
-        const struct gradients out = { block, block + at->p.Nq * d,
-                                       block + (at->p.Nq + at->p.Nk) * d };
         at->p.key_mask = keys.mask ? keys.mask + b * keys.part.rows + at->j : NULL;
-        backward_complete(&at->p, r->size, of_block, out);
-        add(dQ + i * d, out.dQ, at->p.Nq * d);
-        add(dK + j * d, out.dK, at->p.Nk * d);
-        add(dV + j * d, out.dV, at->p.Nk * d);
+        backward_complete(&at->p, r->size, of_block);
+        add(dQ + i * d, of_block.dQ, at->p.Nq * d);
+        add(dK + j * d, of_block.dK, at->p.Nk * d);
+        add(dV + j * d, of_block.dV, at->p.Nk * d);
     }
 }
 
@@ -75,8 +76,8 @@ static void receive_sums(const struct ring *r, float *sums, const struct part *p
               request);
 }
 
-void ring_backward(const struct ring *r, struct backward_input in, void *bytes,
-                   struct ring_room room, float *dQ, float *dK_and_dV)
+void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct ring_room room,
+                   float *dQ, float *dK_and_dV)
 {
     const struct part own = part_of(r->p.Nk, r->rank, r->ranks);
     MPI_Request both[2], sums[2];  // sums: the part that arrives, and the one before, which leaves

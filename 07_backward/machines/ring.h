@@ -20,8 +20,8 @@ struct ring_room {
  * The gradients by this rank's queries, (B, H, rows, d), and by its keys and values, one after the other. `in` has what belongs
  * to the queries: Q, O, lse and dO. `bytes` has this rank's own K and V.
  */
-void ring_backward(const struct ring *r, struct backward_input in, void *bytes,
-                   struct ring_room room, float *dQ, float *dK_and_dV);
+void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct ring_room room,
+                   float *dQ, float *dK_and_dV);
 
 /* The elements of a part's dK and dV. */
 size_t ring_sums(const struct ring *r, const struct part *part);

@@ -13,9 +13,8 @@
 
 #include <stdbool.h>
 
-/* What runs a step: a C function and, unless it is in vectors, its watched build (watch.h); or a kernel's launcher for each build. */
+/* A kernel has a launcher for each build. */
 struct runs {
-    backward_step *run, *watched;
     backward_launcher *on[BUILDS];
 };
 
@@ -37,8 +36,8 @@ struct kept {
 struct kept kept_by_forward(const struct attention_input *input);
 void kept_free(struct kept *kept);
 
-struct backward_input backward_input_of(const struct attention_input *input,
-                                        const struct kept *kept, const float *dO);
+struct tensors backward_tensors(const struct attention_input *input, const struct kept *kept,
+                                const float *dO);
 
 /* Can the accesses of the step be counted, and is the problem small enough for it? */
 bool is_small(const struct attention *p);
@@ -54,15 +53,6 @@ void predict_recompute(const struct attention *p, struct tile_size size, struct 
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_split(const struct attention *p, struct tile_size size, struct accesses *a);
-
-/*
- * Over all heads: the tiles of each enum tile_kind, and the queries and the keys of all tiles that are not
- * skipped, and their pairs. Without a mask these are Tc Nq, Tr Nk and Nq Nk a head.
- */
-struct tile_counts {
-    size_t of_kind[3], queries, keys, pairs;
-};
-struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
 
 /* Multiplications and additions of the step's matrix products. */
 size_t products_of(const struct step *step, const struct attention *p, struct tile_size size);

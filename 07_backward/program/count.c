@@ -12,24 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
-{
-    struct tile_counts counts = { { 0 }, 0, 0, 0 };
-    for (size_t n = 0; n < p->B * p->H; n++)
-        for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
-            for (size_t j0 = 0; j0 < p->Nk; j0 += size.Bc) {
-                const size_t rows = min(size.Br, p->Nq - i0);
-                const size_t cols = min(size.Bc, p->Nk - j0);
-                const enum tile_kind kind =
-                    tile_kind(p, n / p->H, n % p->H, i0, i0 + rows, j0, j0 + cols);
-                counts.of_kind[kind]++;
-                counts.queries += kind == TILE_SKIPPED ? 0 : rows;
-                counts.keys += kind == TILE_SKIPPED ? 0 : cols;
-                counts.pairs += kind == TILE_SKIPPED ? 0 : rows * cols;
-            }
-    return counts;
-}
-
 size_t products_of(const struct step *step, const struct attention *p, struct tile_size size)
 {
     const size_t products = step == &steps[SPLIT] ? 7 : 5;  // of 2 d operations for each pair
@@ -145,23 +127,23 @@ bool is_small(const struct attention *p)
 
 bool can_be_counted(const struct step *step, const struct attention *p)
 {
-    return CAN_WATCH && step->runs->watched && is_small(p);
+    return CAN_WATCH && step->watched && is_small(p);
 }
 
-static void watch_all(const struct attention *p, struct backward_input in, struct gradients out)
+static void watch_all(const struct attention *p, struct tensors x)
 {
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    traffic_watch("Q", in.Q, queries);
-    traffic_watch("K", in.K, keys);
-    traffic_watch("V", in.V, keys);
-    traffic_watch("O", in.O, queries);
-    traffic_watch("dO", in.dO, queries);
-    traffic_watch("lse", in.lse, attention_rows(p));
-    traffic_watch("m", in.m, attention_rows(p));
-    traffic_watch("l", in.l, attention_rows(p));
-    traffic_watch("dQ", out.dQ, queries);
-    traffic_watch("dK", out.dK, keys);
-    traffic_watch("dV", out.dV, keys);
+    traffic_watch("Q", x.Q, queries);
+    traffic_watch("K", x.K, keys);
+    traffic_watch("V", x.V, keys);
+    traffic_watch("O", x.O, queries);
+    traffic_watch("dO", x.dO, queries);
+    traffic_watch("lse", x.lse, attention_rows(p));
+    traffic_watch("m", x.m, attention_rows(p));
+    traffic_watch("l", x.l, attention_rows(p));
+    traffic_watch("dQ", x.dQ, queries);
+    traffic_watch("dK", x.dK, keys);
+    traffic_watch("dV", x.dV, keys);
 }
 
 struct count count_step(const struct step *step, const struct attention_input *input,
@@ -169,22 +151,22 @@ struct count count_step(const struct step *step, const struct attention_input *i
 {
     const struct attention *p = &input->p;
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    const struct backward_input in = backward_input_of(input, kept, dO);
-    const struct gradients out = { allocate(queries, sizeof(float), "dQ"),
-                                   allocate(keys, sizeof(float), "dK"),
-                                   allocate(keys, sizeof(float), "dV") };
+    struct tensors x = backward_tensors(input, kept, dO);
+    x.dQ = allocate(queries, sizeof(float), "dQ");
+    x.dK = allocate(keys, sizeof(float), "dK");
+    x.dV = allocate(keys, sizeof(float), "dV");
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
-    watch_all(p, in, out);
-    step->runs->watched(p, size, in, out);
+    watch_all(p, x);
+    step->watched(p, size, x);
     step->predict(p, size, &c.accesses);
 
     c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
     c.slow_bytes = extra_slow_peak();
     c.fast_bytes = extra_fast_peak();
     traffic_reset();  // its arrays are forgotten
-    free(out.dQ);
-    free(out.dK);
-    free(out.dV);
+    free(x.dQ);
+    free(x.dK);
+    free(x.dV);
     return c;
 }

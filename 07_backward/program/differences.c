@@ -41,7 +41,7 @@ static double loss_in_float(const struct layer *layer, struct rows rows)
     const struct attention *p = &in->p;
     float *O = allocate(attention_query_elements(p), sizeof *O, "O");
     double loss = 0.0;
-    complete(p, (struct tile_size){ 64, 128 }, in->Q, in->K, in->V, O, NULL);
+    complete(p, (struct tile_size){ 64, 128 }, tensors_of(in, O, NULL));
     for (size_t n = rows.first * p->d; n < (rows.first + rows.count) * p->d; n++)
         loss += (double)layer->dO[n] * (double)O[n];
     free(O);

@@ -33,9 +33,9 @@ struct kept kept_by_forward(const struct attention_input *input)
     struct kept kept = { allocate(attention_query_elements(p), sizeof(float), "O"),
                          allocate(rows, sizeof(float), "lse"), allocate(rows, sizeof(float), "m"),
                          allocate(rows, sizeof(float), "l") };
-    complete(p, (struct tile_size){ 64, 128 }, input->Q, input->K, input->V, kept.O, kept.lse);
+    complete(p, (struct tile_size){ 64, 128 }, tensors_of(input, kept.O, kept.lse));
     for (size_t row = 0; row < rows; row++) {
-        const struct head a = head_of(p, row / p->Nq, input->Q, input->K, input->V, NULL, NULL);
+        const struct head a = head_of(p, row / p->Nq, tensors_of(input, NULL, NULL));
         statistics_of_row(&a, row % p->Nq, &kept.m[row], &kept.l[row]);
     }
     return kept;
@@ -50,10 +50,10 @@ void kept_free(struct kept *kept)
     *kept = (struct kept){ NULL, NULL, NULL, NULL };
 }
 
-struct backward_input backward_input_of(const struct attention_input *input,
-                                        const struct kept *kept, const float *dO)
+struct tensors backward_tensors(const struct attention_input *input, const struct kept *kept,
+                                const float *dO)
 {
-    return (struct backward_input){
+    return (struct tensors){
         .Q = input->Q,
         .K = input->K,
         .V = input->V,

@@ -104,7 +104,7 @@ static void check_requested(bool all, const struct attention *p, const struct op
     if (all && options_single(o))
         options_fail(options_single(o), "expected one --step with it, not all");
     if (o->trace)
-        trace_check(p);
+        layer_trace_check(p);
 }
 
 /* No option that would make the chapter's story the wrong thing to print. */

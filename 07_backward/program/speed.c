@@ -22,9 +22,7 @@ static void work(void *arg)
     const struct job *job = arg;
     const struct layer *layer = job->layer;
     threads_use(job->threads);
-    job->step->runs->run(&layer->input.p, job->size,
-                         backward_input_of(&layer->input, &layer->kept, layer->dO),
-                         result_gradients(&job->result));
+    job->step->run(&layer->input.p, job->size, layer_tensors(layer, &job->result));
 }
 
 double speed_of(const struct step *step, const struct layer *layer, struct tile_size size,

@@ -51,17 +51,20 @@ struct result result_new(const struct attention *p)
     return r;
 }
 
-struct gradients result_gradients(const struct result *r)
+struct tensors layer_tensors(const struct layer *layer, const struct result *r)
 {
-    return (struct gradients){ r->of[DQ], r->of[DK], r->of[DV] };
+    struct tensors x = backward_tensors(&layer->input, &layer->kept, layer->dO);
+    x.dQ = r->of[DQ];
+    x.dK = r->of[DK];
+    x.dV = r->of[DV];
+    return x;
 }
 
 struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size)
 {
     const struct attention_input *input = &layer->input;
     struct result r = result_new(&input->p);
-    step->runs->run(&input->p, size, backward_input_of(input, &layer->kept, layer->dO),
-                    result_gradients(&r));
+    step->run(&input->p, size, layer_tensors(layer, &r));
     return r;
 }
 

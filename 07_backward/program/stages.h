@@ -31,7 +31,8 @@ struct result {
 struct result result_new(const struct attention *p);
 struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size);
 void result_free(struct result *r);
-struct gradients result_gradients(const struct result *r);
+/* What a step reads, and where it writes these gradients. */
+struct tensors layer_tensors(const struct layer *layer, const struct result *r);
 
 /* The result of an earlier step, which later ones are compared with; no name: there is none. */
 struct previous {

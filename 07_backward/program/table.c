@@ -13,9 +13,7 @@ static struct tile_size one_pair(size_t M, size_t d)
 #include "07_backward/steps/table.h"
 #undef STEP
 
-#define RUNS(run, watched) (&(const struct runs){ run, watched, { NULL } })
-#define STEP(constant, function, ...) \
-    [constant] = { .name = #function, .f32 = { .most = ATTENTION_MAX_D }, __VA_ARGS__ },
+#define STEP(constant, function, ...) [constant] = { .name = #function, __VA_ARGS__ },
 
 const struct step steps[STEPS] = {
 #include "07_backward/steps/table.h"

@@ -7,7 +7,7 @@
 
 enum { MOST_PAIRS = 64, MOST_KEYS = 8, MOST_D = 8 };
 
-void trace_check(const struct attention *p)
+void layer_trace_check(const struct attention *p)
 {
     const size_t pairs = attention_rows(p) * p->Nk;
     if (pairs > MOST_PAIRS || p->Nk > MOST_KEYS || p->d > MOST_D)
@@ -72,8 +72,7 @@ void trace_layer(const struct layer *layer, bool csv)
         report_part("Trace");
     }
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a = backward_head_of(
-            p, n, backward_input_of(&layer->input, &layer->kept, layer->dO), result_gradients(&r));
+        const struct backward_head a = backward_head_of(p, n, layer_tensors(layer, &r));
         at.b = a.b;
         at.h = a.h;
         for (size_t i = 0; i < p->Nq; i++)

@@ -7,7 +7,7 @@
 #include "07_backward/program/stages.h"
 
 /* Ends the program unless the problem is small enough to be printed. */
-void trace_check(const struct attention *p);
+void layer_trace_check(const struct attention *p);
 
 /*
  * S, P, O, dP, D and dS of each query, then dQ, dK and dV; as comma-separated values, with a header, if `csv`.

@@ -68,7 +68,7 @@ static void forward(struct layer *layer)
         .O = allocate(attention_query_elements(&in->p), sizeof(float), "O"),
         .lse = allocate(attention_rows(&in->p), sizeof(float), "lse"),
     };
-    fa2(&in->p, (struct tile_size){ 32, 32 }, in->Q, in->K, in->V, layer->kept.O, layer->kept.lse);
+    fa2(&in->p, (struct tile_size){ 32, 32 }, tensors_of(in, layer->kept.O, layer->kept.lse));
 }
 
 static struct result by_step(const struct step *step, const struct layer *layer)

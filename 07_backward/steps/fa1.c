@@ -86,11 +86,10 @@ static void fa1_head(struct backward_head a, struct tile_size size, struct backw
 
 // clang-format on
 
-void backward_fa1(const struct attention *p, struct tile_size size, struct backward_input in,
-                  struct gradients out)
+void backward_fa1(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct backward_memory fast = backward_memory_new(p, size);
     for (size_t n = 0; n < p->B * p->H; n++)
-        fa1_head(backward_head_of(p, n, in, out), size, &fast);
+        fa1_head(backward_head_of(p, n, x), size, &fast);
     backward_memory_free(&fast);
 }

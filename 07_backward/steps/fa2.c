@@ -87,13 +87,12 @@ static void fa2_head(struct backward_head a, struct tile_size size, float *D,
 
 // clang-format on
 
-void backward_fa2(const struct attention *p, struct tile_size size, struct backward_input in,
-                  struct gradients out)
+void backward_fa2(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct backward_memory fast = backward_memory_new(p, size);
     float *D = extra_slow("D", p->Nq);
     for (size_t n = 0; n < p->B * p->H; n++)
-        fa2_head(backward_head_of(p, n, in, out), size, D, &fast);
+        fa2_head(backward_head_of(p, n, x), size, D, &fast);
     extra_free(D);
     backward_memory_free(&fast);
 }

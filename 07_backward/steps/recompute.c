@@ -58,13 +58,12 @@ static void recompute_query(const struct backward_head *a, size_t i, struct back
     tile_store(a->dQ + i * d, fast->dQ, d);
 }
 
-void backward_recompute(const struct attention *p, struct tile_size size, struct backward_input in,
-                        struct gradients out)
+void backward_recompute(const struct attention *p, struct tile_size size, struct tensors x)
 {
     (void)size;
     struct backward_memory fast = backward_memory_new(p, (struct tile_size){ 1, 1 });
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a = backward_head_of(p, n, in, out);
+        const struct backward_head a = backward_head_of(p, n, x);
         for (size_t k = 0; k < p->Nk * p->d; k++) {
             a.dK[k] = 0.0f;
             a.dV[k] = 0.0f;

@@ -63,13 +63,12 @@ static void softcap_head(struct backward_head a, struct tile_size size, float *D
     }
 }
 
-void backward_softcap(const struct attention *p, struct tile_size size, struct backward_input in,
-                      struct gradients out)
+void backward_softcap(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct backward_memory fast = backward_memory_new(p, size);
     float *D = extra_slow("D", p->Nq);
     for (size_t n = 0; n < p->B * p->H; n++)
-        softcap_head(backward_head_of(p, n, in, out), size, D, &fast);
+        softcap_head(backward_head_of(p, n, x), size, D, &fast);
     extra_free(D);
     backward_memory_free(&fast);
 }

@@ -58,13 +58,12 @@ static void split_queries(const struct backward_head *a, struct tile_size size, 
     }
 }
 
-void backward_split(const struct attention *p, struct tile_size size, struct backward_input in,
-                    struct gradients out)
+void backward_split(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct backward_memory fast = backward_memory_new(p, size);
     float *D = extra_slow("D", p->Nq);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a = backward_head_of(p, n, in, out);
+        const struct backward_head a = backward_head_of(p, n, x);
         fa2_D(&a, D);
         split_keys(&a, size, D, &fast);
         split_queries(&a, size, D, &fast);

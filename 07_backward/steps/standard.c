@@ -125,8 +125,7 @@ static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
 // The products stand in a column.
 // clang-format off
 
-void backward_standard(const struct attention *p, struct tile_size size, struct backward_input in,
-                       struct gradients out)
+void backward_standard(const struct attention *p, struct tile_size size, struct tensors x)
 {
     const size_t Br = min(size.Br, p->Nq), Bc = min(size.Bc, p->Nk), pairs = p->Nq * p->Nk;
     struct backward_memory fast = { .Q = extra_fast("a tile of queries", Br * p->d),
@@ -135,7 +134,7 @@ void backward_standard(const struct attention *p, struct tile_size size, struct 
     float *S = extra_slow("S", pairs), *P = extra_slow("P", pairs);
     float *dP = extra_slow("dP", pairs), *dS = extra_slow("dS", pairs);
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a = backward_head_of(p, n, in, out);
+        const struct backward_head a = backward_head_of(p, n, x);
         product(&a, size, a.Q, a.K, S, true, &fast);                   // S  = scale Q K^T
         for (size_t i = 0; i < p->Nq; i++)
             softmax_row(p->Nk, S + i * p->Nk, P + i * p->Nk);

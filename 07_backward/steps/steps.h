@@ -11,20 +11,6 @@
 #include <stddef.h>
 
 /*
- * What a backward pass reads: the inputs of the forward pass, what that left behind, and dO, the gradient
- * of the loss by O. lse is (B, H, Nq), and so are m and l, which only fa1 looks at.
- */
-struct backward_input {
-    const float *Q, *K, *V, *O, *lse, *dO;
-    const float *m, *l;
-};
-
-/* What it writes: the gradients of the loss by Q, K and V, in their shapes. Old contents do not matter. */
-struct gradients {
-    float *dQ, *dK, *dV;
-};
-
-/*
  * What every step does, for the problem p with d at most 256. A query that attends to no key adds nothing to
  * any gradient; a key that no query attends to has exactly 0 in dK and dV, and is not read.
  *
@@ -32,10 +18,7 @@ struct gradients {
  * heads. The others compute as if p had no dropout, and want Hkv = H. Only complete has threads; its
  * result does not depend on how many.
  */
-typedef void backward_step(const struct attention *p, struct tile_size size,
-                           struct backward_input in, struct gradients out);
-
-#define STEP(constant, name, ...) backward_step backward_##name;
+#define STEP(constant, name, ...) attention_step backward_##name;
 #include "07_backward/steps/table.h"
 #undef STEP
 

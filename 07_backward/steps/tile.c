@@ -1,7 +1,6 @@
 #include "07_backward/steps/tile.h"
 
-struct backward_head backward_head_of(const struct attention *p, size_t n, struct backward_input in,
-                                      struct gradients out)
+struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x)
 {
     const size_t b = n / p->H, h = n % p->H, rows = n * p->Nq;
     const size_t keys = (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
@@ -9,17 +8,17 @@ struct backward_head backward_head_of(const struct attention *p, size_t n, struc
         .p = p,
         .b = b,
         .h = h,
-        .Q = in.Q + rows * p->d,
-        .K = in.K + keys,
-        .V = in.V + keys,
-        .O = in.O + rows * p->d,
-        .lse = in.lse + rows,
-        .dO = in.dO + rows * p->d,
-        .m = in.m ? in.m + rows : NULL,
-        .l = in.l ? in.l + rows : NULL,
-        .dQ = out.dQ + rows * p->d,
-        .dK = out.dK + keys,
-        .dV = out.dV + keys,
+        .Q = x.Q + rows * p->d,
+        .K = x.K + keys,
+        .V = x.V + keys,
+        .O = x.O + rows * p->d,
+        .lse = x.lse + rows,
+        .dO = x.dO + rows * p->d,
+        .m = x.m ? x.m + rows : NULL,
+        .l = x.l ? x.l + rows : NULL,
+        .dQ = x.dQ + rows * p->d,
+        .dK = x.dK + keys,
+        .dV = x.dV + keys,
     };
 }
 

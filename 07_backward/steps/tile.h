@@ -18,8 +18,7 @@ struct backward_head {
 };
 
 /* Head n = b H + h of the problem. */
-struct backward_head backward_head_of(const struct attention *p, size_t n, struct backward_input in,
-                                      struct gradients out);
+struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
 /*
  * Fast memory: Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS

@@ -11,13 +11,16 @@
 #include <string.h>
 
 /* dQ, dK and dV one after the other, computed by so many threads; free() them. */
-static float *run(const struct attention *p, struct tile_size size, struct backward_input in,
+static float *run(const struct attention *p, struct tile_size size, struct tensors in,
                   size_t threads)
 {
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     float *x = allocate(queries + 2 * keys, sizeof *x, "gradients");
     threads_use(threads);
-    backward_complete(p, size, in, (struct gradients){ x, x + queries, x + queries + keys });
+    in.dQ = x;
+    in.dK = x + queries;
+    in.dV = x + queries + keys;
+    backward_complete(p, size, in);
     return x;
 }
 
@@ -25,7 +28,7 @@ static int differs(struct attention p, struct tile_size size)
 {
     struct attention_input input = attention_input_random(p, 1);
     struct kept kept = kept_by_forward(&input);
-    const struct backward_input in = backward_input_of(&input, &kept, input.Q);  // any dO will do
+    const struct tensors in = backward_tensors(&input, &kept, input.Q);  // any dO will do
     const size_t n = attention_query_elements(&p) + 2 * attention_key_elements(&p);
     float *one = run(&p, size, in, 1);
     int wrong = 0;

@@ -80,11 +80,10 @@ TEST(accesses, of_softcap_are_those_of_its_formula)
 DECLARE_WATCHED(backward_fa2);
 
 /* fa2 with an access more than its formula gives. */
-static void fa2_and_a_load(const struct attention *p, struct tile_size size,
-                           struct backward_input in, struct gradients out)
+static void fa2_and_a_load(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    WATCHED(backward_fa2)(p, size, in, out);
-    traffic_count_load(in.V);
+    WATCHED(backward_fa2)(p, size, x);
+    traffic_count_load(x.V);
 }
 
 TEST(count, notices_one_access_too_many)
@@ -94,8 +93,7 @@ TEST(count, notices_one_access_too_many)
     struct step step = steps[FA2];
     if (!CAN_WATCH)
         return;
-    const struct runs spoilt = { .watched = fa2_and_a_load };
-    step.runs = &spoilt;
+    step.watched = fa2_and_a_load;
     const struct count c =
         count_step(&step, &layer.input, &layer.kept, t.dO, (struct tile_size){ 2, 3 });
     cr_assert(!c.as_predicted, "one load more goes unseen");

@@ -13,6 +13,8 @@
 
 // ---- the forms ----------------------------------------------------------------------------------
 
+attention_step masks;  // chapter 05's
+
 static enum step_name running;
 
 unsigned options_of(enum step_name name)
@@ -58,8 +60,8 @@ static void run_in_tiles(const struct test_problem *t, float *dQ, float *dK, flo
              " --step %s --br %zu --bc %zu --threads %zu", steps[running].name, size.Br, size.Bc,
              threads);
     threads_use(threads);
-    steps[running].runs->run(&t->p, size, backward_input_of(&layer.input, &layer.kept, t->dO),
-                             (struct gradients){ dQ, dK, dV });
+    const struct result r = { .of = { dQ, dK, dV } };
+    steps[running].run(&t->p, size, layer_tensors(&layer, &r));
     kept_free(&layer.kept);
 }
 
@@ -196,7 +198,8 @@ TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
                 t.key_mask[j] = j != HIDDEN;
             t.K[ODD * D + 1] = t.V[ODD * D] = NAN;
             struct layer layer = layer_with_forward(&t);
-            masks(&t.p, (struct tile_size){ 2, 3 }, t.Q, t.K, t.V, layer.kept.O, layer.kept.lse);
+            masks(&t.p, (struct tile_size){ 2, 3 },
+                  problem_tensors(&t, layer.kept.O, layer.kept.lse));
             struct result r = step_run(&steps[name], &layer, tiles_of(name, form, &t.p));
             kept_free(&layer.kept);
             for (size_t n = 0; n < N * D; n++)

@@ -5,7 +5,7 @@ $(OBJ)/common/peers/composed.o: FLAGS += $(FAST_FLAGS)
 $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgemm.o $(PEER)
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
-$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/05_flash_tiled_cpu/program/peers/course.o $(ALGORITHM_OBJ_05) $(PEER)
+$(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/common/peers/complete_05.o $(ALGORITHM_OBJ_05) $(PEER)
 $(BUILD)/peers/07_backward: $(OBJ)/07_backward/program/peers/course.o $(C_OBJ_07) $(PEER)
 $(PEERS):
 	$(call SAY,link $@)

@@ -1,7 +1,7 @@
 #ifndef COMMON_ATTENTION_INPUT_H
 #define COMMON_ATTENTION_INPUT_H
 
-#include "common/problem/attention.h"
+#include "common/problem/tensors.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +20,12 @@ struct attention_input {
 /* A problem of this shape with normal numbers and no options. */
 struct attention_input attention_input_random(struct attention p, uint64_t seed);
 void attention_input_free(struct attention_input *input);
+
+/* What a forward step reads of it, and writes. */
+static inline struct tensors tensors_of(const struct attention_input *input, float *O, float *lse)
+{
+    return (struct tensors){ .Q = input->Q, .K = input->K, .V = input->V, .O = O, .lse = lse };
+}
 
 /* Normal numbers in the shape of O, the gradient of the loss by O; free() them. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);

@@ -65,6 +65,9 @@ enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // that a kernel's grid and its 
 
 static const struct dims *dims_of(const struct step *step, enum dtype type)
 {
+    static const struct dims in_C[] = { { .most = ATTENTION_MAX_D }, { .most = 0 } };
+    if (!step->is_kernel)
+        return &in_C[type != DTYPE_F32];
     return type == DTYPE_F32 ? &step->f32 : &step->f16;
 }
 

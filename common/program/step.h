@@ -7,7 +7,7 @@
 
 #include "common/check/attention_check.h"
 #include "common/measure/accesses.h"
-#include "common/problem/attention.h"
+#include "common/problem/tensors.h"
 #include "common/program/options.h"
 
 #include <stdbool.h>
@@ -55,20 +55,25 @@ struct kernel_shape {
     size_t blocks, threads, Br, Bc;
 };
 
-struct runs;  // the functions that run a step: each chapter has its own
+struct runs;  // in chapter 06, the launchers of a kernel
 
 struct step {
     const char *name, *idea;
+
+    // What runs it; and, unless it is in vectors, the same source in the build that counts accesses (watch.h).
+    attention_step *run, *watched;
     const struct runs *runs;
 
-    // Its accesses: a short formula, NULL if they are not counted; the formula in 16 bits, if that is another; all of them.
+    // Its accesses: a short formula, NULL if they are not counted; the formula in 16 bits, if that is another; all of them,
+    // and its tiles, which are there without being counted too.
     const char *formula, *formula_16;
     void (*predict)(const struct attention *p, struct tile_size size, struct accesses *a);
 
     unsigned supports, stores;
-    struct dims f32, f16;  // in float32, and in bfloat16 and float16
-    bool any_order;        // it adds in no fixed order, so its bits may differ from run to run
-    bool is_product;       // block_matmul: no attention, so no later step is compared with it
+    struct dims f32,
+        f16;  // of a kernel, in float32, and in bfloat16 and float16; a step in C takes any d in float32
+    bool any_order;   // it adds in no fixed order, so its bits may differ from run to run
+    bool is_product;  // block_matmul: no attention, so no later step is compared with it
 
     // A step in C: its usual tile, and the tile that suits a fast memory of M elements, for --sram and where `usual` is 0.
     struct tile_size usual;

@@ -29,7 +29,8 @@ struct binding_explained {
 };
 
 struct binding {
-    size_t steps, attention_bytes, call_bytes;  // sizes of the first two structures
+    const size_t *steps;                 // their number
+    size_t attention_bytes, call_bytes;  // the sizes of the first two structures
 
     struct binding_step (*step)(size_t n);
 
@@ -69,7 +70,7 @@ const char *binding_explained(const struct attention *p, const struct binding_ca
 /* Upper bound per thread, in bytes, for a tile of queries and one of keys in chapters 05 and 07. */
 double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc);
 
-/* `count` steps, with the chapter's functions of these names. */
+/* *`count` steps, with the chapter's functions of these names. */
 #define BINDING(count)                                                                       \
     {                                                                                        \
         .steps = (count), .attention_bytes = sizeof(struct attention),                       \

@@ -4,7 +4,9 @@
 # Darwin's linker hides the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
-BINDINGS   := $(patsubst 0%/program/python/binding.c,$(OBJ)/bindings/0%.o,$(wildcard 0*/program/python/binding.c))
+number_of   = $(firstword $(subst _, ,$1))
+binding_of  = $(wildcard $1/program/python/binding.c common/python/binding_$(number_of).c)
+BINDINGS   := $(foreach c,$(CHAPTERS),$(if $(call binding_of,$c),$(OBJ)/bindings/$c.o))
 DARWIN  := $(filter Darwin,$(shell uname -s))
 OBJCOPY ?= objcopy
 
@@ -14,7 +16,7 @@ $(OBJ)/bindings/%.o:
 	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
 	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=binding_$(firstword $(subst _, ,$*)) $@)
 define binding
-$(OBJ)/bindings/$1.o: $(OBJ)/$1/program/python/binding.o $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(firstword $(subst _, ,$1))) $(COMMON)
+$(OBJ)/bindings/$1.o: $(patsubst %.c,$(OBJ)/%.o,$(call binding_of,$1)) $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(call number_of,$1)) $(COMMON)
 endef
 $(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 

@@ -9,7 +9,7 @@
 #ifndef COMMON_TESTS_PROBLEMS_H
 #define COMMON_TESTS_PROBLEMS_H
 
-#include "common/problem/attention.h"
+#include "common/problem/tensors.h"
 
 enum with {
     WITH_SCALE = 1,            // -2 to 2 times the default
@@ -48,6 +48,12 @@ struct test_problem random_problem(uint64_t seed, struct attention most, unsigne
 unsigned random_options(uint64_t seed, unsigned allowed);
 
 void problem_free(struct test_problem *t);
+
+/* What a forward step reads of it, and writes. */
+static inline struct tensors problem_tensors(const struct test_problem *t, float *O, float *lse)
+{
+    return (struct tensors){ .Q = t->Q, .K = t->K, .V = t->V, .O = O, .lse = lse };
+}
 
 /*
  * SHORT=yes in the environment, for trying compilers and sanitizers: skips large problems, and uses

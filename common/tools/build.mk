@@ -41,7 +41,7 @@ WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -
 $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
-LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files measure problem program))
+LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files lab measure problem program))
 
 $(COMMON): $(LIBRARY:%.c=$(OBJ)/%.o)
 	@rm -f $@

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ("cpu", "problem files", "measure", "check", "program", "cuda")
+ROOMS = ("cpu", "problem files", "measure", "check", "program", "lab", "cuda")
 LEVELS = {f"common/{name}": level for level, names in enumerate(ROOMS) for name in names.split()}
 TOP = len(ROOMS) + 8
 SOURCES = {".c", ".h", ".cpp", ".cu", ".cuh"}

@@ -80,7 +80,7 @@ growth: setup-run
 # that straddle two lines would hide misses, -O0 would add the stack); no AVX-512, which valgrind
 # lacks. Stripped: old valgrinds cannot read clang's debug information.
 CACHEGRIND_FLAGS := -O1 -fno-tree-vectorize -s
-CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c $(wildcard 05_flash_tiled_cpu/steps/*.c) \
+CACHEGRIND_05    := 05_flash_tiled_cpu/tests/cachegrind.c $(filter 05_flash_tiled_cpu/steps/%,$(STEPS_05)) \
                     04_flash_no_tiling/standard_attention.c $(LESSON_02) $(EARLIER_05)
 $(BUILD)/cachegrind-05: $(CACHEGRIND_05) $(OBJ)/watched/04/04_flash_no_tiling/standard_attention.o $(WATCHED_OBJ_05) $(COMMON)
 	$(call SAY,cc   $@)

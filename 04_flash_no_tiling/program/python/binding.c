@@ -56,4 +56,4 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
     }
 }
 
-const struct binding binding_04 = BINDING(STEPS);
+const struct binding binding_04 = BINDING(&(const size_t){ STEPS });

@@ -41,7 +41,7 @@ static void check_and_write(const struct ranks *ranks, const struct attention_in
     const struct attention *p = &input->p;
     float *const one = allocate(attention_query_elements(p), sizeof *one, "O of one process");
     struct attention_check check = attention_check_begin(input, o->verify_all);
-    complete(p, ranks->ring.size, input->Q, input->K, input->V, one, NULL);
+    complete(p, ranks->ring.size, tensors_of(input, one, NULL));
     float *const rows = attention_check_rows(&check, O, p->d),
                  *const statistics = attention_check_rows(&check, lse, 1),
                  *const before = attention_check_rows(&check, one, p->d);

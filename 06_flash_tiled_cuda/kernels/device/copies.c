@@ -1,7 +1,7 @@
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
 
 #include "common/cpu/memory.h"
-#include "common/measure/accesses.h"
+#include "common/problem/block_mask.h"
 
 #include <stdlib.h>
 
@@ -65,8 +65,7 @@ void device_copy_masks(const struct device *device, struct attention *p)
     p->key_mask = device_copy(device, p->key_mask, p->B * p->Nk, NULL);
     if (p->block_mask)
         p->block_mask =
-            device_copy(device, p->block_mask,
-                        ceil_div(p->Nq, p->mask_rows) * ceil_div(p->Nk, p->mask_cols), NULL);
+            device_copy(device, p->block_mask, block_mask_rows(p) * block_mask_columns(p), NULL);
 }
 
 void device_release_all(const struct device *device, const void *const *arrays, size_t n)

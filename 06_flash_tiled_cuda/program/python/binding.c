@@ -49,4 +49,4 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
     result_free(&r);
 }
 
-const struct binding binding_06 = BINDING(KERNELS);
+const struct binding binding_06 = BINDING(&table.count);

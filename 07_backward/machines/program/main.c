@@ -125,15 +125,16 @@ static void one_process(const struct ring *r, const struct whole *whole, float *
     const struct attention *p = &input->p;
     float *const O = allocate(attention_query_elements(p), sizeof *O, "O of one process"),
                  *const lse = allocate(attention_rows(p), sizeof *lse, "lse of one process");
-    complete(p, r->size, input->Q, input->K, input->V, O, lse);
+    complete(p, r->size, tensors_of(input, O, lse));
     for (size_t g = 0; g < GRADIENTS; g++)
         one[g] = allocate(g == DQ ? attention_query_elements(p) : attention_key_elements(p),
                           sizeof *one[g], "gradients of one process");
-    backward_complete(
-        p, r->size,
-        (struct backward_input){
-            .Q = input->Q, .K = input->K, .V = input->V, .O = O, .lse = lse, .dO = whole->dO },
-        (struct gradients){ one[DQ], one[DK], one[DV] });
+    struct tensors x = tensors_of(input, O, lse);
+    x.dO = whole->dO;
+    x.dQ = one[DQ];
+    x.dK = one[DK];
+    x.dV = one[DV];
+    backward_complete(p, r->size, x);
     free(O);
     free(lse);
 }
@@ -192,8 +193,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     const double begun = MPI_Wtime();
     wire_begin(1e-6 * (double)o->latency, 1e3 * (double)o->bandwidth);
-    ring_backward(r, (struct backward_input){ .Q = m.Q, .O = m.O, .lse = m.lse, .dO = m.dO },
-                  m.keys, m.room, m.dQ, m.dK_and_dV);
+    ring_backward(r, (struct tensors){ .Q = m.Q, .O = m.O, .lse = m.lse, .dO = m.dO }, m.keys,
+                  m.room, m.dQ, m.dK_and_dV);
     const struct wire wire = wire_end();
     const double seconds = MPI_Wtime() - begun;
 

@@ -44,8 +44,7 @@ static struct layer one_head(const struct ladder_shape *s, enum dtype type, bool
     one.dO = attention_input_dO(&one.input, &made);
     one.kept.O = allocate(attention_query_elements(&p), sizeof(float), "O");
     one.kept.lse = allocate(attention_rows(&p), sizeof(float), "lse");
-    complete(&p, (struct tile_size){ 64, 128 }, one.input.Q, one.input.K, one.input.V, one.kept.O,
-             one.kept.lse);
+    complete(&p, (struct tile_size){ 64, 128 }, tensors_of(&one.input, one.kept.O, one.kept.lse));
     return one;
 }
 

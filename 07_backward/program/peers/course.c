@@ -24,9 +24,11 @@ static const char *prepare(const struct peer_problem *p)
 
 static void run(const struct peer_problem *p)
 {
-    steps[COMPLETE].runs->run(&input.p, steps[COMPLETE].usual,
-                              backward_input_of(&input, &kept, p->dO),
-                              (struct gradients){ p->dQ, p->dK, p->dV });
+    struct tensors x = backward_tensors(&input, &kept, p->dO);
+    x.dQ = p->dQ;
+    x.dK = p->dK;
+    x.dV = p->dV;
+    steps[COMPLETE].run(&input.p, steps[COMPLETE].usual, x);
 }
 
 int main(void)

@@ -41,9 +41,16 @@ static double room(size_t n, const struct attention *p, const struct binding_cal
 
 static void run(size_t n, const struct attention *p, const struct binding_call *call)
 {
-    const struct gradients out = { call->dQ, call->dK, call->dV };
-    struct backward_input in = {
-        call->Q, call->K, call->V, call->O, call->lse, call->dO, NULL, NULL
+    struct tensors x = {
+        .Q = call->Q,
+        .K = call->K,
+        .V = call->V,
+        .dO = call->dO,
+        .O = call->O,
+        .lse = call->lse,
+        .dQ = call->dQ,
+        .dK = call->dK,
+        .dV = call->dV,
     };
     struct kept kept = { 0 };
     if (n == FA1) {  // which wants m and l, and nobody else keeps them
@@ -52,11 +59,11 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
         memcpy(&input.K, &call->K, sizeof input.K);
         memcpy(&input.V, &call->V, sizeof input.V);
         kept = kept_by_forward(&input);
-        in.m = kept.m;
-        in.l = kept.l;
+        x.m = kept.m;
+        x.l = kept.l;
     }
-    steps[n].runs->run(p, size_of(n, p, call), in, out);
+    steps[n].run(p, size_of(n, p, call), x);
     kept_free(&kept);
 }
 
-const struct binding binding_07 = BINDING(STEPS);
+const struct binding binding_07 = BINDING(&table.count);

@@ -58,12 +58,12 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     each $own $EARLIER common/tests/*.c | grep -E '\.cu?$' >"$work/sources"
     awk -f $here/needed.awk "$work/sources" | grep -vE '^common/tests/(test|fuzz)_'
     each $own "$points"
-    list common/check common/cpu common/files common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
+    list common/check common/cpu common/files common/lab common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
     case $number in 04 | 05)  # the model in which the student's step can write
-        for file in python.mk binding.c fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
-            echo "common/python/$file"
+        for file in python.mk binding.c "binding_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
+            [ ! -f "common/python/$file" ] || echo "common/python/$file"
         done ;;
     esac
     list common/tests/alone -type f

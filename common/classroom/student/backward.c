@@ -13,12 +13,14 @@
 #include "common/measure/traffic.h"
 #include "common/program/attention_load.h"
 
+attention_step LESSON;
+
 static const struct program program = { .chapter = 7, .name = "student" };
 
-static const float *counted(const char *file, const char *name)
+static float *counted(const char *file, const char *name)
 {
     struct npy array = student_read(file);
-    const float *x = npy_floats(&array);
+    float *x = npy_floats(&array);
     traffic_watch(name, x, array.count);
     return x;
 }
@@ -44,7 +46,7 @@ int main(int argc, char **argv)
     traffic_watch("K", in.K, keys);
     traffic_watch("V", in.V, keys);
     traffic_watch("dO", dO, n);
-    const struct backward_input given = {
+    const struct tensors x = {
         .Q = in.Q,
         .K = in.K,
         .V = in.V,
@@ -53,12 +55,14 @@ int main(int argc, char **argv)
         .lse = counted("lse.npy", "lse"),
         .m = counted("m.npy", "m"),
         .l = counted("l.npy", "l"),
+        .dQ = result("dQ", n),
+        .dK = result("dK", keys),
+        .dV = result("dV", keys),
     };
-    const struct gradients out = { result("dQ", n), result("dK", keys), result("dV", keys) };
-    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, given, out);
+    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, x);
     student_write_counts();
-    student_write("dq.npy", 4, queries, out.dQ);
-    student_write("dk.npy", 4, others, out.dK);
-    student_write("dv.npy", 4, others, out.dV);
+    student_write("dq.npy", 4, queries, x.dQ);
+    student_write("dk.npy", 4, others, x.dK);
+    student_write("dv.npy", 4, others, x.dV);
     return 0;
 }

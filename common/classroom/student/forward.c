@@ -17,6 +17,10 @@
 
 #include <stdlib.h>
 
+#ifdef LESSON
+attention_step LESSON;
+#endif
+
 static const struct program program = { .chapter = 5, .name = "student" };
 
 int main(int argc, char **argv)
@@ -36,9 +40,9 @@ int main(int argc, char **argv)
 #if defined SINK
     struct npy sinks = student_read("x.npy");
     sink_attention(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, npy_floats(&sinks),
-                   in.Q, in.K, in.V, O, lse);
+                   tensors_of(&in, O, lse));
 #elif defined LESSON
-    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, in.Q, in.K, in.V, O, lse);
+    LESSON(p, (struct tile_size){ o.br ? o.br : 16, o.bc ? o.bc : 16 }, tensors_of(&in, O, lse));
 #else
     flash_no_tiling(p, in.Q, in.K, in.V, O, lse);
 #endif

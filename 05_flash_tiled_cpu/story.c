@@ -1,10 +1,9 @@
-#include "05_flash_tiled_cpu/program/story.h"
-
-#include "05_flash_tiled_cpu/program/ladder.h"
-#include "05_flash_tiled_cpu/program/stages.h"
-#include "05_flash_tiled_cpu/program/trace.h"
+/*
+ * What chapter 05's program tells before it comes to its input.
+ */
+#include "05_flash_tiled_cpu/program.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
-#include "common/cpu/memory.h"
+#include "05_flash_tiled_cpu/steps/trace.h"
 #include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/problem/block_mask.h"
@@ -14,6 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct step *step(const char *name)
+{
+    return step_named(&table, name);
+}
+
+/* What the step makes of the input; outputs_free it. */
+static struct tensors run(const char *name, const struct attention_input *input,
+                          struct tile_size size)
+{
+    return step_run(step(name), &input->p, size, tensors_of(input, NULL, NULL));
+}
 
 // ---- by hand ------------------------------------------------------------------------------------
 
@@ -29,7 +40,7 @@ static void by_hand(void)
     report_line("Bc = 24 / (4 * 3) = 2 keys, Br = min(2, 3) = 2 queries, so four inner steps");
     report_line("Q = [1 0 1 | 0 1 0 | 1 1 0 | 0 0 2], K = [1 0 0 | 0 2 0 | 1 1 1 | 0 0 1],");
     report_line("V = [1 0 0 | 0 1 0 | 0 0 1 | 1 1 1]");
-    trace_step(&steps[FA1], &input, fa1_size(24, 3));
+    trace_step(step("fa1"), &input, fa1_size(24, 3));
 }
 
 // ---- Theorem 1 ----------------------------------------------------------------------------------
@@ -48,7 +59,7 @@ static void theorem_1(void)
                 D, M);
     report_line("%6s %18s %16s %15s", "keys", "error of m", "of l, relative", "of O");
     const struct theorem t =
-        theorem_check(&steps[FA1], &input, fa1_size(M, D), true, print_theorem);
+        theorem_check(step("fa1"), &input, fa1_size(M, D), true, print_theorem);
     if (!(t.error_m <= 1e-5 && t.error_l <= 1e-5 && t.error_O <= 1e-5))
         report_wrong("that is more than float32's rounding");
     attention_input_free(&input);
@@ -56,37 +67,32 @@ static void theorem_1(void)
 
 // ---- Theorem 2 ----------------------------------------------------------------------------------
 
-static size_t counted(enum step_name name, const struct attention_input *input,
-                      struct tile_size size)
+static size_t counted(const char *name, const struct attention_input *input, struct tile_size size)
 {
-    const struct count c = count_step(&steps[name], input, size);
+    const struct count c = count_step(step(name), &input->p, size, tensors_of(input, NULL, NULL));
     if (!c.as_predicted)
-        report_wrong("%s: counted %zu accesses, which its formula does not give", steps[name].name,
-                     c.total);
+        report_wrong("%s: counted %zu accesses, which its formula does not give", name, c.total);
     return c.total;
 }
 
 /* The accesses that the closed forms give for one head of N queries and keys. */
-static double form_of(enum step_name name, double N, double d, struct tile_size size)
+static double form_of(const char *name, double N, double d, struct tile_size size)
 {
     const double Tr = ceil(N / (double)size.Br), Tc = ceil(N / (double)size.Bc);
-    switch (name) {
-    case STANDARD:
+    if (strcmp(name, "standard") == 0)
         return 2 * N * d + 2 * Tr * N * d + 6 * N * N;
-    case FA1:
+    if (strcmp(name, "fa1") == 0)
         return 3 * N * d + 5 * N + Tc * (3 * N * d + 4 * N);
-    default:
-        return 2 * N * d + N + 2 * Tr * N * d;
-    }
+    return 2 * N * d + N + 2 * Tr * N * d;
 }
 
 /* The smallest M from which on the step moves less than standard attention, for a large N. */
-static size_t crossing(enum step_name name, size_t d)
+static size_t crossing(const char *name, size_t d)
 {
     const double N = 1 << 20;
     size_t M = 64 * d * d;
-    while (M > d && form_of(name, N, (double)d, steps[name].size(M, d)) <
-                        form_of(STANDARD, N, (double)d, standard_size(M, d)))
+    while (M > d && form_of(name, N, (double)d, step(name)->size(M, d)) <
+                        form_of("standard", N, (double)d, standard_size(M, d)))
         M--;
     return M + 1;
 }
@@ -105,14 +111,14 @@ static void theorem_2(void)
         const size_t M = fast[k];
         const double unit = (double)N * N;
         report_line("%7zu %15.2f %9.2f %9.2f %21.2f", M,
-                    (double)counted(STANDARD, &input, standard_size(M, D)) / unit,
-                    (double)counted(FA1, &input, fa1_size(M, D)) / unit,
-                    (double)counted(FA2, &input, fa2_size(M, D)) / unit,
-                    (double)counted(FA2, &input,
+                    (double)counted("standard", &input, standard_size(M, D)) / unit,
+                    (double)counted("fa1", &input, fa1_size(M, D)) / unit,
+                    (double)counted("fa2", &input, fa2_size(M, D)) / unit,
+                    (double)counted("fa2", &input,
                                     (struct tile_size){ fa1_size(M, D).Br, fa1_size(M, D).Bc }) /
                         unit);
     }
-    const size_t one = crossing(FA1, 64), two = crossing(FA2, 64);
+    const size_t one = crossing("fa1", 64), two = crossing("fa2", 64);
     report_line("For large N and d = 64, fa1 moves less than standard from M = %zu on, %.2f d^2,",
                 one, (double)one / 4096.0);
     report_line("and fa2 from M = %zu on, %.2f d^2.", two, (double)two / 4096.0);
@@ -120,29 +126,26 @@ static void theorem_2(void)
 }
 
 /* Maximum, exponential, rescaling and the like, for a pair of N by N: of each score, and of each row of a tile. */
-static double other_operations(enum step_name name, double N, double d, struct tile_size size)
+static double other_operations(const char *name, double N, double d, struct tile_size size)
 {
     const double Tc = ceil(N / (double)size.Bc);
-    switch (name) {
-    case STANDARD:
+    if (strcmp(name, "standard") == 0)
         return 8;
-    case FA1:
+    if (strcmp(name, "fa1") == 0)
         return 6 + Tc * (d + 10) / N;
-    default:
-        return 5 + Tc * (d + 5) / N + (d + 2) / N;
-    }
+    return 5 + Tc * (d + 5) / N + (d + 2) / N;
 }
 
 static void operations_and_memory(void)
 {
     enum { D = 32, M = 4096 };
-    static const enum step_name names[] = { STANDARD, FA1, FA2 };
+    static const char *const names[] = { "standard", "fa1", "fa2" };
     report_part("Cost");
     report_line("d = %d, M = %d%27s%34s", D, M, "operations / N^2", "bytes stored whole");
     report_line("%-12s %15s %12s %14s %12s %12s", "", "products", "others", "N = 128", "256",
                 "512");
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        const struct step *step = &steps[names[k]];
+        struct tile_size (*const size)(size_t M, size_t d) = step(names[k])->size;
         char text[3][32];
         size_t bytes[3];
         for (size_t n = 0; n < 3; n++) {
@@ -150,13 +153,13 @@ static void operations_and_memory(void)
             struct attention_input input =
                 attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
             traffic_reset();
-            struct result r = step_run(step, &input, step->size(M, D));
+            struct tensors x = run(names[k], &input, size(M, D));
             bytes[n] = extra_slow_peak();
-            result_free(&r);
+            outputs_free(&x);
             attention_input_free(&input);
         }
-        report_line("%-12s %15.2f %12.2f %14s %12s %12s", step->name, 4.0 * D,
-                    other_operations(names[k], 512, D, step->size(M, D)),
+        report_line("%-12s %15.2f %12.2f %14s %12s %12s", names[k], 4.0 * D,
+                    other_operations(names[k], 512, D, size(M, D)),
                     report_number(bytes[0], text[0]), report_number(bytes[1], text[1]),
                     report_number(bytes[2], text[2]));
     }
@@ -165,26 +168,22 @@ static void operations_and_memory(void)
 // ---- masks, dropout, splits ----------------------------------------------------------------------
 
 /* Says so if the step's result is not right. */
-static void must_be_right(enum step_name name, const struct attention_input *input)
+static void must_be_right(const char *name, const struct attention_input *input)
 {
-    const struct options none = { .trace = false };
-    struct attention_check check = attention_check_begin(input, false);
-    struct result r = step_run(&steps[name], input, (struct tile_size){ 32, 32 });
-    struct previous previous =
-        previous_run(step_before(&steps[name], &input->p), input, &check, &none);
-    if (!step_check(&steps[name], input, &check, &previous, &r, false).right)
-        report_wrong("%s: its O or lse", steps[name].name);
-    previous_free(&previous);
-    result_free(&r);
-    attention_check_end(&check);
+    const struct options tiles = { .br = 32, .bc = 32 };
+    struct lab lab = lab_of(&chapter, *input, &tiles);
+    lab_ready(&lab);
+    if (!lab_errors(&lab, step(name), false).right)
+        report_wrong("%s: its O or lse", name);
+    attention_check_end(&lab.check);  // the input is not its own
 }
 
 static void print_mask(const char *what, struct attention_input *input, size_t whole)
 {
-    must_be_right(MASKS, input);
+    must_be_right("masks", input);
     const struct tile_size size = { 32, 32 };
     const struct tile_counts tiles = count_tiles(&input->p, size);
-    const size_t accesses = counted(MASKS, input, size), pairs = attention_pairs(&input->p);
+    const size_t accesses = counted("masks", input, size), pairs = attention_pairs(&input->p);
     const double most = (double)attention_rows(&input->p) * (double)input->p.Nk;
     char text[32];
     report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
@@ -202,7 +201,7 @@ static void show_masks(void)
     report_line("N = %d, d = %d, tiles of 32 by 32", N, D);
     report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "full", "partial", "skipped",
                 "accesses", "of all");
-    const size_t whole = counted(MASKS, &input, (struct tile_size){ 32, 32 });
+    const size_t whole = counted("masks", &input, (struct tile_size){ 32, 32 });
     print_mask("none", &input, whole);
     p->causal = true;
     print_mask("--causal", &input, whole);
@@ -241,8 +240,8 @@ static void show_dropout(void)
     size_t kept = 0;
     for (size_t n = 0; n < attention_rows(p) * N; n++)
         kept += dropout_keeps(p, 0, n / N / N, n / N % N, n % N);
-    struct result a = step_run(&steps[DROPOUT], &input, (struct tile_size){ 32, 16 });
-    struct result b = step_run(&steps[DROPOUT], &input, (struct tile_size){ 1, 7 });
+    struct tensors a = run("dropout", &input, (struct tile_size){ 32, 16 });
+    struct tensors b = run("dropout", &input, (struct tile_size){ 1, 7 });
     const double largest = largest_difference(a.O, b.O, attention_query_elements(p));
     char stay[32], all[32];
     report_part("Dropout");
@@ -253,9 +252,9 @@ static void show_dropout(void)
                 largest);
     if (!(largest <= 1e-5))
         report_wrong("that is more than rounding");
-    must_be_right(DROPOUT, &input);
-    result_free(&a);
-    result_free(&b);
+    must_be_right("dropout", &input);
+    outputs_free(&a);
+    outputs_free(&b);
     attention_input_free(&input);
 }
 
@@ -300,7 +299,7 @@ static struct attention_input with_bias(const struct attention_input *input)
 /* Row (h, i) of O by the formula in double, with the bias where it is defined: in the score. */
 static void biased_row(const struct attention_input *input, size_t h, size_t i, double *O)
 {
-    const struct head a = head_of(&input->p, h, input->Q, input->K, input->V, NULL, NULL);
+    const struct head a = head_of(&input->p, h, tensors_of(input, NULL, NULL));
     double l = 0.0, weights[BIAS_N];
     for (size_t j = 0; j <= i; j++) {
         double x = 0.0;
@@ -320,17 +319,17 @@ static void biased_row(const struct attention_input *input, size_t h, size_t i, 
 static double error_of_columns(const struct attention_input *input,
                                const struct attention_input *more, struct tile_size size)
 {
-    struct result r = step_run(&steps[COMPLETE], more, size);
+    struct tensors x = run("complete", more, size);
     double largest = 0.0, O[BIAS_D];
     for (size_t row = 0; row < attention_rows(&input->p); row++) {
         biased_row(input, row / BIAS_N, row % BIAS_N, O);
         for (size_t k = 0; k < BIAS_D; k++) {
-            const float got = r.O[row * (BIAS_D + BIAS_COLUMNS) + BIAS_COLUMNS + k];
+            const float got = x.O[row * (BIAS_D + BIAS_COLUMNS) + BIAS_COLUMNS + k];
             const double off = fabs((double)got - O[k]);
             largest = off > largest || isnan(off) ? off : largest;
         }
     }
-    result_free(&r);
+    outputs_free(&x);
     return largest;
 }
 
@@ -377,13 +376,13 @@ static void show_bias(void)
 {
     struct attention_input input = bias_input(), more = with_bias(&input);
     const double largest = story_error_of_bias();
-    const size_t without = counted(MASKS, &input, bias_tile);
+    const size_t without = counted("masks", &input, bias_tile);
     report_part("Bias");
     report_line("ALiBi, slopes 2^-1 to 2^-8, causal; N = %d, d = %d, %d heads, %d of K and V",
                 BIAS_N, BIAS_D, BIAS_H, BIAS_KEY_HEADS);
     report_line("%-22s %12s %8s", "", "accesses", "of none");
     print_bias("no bias", without, without);
-    print_bias("two more columns", counted(MASKS, &more, bias_tile), without);
+    print_bias("two more columns", counted("masks", &more, bias_tile), without);
     print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, bias_tile), without);
     report_line("with the columns O differs from the formula by %.1e", largest);
     if (!(largest <= 5e-6))
@@ -399,8 +398,8 @@ static void show_parts(void)
     enum { N = 4096, D = 64 };
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, 1, N, D), 1);
     const struct tile_size size = fa2_size(USUAL_M, D);
-    struct result whole = step_run(&steps[DROPOUT], &input, size);
-    struct result splits = step_run(&steps[SPLIT_KV], &input, size);
+    struct tensors whole = run("dropout", &input, size);
+    struct tensors splits = run("split_kv", &input, size);
     const double largest = largest_difference(whole.O, splits.O, D);
     report_part("Splits");
     report_line("one query, %d keys: split_kv cuts them into %zu splits of %zu keys", N,
@@ -408,36 +407,37 @@ static void show_parts(void)
     report_line("its output differs from the undivided one by %.1e", largest);
     if (!(largest <= 1e-6))
         report_wrong("that is more than rounding");
-    result_free(&whole);
-    result_free(&splits);
+    outputs_free(&whole);
+    outputs_free(&splits);
     attention_input_free(&input);
 }
 
 // ---- all steps ----------------------------------------------------------------------------------
 
 /* The first text of the real input, which has no padding: so that every step can do it. */
-static void all_steps(void)
+static void all_steps(void (*run_steps)(struct lab *lab))
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
     struct attention_input input = attention_input_load(&none);
     input.p.B = 1;
     input.p.key_mask = NULL;
-    print_steps(SPLIT_KV, &input, &none);
+    struct lab lab = lab_of(&chapter, input, &none);
+    lab.last = step("split_kv");
+    lab_ready(&lab);
+    run_steps(&lab);
     const double d = (double)input.p.d, N = (double)input.p.Nk;
     report_line("(the first text of the real input, %zu heads; chapter 04's one pass makes",
                 input.p.H);
     report_line("2 d + (2 d + 1) / Nk = %.2f accesses per pair on it)",
                 2.0 * d + (2.0 * d + 1.0) / N);
-    attention_input_free(&input);
+    lab_free(&lab);
 }
 
-void print_story(void)
+void tell_story(void (*run_steps)(struct lab *lab))
 {
-    if (steps[FA1].runs->watched) {
+    if (CAN_WATCH) {
         by_hand();
         theorem_1();
-    }
-    if (CAN_WATCH) {
         theorem_2();
         operations_and_memory();
         show_masks();
@@ -448,5 +448,5 @@ void print_story(void)
     if (CAN_WATCH)
         show_bias();
     show_parts();
-    all_steps();
+    all_steps(run_steps);
 }

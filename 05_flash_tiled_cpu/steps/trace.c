@@ -1,8 +1,8 @@
-#include "05_flash_tiled_cpu/program/trace.h"
+#include "05_flash_tiled_cpu/steps/trace.h"
 
 #include "05_flash_tiled_cpu/steps/observe.h"
 #include "common/cpu/memory.h"
-#include "common/program/options.h"
+#include "common/measure/watch.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
 void trace_check(const struct attention *p)
 {
-    if (!steps[FA1].runs->watched)
+    if (!CAN_WATCH)
         options_fail("--trace", "expected a program that make has built");
     if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)
         options_fail("--trace", "expected at most %d pairs of query and key, and d at most %d",
@@ -26,7 +26,7 @@ static void run_observed(const struct step *step, const struct attention_input *
                          struct tile_size size, observer *who, void *context)
 {
     observe_with(who, context);
-    count_step(step, input, size);
+    count_step(step, &input->p, size, tensors_of(input, NULL, NULL));
     observe_with(NULL, NULL);
 }
 
@@ -107,7 +107,7 @@ void trace_step(const struct step *step, const struct attention_input *input, st
     else
         report_line("%-8s %5s", "keys", "query");
     run_observed(step, input, size, tell, &telling);
-    if (step != &steps[FA1])
+    if (strcmp(step->name, "fa1") != 0)
         report_line("P = e^(S - m), and O is not divided by l until the last key is done");
 }
 
@@ -134,10 +134,23 @@ static void print_values(void *context, enum moment moment, const struct head *a
     print_matrix(a, t, "O", fast->O, a->p->d);
 }
 
-void trace_csv(const struct step *step, const struct attention_input *input, struct tile_size size)
+static void trace_csv(const struct step *step, const struct attention_input *input,
+                      struct tile_size size)
 {
     printf("b,h,first_key,first_query,what,row,column,value\n");
     run_observed(step, input, size, print_values, NULL);
+}
+
+void trace(const struct lab *lab)
+{
+    const struct tile_size size = step_size(lab->only, &lab->o, lab->input.p.d);
+    if (lab->o.trace_csv) {
+        report_aside();
+        trace_csv(lab->only, &lab->input, size);
+        return;
+    }
+    report_part("Trace");
+    trace_step(lab->only, &lab->input, size);
 }
 
 // ---- the theorem --------------------------------------------------------------------------------

@@ -4,17 +4,17 @@
 #ifndef FLASH_TILED_TRACE_H
 #define FLASH_TILED_TRACE_H
 
-#include "05_flash_tiled_cpu/program/chapter.h"
+#include "common/lab/lab.h"
 
 /* Ends the program unless the problem is small enough for --trace. */
 void trace_check(const struct attention *p);
 
+/* The part "Trace" about the lab's one step; or, with --trace=csv, comma-separated values on standard output: a line for every number. */
+void trace(const struct lab *lab);
+
 /* A line for every query of every tile: its scores, weights, m, l and O. */
 void trace_step(const struct step *step, const struct attention_input *input,
                 struct tile_size size);
-
-/* The same as comma-separated values on standard output: a line for every number. */
-void trace_csv(const struct step *step, const struct attention_input *input, struct tile_size size);
 
 /*
  * Theorem 1 of FlashAttention, run: after every tile, for the keys that its queries have gone past,

@@ -1,0 +1,71 @@
+/*
+ * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
+ */
+#include "04_flash_no_tiling/flash_no_tiling.h"
+#include "05_flash_tiled_cpu/fast/bench.h"
+#include "05_flash_tiled_cpu/program.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
+#include "05_flash_tiled_cpu/steps/trace.h"
+#include "common/cpu/memory.h"
+#include "common/lab/speed.h"
+
+enum { FAST_N = 2048, FAST_SECONDS = 6, LADDER_N = 2048, LADDER_SECONDS = 10 };
+
+/* What the first step is compared with: chapter 04, in the rows that are checked. It has all options but dropout. */
+static struct previous chapter_04(const struct lab *lab)
+{
+    const struct attention *p = &lab->input.p;
+    struct previous previous = { .name = "04 no tiling" };
+    if (p->dropout_threshold > 0)
+        return previous;
+    previous.of[0] = allocate(lab->check.count * p->d, sizeof(float), "chapter 04's O");
+    for (size_t k = 0; k < lab->check.count; k++) {
+        const size_t row = lab->check.rows[k], head = row / p->Nq;
+        flash_no_tiling_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
+                            previous.of[0] + k * p->d, NULL);
+    }
+    return previous;
+}
+
+/* The step in plain C that goes through its tiles as complete does. */
+static const char *in_plain_c(const struct attention *p)
+{
+    return score_option(p) ? "softcap" : split_count(p) > 1 ? "split_kv" : "dropout";
+}
+
+static void run_steps(struct lab *lab)
+{
+    lab->before = chapter_04(lab);
+    for (const struct step *step = lab_first(lab); step; step = lab_next(lab, step)) {
+        lab_run(lab, step);    // into poisoned memory
+        lab_count(lab, step);  // accesses, against the formula
+        lab_check(lab, step);  // the reference, and the step before
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct lab lab = lab_open(&chapter, argc, argv);
+    if (lab_asks_for(&lab, "fast")) {
+        options_no_run(&lab.o, "--step fast");
+        bench_fast(&chapter, FAST_N, FAST_SECONDS, &lab.o);
+        return lab_close(&lab);
+    }
+    lab_load(&lab);
+    lab.plain = step_named(&table, in_plain_c(&lab.input.p));
+    lab_choose(&lab, lab.o.trace ? lab.plain->name : "complete");
+    if (lab.o.trace)
+        trace_check(&lab.input.p);
+    lab_title(&lab);
+    if (lab.o.trace)
+        trace(&lab);
+    if (lab.story)
+        tell_story(run_steps);
+    lab_input(&lab);
+    run_steps(&lab);
+    if (lab.o.bench && options_usual(&lab.o))
+        bench_all(&chapter, LADDER_N, LADDER_SECONDS, &lab.o);
+    else if (lab.o.bench)
+        lab_speed(&lab);
+    return lab_close(&lab);
+}

@@ -1,0 +1,30 @@
+/*
+ * The parts of chapter 05's program: its steps, and what its main calls besides the lab (common/lab/lab.h).
+ */
+#ifndef FLASH_TILED_PROGRAM_H
+#define FLASH_TILED_PROGRAM_H
+
+#include "common/lab/lab.h"
+
+/* steps.c: the steps, in order, and what the program says of itself. */
+extern const struct step_table table;
+extern const struct chapter chapter;
+
+/* predict.c: the tiles and accesses of each way of going through the tiles. */
+void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a);
+void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a);
+
+/* Only the tiles: complete is in vectors, and cuts the keys as split_kv does. */
+void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
+
+/* story.c: by hand, the two theorems, masks, dropout, splits, and all steps on the first text, which run_steps runs. */
+void tell_story(void (*run_steps)(struct lab *lab));
+
+/* How far ALiBi as two more columns of Q and K is from its formula: the largest error of O. */
+double story_error_of_bias(void);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * The lab: what a chapter's main does with its steps, one call after the other. The loop over the steps is the chapter's.
+ *
+ *     struct lab lab = lab_open(&chapter, argc, argv);     the command line
+ *     lab_load(&lab);                                      the problem
+ *     lab_choose(&lab, "complete");                        the step, or all of them; what they cannot do is refused
+ *     lab_title(&lab);
+ *     lab_input(&lab);
+ *     for (const struct step *s = lab_first(&lab); s; s = lab_next(&lab, s)) {
+ *         lab_run(&lab, s);                                into poisoned memory
+ *         lab_count(&lab, s);                              accesses against the formula
+ *         lab_check(&lab, s);                              the reference, and the step before
+ *     }
+ *     return lab_close(&lab);                              files, and the verdict
+ *
+ * One step is told whole; of all steps each has a line in a table. Of the chapter nothing is called but `run`, `watched` and
+ * `predict` of its rows (step.h).
+ */
+#ifndef COMMON_LAB_H
+#define COMMON_LAB_H
+
+#include "common/check/gradient_check.h"
+#include "common/problem/attention_input.h"
+#include "common/program/report.h"
+#include "common/program/step.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct chapter {
+    struct program program;             // for --help
+    const char *number, *title, *idea;  // "05": the title of what is printed
+    const char *next;                   // what to read after it
+    const struct step_table *table;
+    bool backward;  // its steps compute gradients
+};
+
+/* What a step is compared with besides the reference. Backward: its gradients; forward: those rows of O that are checked, in of[0]. */
+struct previous {
+    const char *name;  // NULL: there is none
+    float *of[GRADIENTS];
+};
+
+/* The table of all steps, as far as it has come. */
+struct lab_table {
+    struct attention_errors worst;
+    char csv[REPORT_CSV];
+};
+
+struct lab {
+    const struct chapter *chapter;
+    struct options o;
+    bool story;                      // nothing else is asked for than what the page tells
+    const struct step *only, *last;  // the one step; or, if that is NULL, the last of all
+
+    struct attention_input input;
+    struct tensors x;       // of the problem, and what the step at hand has written
+    struct tile_size size;  // of the step at hand
+    struct count count;     // and what it did
+    struct previous
+        before;  // what the step is compared with; the chapter may say what the first one is
+    const struct step *
+        plain;  // complete is in vectors and not counted: this step goes through its tiles as complete does
+    struct attention_check check;     // of O and lse …
+    struct gradient_check gradients;  // … or of the gradients
+    struct lab_table *table;
+};
+
+/* Reads the command line; --step list ends the program here. */
+struct lab lab_open(const struct chapter *chapter, int argc, char **argv);
+
+/* Does the command line ask for --step NAME? */
+bool lab_asks_for(const struct lab *lab, const char *name);
+
+/* The problem that the command line asks for: lab->input, and Q, K and V of lab->x. */
+void lab_load(struct lab *lab);
+
+/* A problem of the chapter's own, all steps; it is to be freed with lab_free. Before it is checked, lab_ready. */
+struct lab lab_of(const struct chapter *chapter, struct attention_input input,
+                  const struct options *options);
+
+/* The step of --step, or else the one called `usual`, or all; ends the program if something else is asked than they can do. */
+void lab_choose(struct lab *lab, const char *usual);
+
+void lab_title(const struct lab *lab);
+
+/* The part "Input"; then what is right is worked out. */
+void lab_input(struct lab *lab);
+void lab_ready(struct lab *lab);
+
+/* The steps to run: the one, or all that can do the problem. Behind the last the table ends. */
+const struct step *lab_first(struct lab *lab);
+const struct step *lab_next(struct lab *lab, const struct step *step);
+
+void lab_run(struct lab *lab, const struct step *step);
+void lab_count(struct lab *lab, const struct step *step);
+void lab_check(struct lab *lab, const struct step *step);
+
+/* Writes what is asked for, gives the verdict, and frees the lab; the exit status. */
+int lab_close(struct lab *lab);
+void lab_free(struct lab *lab);
+
+// ---- for stories, benchmarks and tests ----------------------------------------------------------
+
+/* x with poisoned memory for what a step writes: dQ, dK and dV if it has dO, else O and lse. */
+struct tensors outputs_new(const struct attention *p, struct tensors x);
+void outputs_free(struct tensors *x);
+
+/* Runs the step into such memory; outputs_free what it gives. */
+struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x);
+
+/* Is the problem small enough for a counted run? Can the step be counted there? */
+bool is_small(const struct lab *lab);
+bool can_be_counted(const struct lab *lab, const struct step *step);
+
+/* Runs the watched step, with its output thrown away, and holds it against its formula. */
+struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x);
+
+/* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
+const struct step *lab_step_before(const struct lab *lab, const struct step *step);
+
+/* Runs a step, on the options' tiles or its own, and compares it; `tell` says whether that is printed. */
+struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell);
+
+// ---- for the lab itself (table.c) ---------------------------------------------------------------
+
+void table_begin(struct lab *lab);
+void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
+void table_end(struct lab *lab);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * All steps beside one another, a line for each: what it reads and writes, and how far it is off.
+ */
+#include "common/cpu/memory.h"
+#include "common/lab/lab.h"
+#include "common/measure/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The columns are as wide as a page of the chapter has them; backward there is one more, for the products. */
+struct columns {
+    int accesses, stored;
+    const char *written, *csv;
+};
+
+static struct columns columns_of(const struct lab *lab)
+{
+    if (lab->chapter->backward)
+        return (struct columns){ 11, 8, "dQ, dK or dV", "accesses,pairs,products" };
+    return (struct columns){ 13, 9, "O or lse", "accesses,pairs" };
+}
+
+void table_begin(struct lab *lab)
+{
+    const struct columns c = columns_of(lab);
+    lab->table = allocate(1, sizeof *lab->table, "the table");
+    *lab->table = (struct lab_table){ .worst = { .right = true } };
+    snprintf(lab->table->csv, sizeof lab->table->csv,
+             "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
+             c.csv);
+    report_part("Steps");
+    report_line(" # %-*s%*s %8s %*s%s  %8s  %s", lab->chapter->table->width, "step", c.accesses,
+                "accesses", "per pair", c.stored, "stored",
+                lab->chapter->backward ? " products" : "", "error",
+                lab->chapter->backward ? "step before" : "from the step before");
+}
+
+/* What was counted, as text and for --csv. */
+struct counts {
+    char text[160], csv[160];
+};
+
+static struct counts counts_of(const struct lab *lab)
+{
+    const struct columns columns = columns_of(lab);
+    const struct count *c = &lab->count;
+    const double pairs = (double)(c->pairs ? c->pairs : 1);
+    const bool counted = c->total > 0, has_products = lab->chapter->backward;
+    struct counts row;
+    char accesses[32] = "-", each[24] = "-", stored[32] = "-", products[24] = "";
+    char bytes[64] = ",", all[32] = "", numbers[64] = "";
+    if (counted) {
+        snprintf(each, sizeof each, "%.2f", (double)c->total / pairs);
+        snprintf(all, sizeof all, "%zu", c->total);
+        snprintf(bytes, sizeof bytes, "%zu,%zu", c->slow_bytes, c->fast_bytes);
+        report_number(c->total, accesses);
+        report_bytes(c->slow_bytes, stored);
+    }
+    if (has_products && is_small(lab)) {
+        const size_t n = c->accesses.products;
+        snprintf(products, sizeof products, " %8.2f",
+                 (double)n / pairs / (2.0 * (double)lab->input.p.d));
+        snprintf(numbers, sizeof numbers, "%zu,%zu", c->pairs, n);
+    } else if (has_products) {
+        snprintf(products, sizeof products, " %8s", "-");
+        snprintf(numbers, sizeof numbers, ",");
+    } else if (counted) {
+        snprintf(numbers, sizeof numbers, "%zu", c->pairs);
+    }
+    snprintf(row.text, sizeof row.text, "%*s %8s %*s%s", columns.accesses, accesses, each,
+             columns.stored, stored, products);
+    snprintf(row.csv, sizeof row.csv, "%s,%s,%s", all, numbers, bytes);
+    return row;
+}
+
+static void keep_worse(struct attention_errors *worst, struct attention_errors e)
+{
+    worst->reference = worse_error(worst->reference, e.reference);
+    worst->previous = worse_error(worst->previous, e.previous);
+    worst->right &= e.right;
+}
+
+void table_row(struct lab *lab, const struct step *step, struct attention_errors e)
+{
+    const struct counts counts = counts_of(lab);
+    char name[32], before[60] = "-", before_csv[60] = ",", line[400];
+    step_label(lab->chapter->table, step, name);
+    if (e.has_previous) {
+        snprintf(before, sizeof before, "%.2e %s", e.previous, lab->before.name);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", lab->before.name, e.previous);
+    }
+    report_line("%s%s  %8.2e  %s", name, counts.text, e.reference, before);
+    if (!e.right)
+        report_wrong("%s: its %s; it is compared in detail below", step->name,
+                     columns_of(lab).written);
+    if (lab->count.total > 0 && !lab->count.as_predicted)
+        report_wrong("%s: its accesses are not those of its formula", step->name);
+    snprintf(line, sizeof line, "%s,%s,%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
+             lab->size.Br, lab->size.Bc, counts.csv, e.reference, before_csv);
+    report_append(lab->table->csv, line);
+    keep_worse(&lab->table->worst,
+               step->is_product ? (struct attention_errors){ .right = e.right } : e);
+}
+
+/* The part "Compared with" of each step that is wrong. */
+static void print_wrong_steps(const struct lab *lab)
+{
+    const struct step_table *table = lab->chapter->table;
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++)
+        if (!step_unsupported(step, &lab->input.p) && !lab_errors(lab, step, false).right) {
+            report_part("Wrong");
+            report_line("%s", step->name);
+            lab_errors(lab, step, true);
+        }
+}
+
+/* What the table's columns leave open. */
+static void print_notes(const struct lab *lab)
+{
+    const struct attention *p = &lab->input.p;
+    const struct step_table *table = lab->chapter->table;
+    if (!CAN_WATCH)
+        report_not_counted(NULL);
+    else if (!is_small(lab))
+        report_line("accesses are left out: counted runs of a problem of this size take long");
+    if (lab->chapter->backward && is_small(lab))
+        report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++)
+        if (step->is_product && !step_unsupported(step, p))
+            report_line("%s is compared with (Q K^T) V, which is larger, and so is its error",
+                        step->name);
+    if (!lab->chapter->backward && lab->check.count < attention_rows(p))
+        report_line("compared at %zu of %zu rows, drawn by seed", lab->check.count,
+                    attention_rows(p));
+}
+
+void table_end(struct lab *lab)
+{
+    char error[16];
+    snprintf(error, sizeof error, "%.2e", lab->table->worst.reference);
+    report_verified("double reference", error);
+    snprintf(error, sizeof error, "%.2e", lab->table->worst.previous);
+    report_verified(lab->chapter->backward ? "the step before" : "the stage before", error);
+    print_notes(lab);
+    if (!lab->table->worst.right)
+        print_wrong_steps(lab);
+    if (lab->o.csv && !lab->o.bench)
+        report_csv(lab->o.csv, lab->table->csv);
+    free(lab->table);
+    lab->table = NULL;
+}
