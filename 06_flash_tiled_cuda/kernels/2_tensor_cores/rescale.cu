@@ -1,13 +1,12 @@
 /*
- * O and l are multiplied only when the maximum has moved far.            as many accesses as mma
+ * O and l are rescaled only when the maximum has moved far.              as many accesses as mma
  *
- * skip, and m is no longer the maximum but some number near it (rescale.cuh).
+ * skip, with an m near the maximum instead of the maximum (rescale.cuh).
  *
  * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 enum { STAGES = 2 };
@@ -31,14 +30,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
+        cp_async_wait<STAGES - 2>();  // this thread's copies of tile n are done …
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        __syncthreads();              // … and all threads'; tile n - 1 is free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
-            continue;  // no query of this warp attends to any of these keys
+            continue;  // all pairs of this warp are masked
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)
@@ -46,7 +45,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         lazy_softmax(&acc, f.k);                                             // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    cp_async_wait<0>();  // without keys, the copy of Q is still pending
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

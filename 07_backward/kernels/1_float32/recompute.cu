@@ -12,7 +12,6 @@
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 /* dQ += scale C for the rows of queries that begin at `to`, slice by slice. */
@@ -46,23 +45,23 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
-            __syncthreads();               // no thread reads the old slices any more
+            __syncthreads();               // the old slices are free
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
-            __syncthreads();               // the slices are there, and P
+            __syncthreads();               // the slices are loaded, and P
             add_to_keys(&dV[n], &smem);                                      // 12
             add_pairs(&dS, &smem);                                           // 13
         }
         score_gradients(&dS, P, &smem);                                      // 14
-        __syncthreads();                   // no thread reads P any more
+        __syncthreads();                   // P is free
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             part dQ = {};
-            __syncthreads();               // no thread reads the old slices any more
+            __syncthreads();               // the old slices are free
             load_slice(smem.A, Q, rows, n * SLICE, d);
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();               // the slices are there, and dS
+            __syncthreads();               // the slices are loaded, and dS
             add_to_queries(&dQ, &smem);                                      // 15
             add_atomically(t.dQ + (size_t)i0 * p.d, dQ, rows, p.scale, n * SLICE, d);
             add_to_keys(&dK[n], &smem);                                      // 16

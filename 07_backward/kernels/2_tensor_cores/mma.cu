@@ -28,7 +28,7 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        // the order of pieces is the same 8 rows on, so the others are at a known distance from this one
+        // the order of pieces repeats every 8 rows: constant offsets
         uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
@@ -123,8 +123,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it, and dS of tile n - 1; and no thread reads what is older
+        cp_async_wait<0>();           // this thread's copies of tile n are done …
+        __syncthreads();              // … and all threads', and dS of tile n - 1; older tiles are free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
@@ -139,8 +139,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
-    __syncthreads();     // dS of the last tile is there
+    cp_async_wait<0>();  // without queries, the copies of K and V are still pending
+    __syncthreads();     // dS of the last tile is complete
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15
     store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18

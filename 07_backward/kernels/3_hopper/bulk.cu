@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // the mbarriers are there, and lse and D of the first tile
+    __syncthreads();  // mbarriers are initialized, and the first lse and D loaded
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -81,10 +81,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // threads have written what the tensor cores will read
+        fence_async();    // show threads' writes to the tensor cores
         if (threadIdx.x == 0)
-            bulk_wait_read<1>();  // dQ of the tile before the last has been read
-        __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
+            bulk_wait_read<1>();  // dQ of two tiles ago has been read
+        __syncthreads();  // dS is complete, no scores read K any more, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,17 +92,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is ready; it is stored while dK is computed
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
-        fence_async();    // threads have written what the TMA will add
+        fence_async();    // show threads' writes to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
+        __syncthreads();  // this tile and its dS are free; lse and D of the next are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }
     if (threadIdx.x == 0)
-        bulk_wait_read<0>();  // shared memory must not go before
+        bulk_wait_read<0>();  // before the block exits
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
     store_gradient(&dV, a.dV + key * HEAD_DIM, (int)p.Nk - j0, 1.0f);

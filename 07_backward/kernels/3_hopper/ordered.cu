@@ -30,7 +30,7 @@ template <int Br> struct turns_of_block {
     __device__ void wait(int head, int i0) const
     {
         turn_wait(of(head, i0), block);
-        fence_async_global();  // the TMA sees what blocks before have added
+        fence_async_global();  // show earlier blocks' additions to the TMA
     }
     __device__ void give(int head, int i0) const
     {

@@ -22,7 +22,7 @@ __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned 
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
         fill_box<T>(acc, factors, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH / 8);
-    fence_async();  // threads have written what the TMA will read
+    fence_async();  // show threads' writes to the TMA
     barrier_sync(STORE_BARRIER + group, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
@@ -39,11 +39,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ is there, which it makes of all of K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one has computed dQ, which reads all of K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);
         if (threadIdx.x % 128 == 0) {
             bulk_commit();
-            bulk_wait_read<0>();  // shared memory must not go before
+            bulk_wait_read<0>();  // before the block exits
         }
     });
 }

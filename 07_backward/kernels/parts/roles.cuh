@@ -11,8 +11,8 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
-enum { FEW = 24, MANY = 240 };  // registers of a thread that does not multiply, and of one that does
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after the eight that multiply; the last are two
+enum { FEW = 24, MANY = 240 };  // registers of a producer thread and of a consumer thread
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after the 8 of the consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -24,7 +24,7 @@ template <class TRAITS> struct roles_smem {
 
 struct roles_block {
     pipeline<STAGES> queries;  // with their lse and D
-    pipeline<1> dQ[2];         // from each warpgroup to the warp that has it added
+    pipeline<1> dQ[2];         // from each warpgroup to the warp that adds it
 };
 
 /* with(r, head, i0) for each tile of queries: from the last tile to the first, and of each the heads that share the keys. */
@@ -67,12 +67,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
-        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread has Q and dO loaded, 64 load lse and D
+        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread starts the TMA, 64 load lse and D
         for (int g = 0; g < 2; g++)
             block.dQ[g].init(1, 128);
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();  // mbarriers are initialized
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
         if (one_of_warp(QUERIES_WARP))
@@ -139,12 +139,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
             drop_dS(&dK, dV);
-        pack_weights<T>(&dV, P);  // not before: P is in registers twice then, and a thread has few
+        pack_weights<T>(&dV, P);  // not earlier: it doubles P's registers
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
-        fence_async();      // threads have written what the tensor cores will read
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS of both is there, and no thread makes scores with K any more
+        fence_async();      // show threads' writes to the tensor cores
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS of both is complete, and no scores read K any more
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
@@ -152,10 +152,10 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         }
         issue_dQ<T, TRAITS>(dQ, smem.dS[r % STAGES], smem.K);                // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is ready; it is stored while dK is computed
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
-        fence_async();      // and what will be added
+        fence_async();      // and to the TMA
         my_dQ.producer_arrive(r);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         block.queries.warpgroup_release(r);  // lse and D were read before the round's barrier

@@ -21,9 +21,9 @@
 enum {
     SIDE = 16,
     THREADS = SIDE * SIDE,
-    SLICE = 32,          // elements of a row that are in shared memory at one time
-    PITCH = SLICE + 4,   // from row to row of a slice, so that 8 rows lie in different banks
-    X_PITCH = Bc + SIDE  // and of X, so that two rows do
+    SLICE = 32,          // elements of a row in shared memory at a time
+    PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
+    X_PITCH = Bc + SIDE  // and 2 rows of X
 };
 
 /* Shared memory, 39 kB: every GPU gives that much. */
@@ -121,10 +121,10 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
 {
     *X = {};
     for (int k = 0; k < HEAD_DIM; k += SLICE) {
-        __syncthreads();  // no thread reads the old slices any more
+        __syncthreads();  // the old slices are free
         load_slice(smem->A, Q, rows, k, d);
         load_slice(smem->B, K, keys, k, d);
-        __syncthreads();  // the slices are there, and lse and D
+        __syncthreads();  // the slices are loaded, and lse and D
         add_pairs(X, smem);
     }
 }

@@ -15,7 +15,7 @@
 
 /* The arrays of all heads, for the TMA. */
 struct backward_maps {
-    tensor_map Q, K, V, dO, dQ, dK, dV;  // the last two where the TMA stores them
+    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
 /* Boxes of dQ, in float32: a row has half as many elements. */
@@ -54,8 +54,8 @@ __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
 {
     const int row = tensor_row<TRAITS>(0, 0);
-    int first =
-        row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of piece 0, whose place is row % 8
+    int first = row * ROW_BYTES + row % 8 * 16 +
+                2 * tensor_column();  // of piece 0, which is at place row % 8
 
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
