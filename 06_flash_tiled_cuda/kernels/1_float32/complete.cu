@@ -1,24 +1,21 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * fa2 with the masks and dropout of attention.h, which is compiled for the GPU too, so it drops the
- * same weights. Rows have up to 128 elements; shorter ones are padded with zeros.
+ * fa2 with the masks and dropout of attention.h, compiled for the GPU: it drops the same weights.
+ * Rows of up to 128 elements are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
 /*
- * Keys that no query of the tile attends to may hold NaN. A score of -inf masks their K. Their V
- * would still give 0 times NaN, so the product skips them.
+ * Keys that no query of the tile attends to may be NaN. A score of -inf masks their K, but 0 times
+ * NaN in V is NaN, so the product skips them.
  *
- * Bit 8 r + c stands for a lane's S[r][c]. Registers have no index, so a rolled loop cannot change
- * scores: it collects bits, and `choose` applies them.
+ * Bit 8 r + c is a lane's S[r][c]. Registers have no index, so a rolled loop collects bits, and
+ * `choose` applies them.
  */
 typedef unsigned long long score_bits;
 
-/*
- * Bits of the scores that count. Sets bit j of attended[] if any query attends to key j of the
- * tile.
- */
+/* The scores that count. Sets bit j of attended[] if any query attends to key j of the tile. */
 template <int D>
 __device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
                                          int j0, unsigned *attended)
@@ -40,7 +37,7 @@ __device__ static score_bits which_count(const struct attention &p, const struct
     return bits;
 }
 
-/* Bits of the weights that dropout keeps. */
+/* The weights that dropout keeps. */
 template <int D>
 __device__ static score_bits which_stay(const struct attention &p, const struct head &t, int i0,
                                         int j0)

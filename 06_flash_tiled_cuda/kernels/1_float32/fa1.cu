@@ -1,12 +1,11 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1 on a GPU: a block of threads is a head, and the tiles Q_i, K_j, V_j and S are in
- * shared memory. O, l and m are in global memory, because every block of keys updates them. So
- * blocks of keys run one after the other, in one block of threads: B H blocks, fewer than a GPU has
- * room for. fa2 changes that.
+ * Chapter 05's fa1 on a GPU: a block of threads is a head, with the tiles Q_i, K_j, V_j and S in
+ * shared memory. Every block of keys updates O, l and m in global memory, so these blocks run one
+ * after the other, in one block of threads: B H blocks, fewer than a GPU has room for.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
@@ -14,8 +13,8 @@
 enum { Br = FA1_BR, THREADS = 256 };
 
 /*
- * The tiles, in 48 kB. Threads read the same element of neighbouring rows of K, and of S: with rows
- * d + 1 floats apart, and not d, these are in different banks.
+ * The tiles, in 48 kB. Threads read the same element of neighbouring rows of K and S: rows one
+ * float longer put these in different banks.
  */
 template <int d> struct tiles {
     enum { Bc = FA1_BC(d) };
@@ -25,7 +24,7 @@ template <int d> struct tiles {
 
 // clang-format off
 
-/* Row r of a tile, by one thread: turns scores into weights, and updates m and l. */
+/* Row r of a tile, by one thread: scores to weights, new m and l. */
 template <int d>
 __device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float *l)
 {

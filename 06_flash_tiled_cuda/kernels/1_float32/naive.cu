@@ -3,14 +3,13 @@
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *
- * Three kernels, with S and P in global memory between them. Each element of S and O, and each row
- * of P, has its own thread. blockIdx and threadIdx are a thread's position in the grid of blocks.
+ * Three kernels, with S and P in global memory. Each element of S and O, and each row of P, has its
+ * own thread, at position blockIdx, threadIdx of the grid.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 
-enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
+enum { SIDE = 16, ROWS = 128 };
 
-/* S_ij, one thread per element. */
 static __global__ void naive_scores(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
@@ -23,7 +22,7 @@ static __global__ void naive_scores(struct attention p, struct device_arrays a)
     t.S[i * p.Nk + j] = p.scale * x;
 }
 
-/* A row of P per thread, as in chapter 02. */
+/* A row of P, as in chapter 02. */
 static __global__ void naive_softmax(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
@@ -43,7 +42,6 @@ static __global__ void naive_softmax(struct attention p, struct device_arrays a)
         t.lse[i] = m + logf(l);
 }
 
-/* O_ic, one thread per element. */
 static __global__ void naive_output(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);

@@ -1,12 +1,11 @@
 /*
  * FlashAttention-2 on tensor cores.                   (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma: in one instruction a warp multiplies two small 16-bit matrices, with float32 sums.
- * The instruction fixes which lane holds which elements (fragments.cuh, the other half of this
- * kernel). A warp has 32 queries, not 16, so that each piece of K and V from shared memory is used
- * twice.
+ * fa2 with mma: one instruction of a warp multiplies two small 16-bit matrices, with float32 sums,
+ * and fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp
+ * has 32 queries, not 16, so that each piece of K and V from shared memory is used twice.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
@@ -22,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5

@@ -1,8 +1,7 @@
 /*
- * No bank conflicts.                                                     as many accesses as mma
+ * No bank conflicts.                                                     accesses as mma
  *
- * mma, with the pieces of rows in shared memory in another order (swizzle.cuh). Writers and readers
- * call the same function for a piece's place.
+ * mma, with the pieces of rows in shared memory in another order (swizzle.cuh).
  */
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
@@ -18,7 +17,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5

@@ -1,14 +1,14 @@
 /*
- * The softmax of a tile runs while the product of the last one does.     as many accesses as wgmma
+ * The softmax of a tile runs while the product of the last one does.     accesses as wgmma
  *
  * roles, but a consumer issues the scores of tile n before the product of tile n - 1. It waits for the scores, computes
  * weights, then waits for the product and rescales O. A K is released long before its V, so each has its own stages.
  *
- * ptxas (12.8, 13.0) would move a single wait for the product up, ahead of the exponentials. So each arm of a branch has
- * one; all threads of the warpgroup must take the same arm, because they wait together: does another tile follow?
+ * ptxas (12.8, 13.0) would move a single wait for the product above the exponentials, so each arm of a branch has one. All
+ * threads of a warpgroup wait together and must take the same arm: does another tile follow?
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right. The order is that of Shah et
- * al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The order is that of Shah et al.,
+ * "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const int tiles = (Nk + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // mbarriers are initialized
+    __syncthreads();  // mbarriers are ready
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
             const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);  // returns at once in the first round
+            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();        // show threads' writes to the tensor cores
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles with keys that this warpgroup attends to
+    const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (mine > 0) {
@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        if (n + 1 < mine) {                  // the product is awaited here: ptxas moves neither wait above a branch
+        if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else

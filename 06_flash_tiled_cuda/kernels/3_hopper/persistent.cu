@@ -2,9 +2,8 @@
  * One block per multiprocessor takes one tile of queries after another.
  *
  * Its producer takes the next tile's number from a counter in global memory, and loads Q and keys
- * as soon as stages are free. Consumers release Q with the last keys, so loads of the next tile
- * overlap the end of this one's computation. All this is in parts/persistent.cuh; here a block
- * starts, and stores O.
+ * as stages become free. Consumers release Q with the last keys, so the next tile's loads overlap
+ * the end of this one (parts/persistent.cuh).
  *
  * The counter, and longest tiles first: also in FlashAttention-3's code,
  * github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.

@@ -1,12 +1,12 @@
 /*
- * One warpgroup loads tiles, two compute.                                as many accesses as wgmma
+ * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * wgmma with roles. One thread of the third warpgroup, the producer, loads a tile as soon as a
- * stage is free. The first two, the consumers, only compute. Each stage has two mbarriers: `full`
- * completes when its tile has arrived, `empty` when all consumers have released it, so consumers
- * need not wait for each other after each tile. The producer gives registers to the consumers.
+ * One thread of the third warpgroup, the producer, loads a tile as soon as a stage is free. The
+ * first two, the consumers, only compute, with registers that the producer gives them. Each stage
+ * has two mbarriers: `full` completes when its tile has arrived, `empty` when all consumers have
+ * released it. So consumers need not wait for each other after each tile.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
         for (int s = 0; s < STAGES; s++) {
@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // mbarriers are initialized
+    __syncthreads();  // mbarriers are ready
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         for (int n = 0; n * Bc < Nk; n++) {                                  // 6
             const int s = n % STAGES, parity = n / STAGES % 2;
             unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES;
-            mbarrier_wait(&empty[s], parity ^ 1);  // returns at once in the first round
+            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
             mbarrier_arrive_expect(&full[s], 2 * K_BYTES);
             tma_load_rows<Bc, D>(K, &maps.K, &full[s], n * Bc, kv);          // 7
             tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &full[s], n * Bc, kv);
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
-        if (n * Bc < most) {  // else all pairs of this warpgroup are masked
+        if (n * Bc < most) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);

@@ -1,9 +1,8 @@
 /*
- * The TMA stores O.                                                      as many accesses as wgmma
+ * The TMA stores O.                                                      accesses as wgmma
  *
  * persistent, but a warpgroup puts its 64 rows of O into boxes in shared memory (parts/store.cuh),
- * and one thread issues their copies. Consumers continue with the next tile, and wait only before
- * they reuse a box.
+ * and one thread issues their copies. Consumers wait only before they reuse a box.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"

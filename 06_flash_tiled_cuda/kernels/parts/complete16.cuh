@@ -1,17 +1,14 @@
 /*
- * Every option but --softcap on tensor cores: masks and dropout score by score, in tiles that need
- * them.
+ * Every option but --softcap on tensor cores, score by score in tiles that need it.
  *
- * Causal order and windows are two comparisons a score. For masks of keys or blocks, and for
- * dropout, a loop calls `visible` or `dropout_keeps` and collects bits: registers have no index, so
- * a rolled loop cannot change the scores.
+ * Causal order and windows are two comparisons. For masks of keys or blocks, and for dropout, a
+ * loop collects bits: registers have no index, so a rolled loop cannot change scores.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 
-/* Queries i0 to i1 - 1 of a head. */
 struct tile_of_queries {
     size_t b, h, i0, i1;
 };
@@ -22,7 +19,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile, from number n, that is not skipped; it may be past the last. */
+/* The first tile, from n, that is not skipped; it may be past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)
@@ -34,8 +31,8 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
 }
 
 /*
- * Does any query of the tile attend to key j? The queries whose band has j are adjacent, so we take
- * the tile_kind of them and this key.
+ * Does any query of the tile attend to key j? Queries whose band has j are adjacent: the tile_kind
+ * of them and this key.
  */
 __device__ static inline bool is_attended(const struct attention &p,
                                           const struct tile_of_queries &t, int j)
@@ -49,8 +46,8 @@ __device__ static inline bool is_attended(const struct attention &p,
 }
 
 /*
- * V = 0 for keys that no query of the tile attends to: they may be NaN, and 0 times NaN is NaN. A
- * thread clears only pieces that it copied itself.
+ * V = 0 for keys that no query of the tile attends to: 0 times NaN is NaN. A thread clears pieces
+ * that it copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_values(uint4 *V, const struct attention &p,
@@ -64,7 +61,7 @@ __device__ static inline void blank_values(uint4 *V, const struct attention &p,
     }
 }
 
-/* The key of a lane's bit n: n / 2 is the group of 8 keys, n % 2 one of two neighbours. */
+/* n / 2 is the group of 8 keys, n % 2 one of two neighbours. */
 __device__ static inline size_t key_of_bit(int j0, int n)
 {
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
@@ -90,7 +87,7 @@ __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const str
         }
 }
 
-/* S = -inf where a mask of keys or blocks excludes the key. */
+/* S = -inf by masks of keys and blocks. */
 template <class TRAITS>
 __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
@@ -112,7 +109,6 @@ __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Zeroes the weights that dropout drops. */
 template <class TRAITS>
 __device__ static inline void drop(fragments<TRAITS> *acc, const struct attention &p,
                                    const struct tile_of_queries &t, int j0)
@@ -132,8 +128,8 @@ __device__ static inline void drop(fragments<TRAITS> *acc, const struct attentio
 }
 
 /*
- * Multiplies kept weights by 1/(1 - P), as a factor of O at the end: weights are up to 256
- * (rescale.cuh), and 256/(1 - P) may exceed float16.
+ * O times 1/(1 - P) at the end, not each weight: these are up to 256 (rescale.cuh), and 256/(1 - P)
+ * may exceed float16.
  */
 template <class TRAITS>
 __device__ static inline void make_up_for_dropped(fragments<TRAITS> *acc, double P)

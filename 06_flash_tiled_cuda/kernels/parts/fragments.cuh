@@ -1,15 +1,14 @@
 /*
  * A tile of FlashAttention-2 on tensor cores, for Q, K and V of 16 bits.
  *
- * A warp has bands of 16 queries, because mma computes 16 rows. A lane holds parts of the warp's
- * matrices, as mma distributes them (common/cuda/tensor.h). With g = lane / 4 and t = lane % 4, of
- * band x:
+ * A warp has bands of 16 queries, the rows of mma. A lane holds the parts that mma gives it
+ * (common/cuda/tensor.h). With g = lane / 4 and t = lane % 4, of band x:
  *
  *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp's, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * So the 4 lanes with the same g share rows. Rows in shared memory have pieces of 16 bytes; ROWS
- * maps piece c of row r to its place, which `swizzle` changes.
+ * So the 4 lanes with the same g share rows. Rows in shared memory are pieces of 16 bytes; ROWS
+ * maps piece c of row r to its place.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -21,8 +20,8 @@ enum { CHUNK = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 /*
- * D elements a row, BC keys a tile, M_TILES bands of queries a warp, WARPS a block; a
- * multiprocessor needs registers for BLOCKS blocks.
+ * D elements a row, BC keys a tile, M_TILES bands a warp, WARPS a block, registers for BLOCKS
+ * blocks a multiprocessor.
  */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
@@ -38,7 +37,7 @@ struct kernel_traits {
     };
 };
 
-/* A lane's parts. l sums only its own keys, until tensor_finish adds up 4 lanes. */
+/* A lane's parts. l sums its own keys, until tensor_finish adds up 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -49,7 +48,7 @@ __device__ static inline int lane_of_warp(void)
     return (int)threadIdx.x % 32;
 }
 
-/* A warp's first row in the tile; then the row of a lane's band x, half h. */
+/* A warp's first row in the tile, and the row of a lane's band x, half h. */
 template <class TRAITS> __device__ static inline int warp_row(void)
 {
     return (int)threadIdx.x / 32 * (16 * TRAITS::M_TILES);
@@ -66,7 +65,6 @@ __device__ static inline int tensor_column(void)
     return 2 * (lane_of_warp() % 4);
 }
 
-/* Rows in order, unswizzled. */
 template <class TRAITS> struct rows_as_they_come {
     __device__ static inline int piece(int r, int c)
     {
@@ -74,7 +72,7 @@ template <class TRAITS> struct rows_as_they_come {
     }
 };
 
-/* All threads copy `count` rows. Rows past `end` are not read, and become 0. */
+/* All threads copy `count` rows. Rows >= `end` are not read, and become 0. */
 template <class TRAITS, class ROWS, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -100,11 +98,11 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 
 /*
  * S = Q K^T, 16 elements of the rows at a time. mma's A is 16 rows of Q: four 8 x 8 matrices, in
- * the order of A's registers. B is K^T, whose columns are the rows of K: two matrices for 8 keys,
- * so one ldmatrix loads 16 keys.
+ * the order of its registers. B is K^T, whose columns are rows of K: two matrices for 8 keys, so an
+ * ldmatrix loads 16 keys.
  *
- * The order of pieces repeats every 8 rows. So a loop needs one address; the others are at constant
- * offsets, which fit into the instruction.
+ * The order of pieces repeats every 8 rows: one address for a loop, and constant offsets, which fit
+ * into the instruction.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -115,7 +113,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
         for (int c = 0; c < TRAITS::BC / 8; c++)
             for (int e = 0; e < 4; e++)
                 acc->S[x][c][e] = 0.0f;
-#pragma unroll TRAITS::D / 32  // fully unrolled, it would keep all addresses in registers
+#pragma unroll TRAITS::D / 32  // fully unrolled, it needs registers for all addresses
     for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
         unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
@@ -136,7 +134,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
     }
 }
 
-/* The maximum and the sum of x over the 4 lanes of a row. */
+/* Over the 4 lanes of a row. */
 __device__ static inline float four_max(float x)
 {
     x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, 1));
@@ -149,7 +147,7 @@ __device__ static inline float four_sum(float x)
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
 }
 
-/* S becomes scale S, and -inf for the keys that a query does not attend to. */
+/* S = scale S, and -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -166,7 +164,7 @@ __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Lines 9 and 10 of the paper: turns scores into weights, and rescales l and O to the new m. */
+/* Lines 9 and 10 of the paper. */
 template <class TRAITS> __device__ static inline void tensor_softmax(fragments<TRAITS> *acc)
 {
 #pragma unroll
@@ -192,9 +190,8 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
 }
 
 /*
- * O += P V, 16 keys at a time. A lane's S of 16 keys, packed to 16 bits, is exactly its part of
- * mma's A: no lane needs data of another. The rows of V are keys, so ldmatrix transposes them for
- * B.
+ * O += P V, 16 keys at a time. A lane's S of 16 keys, packed to 16 bits, is its part of mma's A: no
+ * lane needs another's. The rows of V are keys, so ldmatrix transposes them for B.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
@@ -221,7 +218,7 @@ __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4
     }
 }
 
-/* Lines 12 to 15 of the paper: stores O / l, rounded to T, and lse. */
+/* Lines 12 to 15. */
 template <class T, class TRAITS>
 __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
                                             int Nq)
@@ -242,7 +239,6 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
         }
 }
 
-/* Calls launch<T, D> for the problem's type and d. */
 #define TENSOR_LAUNCH(launch, p, a, stream)                                                    \
     do {                                                                                       \
         if ((p)->dtype == DTYPE_BF16 && (p)->d == 64)                                          \
@@ -257,7 +253,6 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
             not_compiled(__func__, "d = %zu with --dtype %s", (p)->d, dtype_name((p)->dtype)); \
     } while (0)
 
-/* The arrays of one head, as elements of T. */
 template <class T> struct tensor_head {
     const T *Q, *K, *V;
     T *O;

@@ -1,6 +1,6 @@
 /*
- * A pipeline of tiles from producers to all consumers. Each stage has an mbarrier for full and one
- * for empty. Tile n is in stage n % STAGES; n keeps counting while the block lives.
+ * A pipeline of tiles from producers to all consumers. Tile n is in stage n % STAGES; n keeps
+ * counting while the block lives.
  */
 #ifndef FLASH_TILED_CUDA_FULL_EMPTY_CUH
 #define FLASH_TILED_CUDA_FULL_EMPTY_CUH
@@ -21,16 +21,16 @@ template <int STAGES> struct pipeline {
             mbarrier_init(&empty[s], consumers);
         }
     }
-    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // returns at once in the first round
-    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // returns the mbarrier of the copy
+    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // no wait in the first round
+    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // for the copy
     {
         mbarrier_arrive_expect(&full[stage(n)], bytes);
         return &full[stage(n)];
     }
-    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // for threads that write a tile themselves
+    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // for threads that write a tile
     __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
     __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
-    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // of a tile that only tensor cores read
+    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // if only tensor cores read
 };
 
 // clang-format on

@@ -1,9 +1,8 @@
 /*
- * What all kernels of the chapter share: one head of a problem, causal order as a number of keys,
- * and e^x for x = -inf.
+ * One head of a problem, causal order as a number of keys, and e^x for x = -inf.
  *
  * Pointers are to global memory, the GPU's slow memory. __shared__ variables are fast memory, one
- * copy per block; all others are registers of a thread.
+ * copy per block; all others are a thread's registers.
  */
 #ifndef FLASH_TILED_CUDA_HEAD_CUH
 #define FLASH_TILED_CUDA_HEAD_CUH
@@ -38,7 +37,7 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* The number of keys that query i attends to: the first ones. */
+/* How many keys, the first ones, query i attends to. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
@@ -51,7 +50,6 @@ __device__ static inline float exp_minus(float x, float m)
     return x == -INFINITY ? 0.0f : expf(x - m);
 }
 
-/* n / size, rounded up. */
 __host__ __device__ static inline unsigned ceil_div(size_t n, unsigned size)
 {
     return (unsigned)((n + size - 1) / size);

@@ -7,8 +7,8 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax, but O, into which a product still runs, is not rescaled. True if m moved: then O
- * must be multiplied by `later` after the product.
+ * lazy_softmax without rescaling O, into which a product still runs. True if m moved: then O needs
+ * the factor `later` after the product.
  */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
@@ -22,7 +22,7 @@ __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
             m_new[x][h] = new_maximum(acc, x, h);
             far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
-    const bool moves = __any_sync(WHOLE_WARP, far);  // the same decision in a whole warp
+    const bool moves = __any_sync(WHOLE_WARP, far);  // one decision per warp
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -1,8 +1,7 @@
 /*
- * Persistent blocks: a producer and its consumers, the pipelines between them, and their tiles of
- * queries.
+ * Persistent blocks: a producer, consumers, the pipelines between them, and their tiles of queries.
  *
- * Right margin: line numbers of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -17,8 +16,8 @@ enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1
 static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
 
 /*
- * A tile of queries: its head, that of its keys, its first query, the keys of its last query and
- * their tiles. After the last tile, head is NO_MORE.
+ * A tile of queries: its last query attends to Nk keys, in `tiles` tiles. After the last one head
+ * is NO_MORE.
  */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
@@ -34,7 +33,7 @@ __device__ static inline struct tile_of_queries tile_number(const struct attenti
     return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
-/* A block's pipelines, and the tile whose Q is loaded. */
+/* What a block shares: pipelines, and the tile whose Q is loaded. */
 struct persistent_block {
     pipeline<1> Q;
     pipeline<STAGES> K, V;
@@ -49,19 +48,19 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
     }
-    __syncthreads();  // mbarriers are initialized
+    __syncthreads();  // mbarriers are ready
 }
 
 /*
  * One thread: takes tiles of queries until none is left, and loads Q and keys as stages become
- * free. taken counts the tiles before.
+ * free.
  */
 template <class TRAITS>
 __device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // tiles of keys in earlier tiles of queries
+    int done = 0;  // tiles of keys, in earlier tiles of queries
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -86,7 +85,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A consumer: computes the tiles that the producer gives. epilogue(&acc, head, i0) stores O. */
+/* A consumer: epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)
@@ -94,7 +93,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
     static_assert(Br - GROUP_ROWS <= Bc, "in causal order a warpgroup may skip one tile: with two the last V would wait for itself");
-    int done = 0;  // tiles of keys in earlier tiles of queries
+    int done = 0;  // tiles of keys, in earlier tiles of queries
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
@@ -119,7 +118,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             fence_async();      // show threads' writes to the tensor cores
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        const int mine = (most + Bc - 1) / Bc;  // tiles with keys that this warpgroup attends to
+        const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
         float later[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
         if (mine > 0) {
@@ -151,7 +150,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
-            if (n + 1 < mine) {                  // the product is awaited here: ptxas moves neither wait above a branch
+            if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
@@ -163,8 +162,8 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (mine == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = mine; n < tiles; n++) {  // another has more tiles, and needs turns
-            my_turn();  // by now the others have released this stage's last K
+        for (int n = mine; n < tiles; n++) {  // another has more tiles
+            my_turn();  // the others have released this stage's last K
             your_turn();
             block->K.warpgroup_release(done + n);
         }
@@ -192,7 +191,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 
 // clang-format on
 
-/* One block per multiprocessor, but no more than tiles. */
+/* One per multiprocessor, but no more than tiles. */
 static inline unsigned blocks_that_stay(const struct attention *p, unsigned Br)
 {
     int processors = 0, device = current_device();

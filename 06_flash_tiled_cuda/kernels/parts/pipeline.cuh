@@ -1,9 +1,8 @@
 /*
- * Tiles of K and V that are copied ahead, into STAGES stages in shared memory after the tile of Q.
+ * Tiles of K and V are copied ahead, into STAGES stages in shared memory after the tile of Q.
  *
  * A thread issues copies with cp.async and continues. Its copies between two commits are a group,
- * one per tile, and it can wait for the oldest group. That does not cover other threads' copies, so
- * a barrier follows.
+ * one per tile, and it can wait for the oldest. Other threads' copies need a barrier after that.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH
@@ -27,10 +26,7 @@ template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uin
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;
 }
 
-/*
- * Issues the copies of tile n of K and V, if it exists, as a group, for round `round`. Nk is the
- * number of keys.
- */
+/* Issues the copies of tile n of K and V, if it exists, as a group, for round `round`. */
 template <class TRAITS, int STAGES, class ROWS, class T>
 __device__ static inline void copy_keys(uint4 *smem, int round, const T *K, const T *V, int n,
                                         int Nk)
@@ -45,7 +41,6 @@ __device__ static inline void copy_keys(uint4 *smem, int round, const T *K, cons
     cp_async_commit();  // empty groups too: waits count groups
 }
 
-/* Bytes of shared memory for Q and STAGES stages. */
 template <class TRAITS, int STAGES> constexpr size_t pipeline_bytes(void)
 {
     return (size_t)(TRAITS::BR + 2 * STAGES * TRAITS::BC) * TRAITS::D * 2;

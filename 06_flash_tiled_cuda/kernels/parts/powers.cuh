@@ -1,18 +1,17 @@
 /*
- * Weights by one multiply-add and one power of 2, with the scale folded into the exponent:
+ * A weight is one multiply-add and one power of 2, with the scale folded into the exponent:
  *
  *     e^{scale s - scale m} = 2^{k s - k m},    k = scale log2(e)
  *
  * S stays as mma left it, and m is its maximum. With a negative scale the largest S would be the
- * smallest score, so we flip the signs of Q, which is exact, and of the scale. With scale 0 we take
- * Q as 0.
+ * smallest score, so we flip the signs of Q, which is exact. With scale 0 we take Q as 0.
  */
 #ifndef FLASH_TILED_CUDA_POWERS_CUH
 #define FLASH_TILED_CUDA_POWERS_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* |scale|, or 1 for 0, and k; Q's bits are ANDed with `keep`, then XORed with `turn`. */
+/* |scale|, or 1; k; Q's bits are ANDed with `keep`, then XORed with `turn`. */
 struct folded_scale {
     float scale, k;
     unsigned keep, turn;
@@ -25,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* A thread changes only the pieces of Q that it copied itself, so it need not wait for others. */
+/* A thread changes pieces of Q that it copied itself: no barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
 {
@@ -37,7 +36,7 @@ __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &
     }
 }
 
-/* S = -inf for keys that a query does not attend to. */
+/* S = -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
@@ -54,7 +53,6 @@ __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct att
         }
 }
 
-/* The maximum of a row's m and its S in this tile. */
 template <class TRAITS>
 __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, int h)
 {
@@ -70,7 +68,7 @@ __device__ static inline float shift_of(float k, float m)
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* Turns a row's scores into weights; returns their sum over this lane's keys. */
+/* Turns a row's scores into weights; returns the sum of this lane's. */
 template <class TRAITS>
 __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {
@@ -85,15 +83,14 @@ __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float
 }
 
 /*
- * 2^{k m - k m_new}: exactly 1 if m has not moved. A multiply-add of m, k and -k m_new would be off
- * by the rounding of k m_new, each time in the same direction.
+ * 2^{k m - k m_new}: exactly 1 if m has not moved. A multiply-add would be off by the rounding of k
+ * m_new, each time in the same direction.
  */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
 }
 
-/* Rescales l and O of a row to m_new. */
 template <class TRAITS>
 __device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h, float k,
                                            float m_new)

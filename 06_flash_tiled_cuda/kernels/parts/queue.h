@@ -1,33 +1,29 @@
 /*
  * The order in which persistent blocks take tiles of queries.
  *
- * Longest first: in causal order the last queries have the most keys, so of a group of heads the
- * last tile comes first, then the one before it. The last tiles are short, and no block works long
- * while others are idle.
+ * Longest first, so that no block works long at the end while others are idle: in causal order the
+ * last queries have the most keys, so the last tile of each head comes first.
  *
- * A group of heads has K and V that fit into the L2 cache together, because all blocks work on it
- * at the same time.
+ * A few heads at a time, whose K and V fit into the L2 cache together.
  */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 
 #include "common/problem/attention.h"
 
-/* Bytes of K and V that stay in an L2 cache of 50 MB next to other data. */
+/* Bytes of K and V that stay in an L2 cache of 50 MB. */
 enum { QUEUE_CACHE = 32 << 20 };
 
-/* A tile: its head and its first query. */
 struct queued {
     unsigned head, i0;
 };
 
-/* The number of tiles of Br queries. */
 HOST_DEVICE static inline unsigned queue_length(const struct attention *p, unsigned Br)
 {
     return (unsigned)(p->B * p->H) * (((unsigned)p->Nq + Br - 1) / Br);
 }
 
-/* The heads of a group; those that share K and V are in one group. */
+/* Heads at a time; those that share K and V stay together. */
 HOST_DEVICE static inline unsigned queue_heads(const struct attention *p)
 {
     const size_t bytes = 4 * p->Nk * p->d;

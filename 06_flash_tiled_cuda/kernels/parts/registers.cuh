@@ -1,10 +1,10 @@
 /*
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
- * A block has 4 warps of 4 groups of 8 lanes. The 8 lanes of a group share R queries; of a tile's
- * 64 keys lane n has n, n + 8, … n + 56. So a lane computes R by 8 scores: 8 R multiply-adds for R
- * + 8 numbers that it loads. Of its R rows of O it has the elements 2n, 2n + 1, 2n + 16, 2n + 17, …
- * Lanes exchange a row's maximum, sum and weights by shuffles.
+ * A warp has 4 groups of 8 lanes. The lanes of a group share R queries; of a tile's 64 keys lane n
+ * has n, n + 8, … n + 56. So a lane computes R by 8 scores: 8 R multiply-adds for R + 8 loaded
+ * numbers. Of R rows of O it has the elements 2n, 2n + 1, 2n + 16, 2n + 17, … Lanes exchange a
+ * row's maximum, sum and weights by shuffles.
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -15,8 +15,8 @@
 
 enum {
     THREADS = 128,
-    LANES = 8,                   // that share a row of scores
-    KEYS = 8,                    // of each lane in a tile
+    LANES = 8,                   // per row of scores
+    KEYS = 8,                    // per lane and tile
     PAD = 4,                     // so that 8 rows begin in different banks
     SLICE_FLOATS = FA2_BC * 36,  // elements of K or V in shared memory at a time
 };
@@ -29,7 +29,6 @@ template <int D> struct accumulators {
     float S[R][KEYS], O[R][D / 8], m[R], l[R];
 };
 
-/* The tile of Q, and a slice of K or V. */
 template <int D> struct alignas(16) fast_memory {
     float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
@@ -39,7 +38,7 @@ template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
 
-/* A lane's position in its group; then the tile's row that is its row r. */
+/* A lane's position in its group, and its row r in the tile. */
 __device__ static inline int lane_in_row(void)
 {
     return (int)threadIdx.x % LANES;
@@ -66,7 +65,7 @@ __device__ static inline float4 piece(const float *row, int x, int d)
 
 /*
  * All threads copy WIDTH elements, beginning with x, of ROWS rows of d elements to rows PITCH
- * apart. Rows past `end` are not read, and become 0.
+ * apart. Rows >= `end` are not read, and become 0.
  */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
@@ -89,7 +88,7 @@ template <int D> __device__ static inline void begin(accumulators<D> *acc)
     }
 }
 
-/* S += Q K^T over W elements; the slice of K begins with element k0. */
+/* S += Q K^T over the W elements from k0, which the slice of K has. */
 template <int D>
 __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int k0)
 {
@@ -112,7 +111,7 @@ __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory
     }
 }
 
-/* S = Q K^T for `keys` keys at K. */
+/* S = Q K^T for `keys` keys. */
 template <int D>
 __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem, const float *K,
                                      int keys, int d)
@@ -129,7 +128,7 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
     }
 }
 
-/* The maximum and the sum of x over 8 lanes: each step doubles the lanes that agree. */
+/* Over 8 lanes: each step doubles the lanes that agree. */
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION
@@ -148,7 +147,7 @@ __device__ static inline float row_sum(float x)
     return x;
 }
 
-/* Lines 9 and 10 of the paper: turns scores into weights, and rescales l and O to the new m. */
+/* Lines 9 and 10 of the paper. */
 template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 {
 #pragma unroll
@@ -173,8 +172,8 @@ template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 }
 
 /*
- * O += P V for the keys 8 c + k, k = 0 … 7, with rows at V. Lane k of 8 has the weights of key 8 c
- * + k. Skips keys whose bit in `which` is 0.
+ * O += P V for keys 8 c + k, k = 0 … 7, with rows at V. Lane k has the weights of key 8 c + k.
+ * Skips keys whose bit in `which` is 0.
  */
 template <int D>
 __device__ static inline void add_product(accumulators<D> *acc, const float *V, int c,
@@ -197,7 +196,7 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
     }
 }
 
-/* O += P V for `keys` keys at V; skips those whose bit in `which` is 0. */
+/* O += P V for `keys` keys, without those whose bit in `which` is 0. */
 template <int D>
 __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem, const float *V,
                                       int keys, int d, unsigned long long which)
@@ -215,7 +214,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     }
 }
 
-/* Lines 12 to 15 of the paper: stores O / l and lse. */
+/* Lines 12 to 15. */
 template <int D>
 __device__ static inline void finish(const accumulators<D> *acc, const struct head &t, int i0,
                                      int Nq, int d)

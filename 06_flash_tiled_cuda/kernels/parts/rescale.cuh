@@ -3,9 +3,9 @@
  *
  *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m};    O / l and k m + log2(l) do not change with m.
  *
- * m only keeps the powers in range. So while no row's maximum is more than 8 powers of 2 above its
- * m, a warp leaves m, l and O alone. Weights are then up to 256, as precise in 16 bits as those
- * below 1, and a float32 sum holds a million of them.
+ * m only keeps the powers in range. So until a row's maximum is 8 powers of 2 above its m, a warp
+ * leaves m, l and O alone. Weights of up to 256 are as precise in 16 bits as those below 1, and a
+ * float32 sum holds a million of them.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH
@@ -25,7 +25,7 @@ template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRA
             m_new[x][h] = new_maximum(acc, x, h);
             far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
-    if (__any_sync(WHOLE_WARP, far))  // the same decision in a whole warp
+    if (__any_sync(WHOLE_WARP, far))  // one decision per warp
 #pragma unroll
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)

@@ -1,9 +1,8 @@
 /*
- * O goes to global memory by the TMA: from registers to boxes in shared memory, then one copy per
- * box.
+ * O to global memory by the TMA: from registers to boxes in shared memory, then one copy per box.
  *
- * A box is 64 queries by 64 elements, swizzled as its tensor map requires, so the eight rows that
- * stmatrix stores together are in different banks. The TMA leaves out rows past the last query.
+ * A box is 64 queries by 64 elements, swizzled by its tensor map, so the eight rows that stmatrix
+ * stores together are in different banks. The TMA leaves out rows past the last query.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH
@@ -11,12 +10,9 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // the first; one per warpgroup
-enum { STORE_ROOM = 226 << 10 };  // of the 227 kB of a block; mbarriers take the rest
+enum { STORE_ROOM = 226 << 10 };                             // mbarriers take the rest of 227 kB
 
-/*
- * EACH: boxes of a warpgroup, for whole rows if shared memory has room, else one. BYTES: all
- * memory.
- */
+/* EACH: boxes of a warpgroup; one, used again and again, if whole rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -27,9 +23,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/*
- * A warpgroup's first thread waits until all its copies but the last PENDING have read their boxes.
- */
+/* A warpgroup's first thread waits until all copies but the last PENDING have read their boxes. */
 template <int PENDING = 0> __device__ static inline void boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
@@ -50,10 +44,7 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/*
- * O / l, rounded to T, to a box. A lane gives stmatrix the address of one row of four 8 x 8
- * matrices.
- */
+/* O / l, rounded to T, to a box. A lane gives the address of one row of four 8 x 8 matrices. */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)

@@ -1,13 +1,13 @@
 /*
- * Rows in shared memory with permuted pieces, so that ldmatrix has no bank conflicts.
+ * Permuted pieces, so that ldmatrix has no bank conflicts.
  *
- * ldmatrix reads piece c of 8 rows at a time. A piece is 4 of the 32 banks wide. Rows of 64 or 128
+ * ldmatrix reads piece c of 8 rows at a time. A piece is 4 of 32 banks wide. Rows of 64 or 128
  * elements all begin in bank 0, so piece c of 8 rows would be in the same 4 banks: 8 cycles instead
- * of 1. So row r has piece c in place c xor (r mod 8): eight different places, and no two pieces of
- * a row in one.
+ * of 1. With piece c in place c xor (r mod 8) the eight are in different banks, and xor loses no
+ * place.
  *
  * Rows of 32 or 96 elements begin in banks 0 and 16 and have 4 or 12 pieces: r / 2 mod 4. Rows of
- * 16, in chapter 07, have 2 pieces in a quarter of the banks: r / 4 mod 2.
+ * 16 (chapter 07) have 2 pieces: r / 4 mod 2.
  */
 #ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
 #define FLASH_TILED_CUDA_SWIZZLE_CUH

@@ -1,11 +1,10 @@
 /*
  * A tile with Hopper's copies and products (common/cuda/hopper.h).
  *
- * A block has two warpgroups of four warps with 16 queries each, because wgmma computes 64 rows. A
- * thread's fragments are those of mma (fragments.cuh).
+ * A warpgroup has four warps with 16 queries each: wgmma computes 64 rows, and leaves them in the
+ * fragments of mma.
  *
- * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other: element k of
- * row r is in box k / 64.
+ * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -15,7 +14,6 @@
 
 enum { BOX_WIDTH = 64, GROUP_ROWS = 64, ROW_BYTES = 128, EIGHT_ROWS = 1024 };
 
-/* The tensor maps of all heads. */
 struct tile_maps {
     tensor_map Q, K, V, O;  // O only for store
 };
@@ -40,7 +38,7 @@ static struct tile_maps make_maps(const struct attention *p, const struct device
     return maps;
 }
 
-/* Loads ROWS rows of a head, beginning with `row`; `bar` counts their bytes. */
+/* `bar` counts the bytes. */
 template <int ROWS, int D>
 __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
                                             int row, int head)
@@ -49,9 +47,7 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
         tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
 }
 
-/*
- * V = 0 beginning with row `from`: no query of the block attends to these keys, which may be NaN.
- */
+/* V = 0 in rows >= `from`: the block attends to none of these keys, which may be NaN. */
 template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;
@@ -60,22 +56,20 @@ template <class TRAITS> __device__ static inline void blank_values(unsigned char
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The key/value head of head n = b H + h, in 32 bits: a division in 64 is a call. */
+/* The key/value head of head n = b H + h, in 32 bits: division in 64 is a call. */
 __device__ static inline int keys_of_head(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
 }
 
-/* A thread's fragments of one matrix, as the array that wgmma takes. */
+/* One matrix's fragments as the array that wgmma takes. */
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
     static_assert(sizeof fragments == R * sizeof(float), "not so many numbers");
     return *(float(*)[R]) & fragments;
 }
 
-/*
- * x, equal in all threads of a warp. After the shuffle the compiler computes with it once per warp.
- */
+/* x, equal in a warp. After the shuffle the compiler computes with it once per warp. */
 __device__ static inline int uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
@@ -87,9 +81,9 @@ __device__ static inline unsigned warpgroup_number(void)
 }
 
 /*
- * True in one thread of warp n. The warp's threads take the same branch first, so the compiler can
- * prove that one thread is left; after `threadIdx.x == 32 * n` it loops around each instruction
- * that one thread issues.
+ * True in one thread of warp n. The uniform branch comes first, so the compiler can prove that one
+ * thread is left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread
+ * issues.
  */
 __device__ static inline bool one_of_warp(int n)
 {
@@ -97,9 +91,9 @@ __device__ static inline bool one_of_warp(int n)
 }
 
 /*
- * One arrival for the 128 threads of a warpgroup, which have waited for a product: the tensor cores
- * have read its matrices for all of them. For data that threads access themselves each must arrive,
- * or meet at a barrier before.
+ * One arrival for 128 threads that have waited for a product: the tensor cores have read its
+ * matrices for all. For data that threads access themselves each must arrive, or meet at a barrier
+ * before.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -113,8 +107,8 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
 }
 
 /*
- * Issues S = Q K^T, 16 elements of the rows at a time, for this warpgroup's rows of Q. Each matrix
- * has one descriptor; products add constants to its address.
+ * Issues S = Q K^T for this warpgroup's rows, 16 elements at a time. Each matrix has one
+ * descriptor, to which products add constants.
  */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
@@ -144,7 +138,7 @@ __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
         }
 }
 
-/* Issues O += P V, 16 keys at a time. The rows of V are keys: wgmma takes B by columns too. */
+/* Issues O += P V, 16 keys at a time, with keys as the rows of B. */
 template <class T, class TRAITS>
 __device__ static inline void issue_product(fragments<TRAITS> *acc,
                                             const unsigned (&P)[TRAITS::BC / 16][4],
@@ -159,7 +153,6 @@ __device__ static inline void issue_product(fragments<TRAITS> *acc,
     wgmma_commit();
 }
 
-/* Issues S = Q K^T and waits. */
 template <class T, class TRAITS>
 __device__ static inline void group_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -168,7 +161,6 @@ __device__ static inline void group_scores(fragments<TRAITS> *acc, const unsigne
     wgmma_wait<0>(flat<TRAITS::BC / 2>(acc->S));
 }
 
-/* Issues O += P V and waits. */
 template <class T, class TRAITS>
 __device__ static inline void group_product(fragments<TRAITS> *acc, const unsigned char *V)
 {
@@ -179,8 +171,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish, but with one 1 / l for a row. An IEEE division becomes a call, for very large and
- * very small numbers; l is at least 1, or 0.
+ * tensor_finish with one 1 / l for a row: an IEEE division becomes a call, for very large and very
+ * small numbers; l is at least 1, or 0.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

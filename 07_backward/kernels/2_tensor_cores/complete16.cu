@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
                                             step.number % t.tiles * Br };
         uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
         const float *const lse = statistics + round % STAGES * 2 * Br, *const D_i = lse + Br;
-        cp_async_wait<0>();  // this thread's copies of the tile are done …
+        cp_async_wait<0>();  // this thread's copies are done …
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
         __syncthreads();  // … and all threads'; the tile before is free
@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dK, Q + mine / CHUNK);
         step = next;
     }
-    cp_async_wait<0>();  // without queries, the copies of K and V are still pending
+    cp_async_wait<0>();  // without queries K and V are pending
     store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
     store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
@@ -184,7 +184,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const struct tile_of_pairs tile = { (int)t.b, (int)t.h, i0, j0 };
         uint4 *const K = stage_of<TRAITS, STAGES>(dO, round), *const V = K + Bc * TRAITS::ROW;
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
-        cp_async_wait<0>();  // this thread's copies of the tile are done …
+        cp_async_wait<0>();  // this thread's copies are done …
         if (partial)
             blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
         __syncthreads();  // … and all threads'; the tile before is free
@@ -205,7 +205,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dQ, K);
         n = next;
     }
-    cp_async_wait<0>();  // without keys, the copies of Q and dO are still pending
+    cp_async_wait<0>();  // without keys Q and dO are pending
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 

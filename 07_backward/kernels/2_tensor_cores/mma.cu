@@ -123,8 +123,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // this thread's copies of tile n are done …
-        __syncthreads();              // … and all threads', and dS of tile n - 1; older tiles are free
+        cp_async_wait<0>();           // this thread's copies are done …
+        __syncthreads();              // … and all threads', and dS of tile n - 1; older ones are free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // without queries, the copies of K and V are still pending
+    cp_async_wait<0>();  // without queries K and V are pending
     __syncthreads();     // dS of the last tile is complete
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15

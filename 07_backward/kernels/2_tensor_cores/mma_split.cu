@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // this thread's copies of tile n are done …
+        cp_async_wait<0>();           // this thread's copies are done …
         __syncthreads();              // … and all threads'; tile n - 1 is free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // without queries, the copies of K and V are still pending
+    cp_async_wait<0>();  // without queries K and V are pending
     store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     float *const lse = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = lse + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> P, dQ;
     copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);    // 9
     copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
-        cp_async_wait<0>();           // this thread's copies of tile n are done …
+        cp_async_wait<0>();           // this thread's copies are done …
         __syncthreads();              // … and all threads'; tile n - 1 is free
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_queries(&dQ, P, D_i);                                          // 14
         tensor_product<T, rows>(&dQ, K);                                     // 15
     }
-    cp_async_wait<0>();  // without keys, the copies of Q and dO are still pending
+    cp_async_wait<0>();  // without keys Q and dO are pending
     store_gradient(&dQ, t.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 

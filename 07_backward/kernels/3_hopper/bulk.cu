@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // mbarriers are initialized, and the first lse and D loaded
+    __syncthreads();  // mbarriers, lse and D are ready
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();    // show threads' writes to the tensor cores
         if (threadIdx.x == 0)
             bulk_wait_read<1>();  // dQ of two tiles ago has been read
-        __syncthreads();  // dS is complete, no scores read K any more, and dQ has room
+        __syncthreads();  // dS is complete, scores are done with K, dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,12 +92,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready; it is stored while dK is computed
+        wgmma_wait<1>(dQ, P);  // dQ is ready
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
         fence_async();    // show threads' writes to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // this tile and its dS are free; lse and D of the next are loaded
+        __syncthreads();  // this tile and dS are free; the next lse and D are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }

@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one has computed dQ, which reads all of K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ has read K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);
         if (threadIdx.x % 128 == 0) {
             bulk_commit();

@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // mbarriers are initialized, and the first lse and D loaded
+    __syncthreads();  // mbarriers, lse and D are ready
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
         fence_async();    // show threads' writes to the tensor cores
-        __syncthreads();  // dS is complete, and no scores read K any more
+        __syncthreads();  // dS is complete, scores are done with K
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -93,14 +93,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready; it is added while dK is computed
+        wgmma_wait<1>(dQ, P);  // dQ is ready
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // this tile and its dS are free; lse and D of the next are loaded
+        __syncthreads();  // this tile and dS are free; the next lse and D are loaded
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18

@@ -72,7 +72,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
             block.dQ[g].init(1, 128);
         fence_async();
     }
-    __syncthreads();  // mbarriers are initialized
+    __syncthreads();  // mbarriers are ready
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
         if (one_of_warp(QUERIES_WARP))
@@ -144,7 +144,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
         fence_async();      // show threads' writes to the tensor cores
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS of both is complete, and no scores read K any more
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete, scores are done with K
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
@@ -152,7 +152,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         }
         issue_dQ<T, TRAITS>(dQ, smem.dS[r % STAGES], smem.K);                // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready; it is stored while dK is computed
+        wgmma_wait<1>(dQ, P);  // dQ is ready
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
         fence_async();      // and to the TMA
