@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // show threads' writes to the tensor cores
+        fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup

@@ -115,7 +115,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
             turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-            fence_async();      // show threads' writes to the tensor cores
+            fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
         const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup

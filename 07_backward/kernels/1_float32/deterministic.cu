@@ -1,11 +1,11 @@
 /*
  * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
  *
- * Two kernels instead of one. In the first a block is a tile of keys, and makes dK and dV; in the second it is a tile
- * of queries, loops over all keys, and keeps dQ in registers as the first does dK and dV. So every element has one
- * thread, which adds in one order. But both kernels need S and dP. That is seven products instead of five.
+ * Two kernels. In the first a block is a tile of keys, and computes dK and dV; in the second a tile
+ * of queries, and computes dQ. Every element has one thread, which adds in one order. But both need
+ * S and dP: seven products instead of five.
  *
- * The numbers of FlashAttention-2's Algorithm 2 are on the right.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

@@ -1,20 +1,20 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * Nothing of size N^2 is stored: P is made again from lse. K and V outside: a block of threads is a tile of keys, all
- * queries come by, and dK and dV stay in registers until they are done. A row of dQ, though, has a term from every
- * block. They run at the same time, so each adds its own atomically, and in which order is for the GPU to say.
+ * P is recomputed from lse, so nothing of size N^2 is stored. A block of threads is a tile of keys,
+ * and loops over all queries; dK and dV stay in registers. A row of dQ has a term from every block:
+ * they add atomically, in no fixed order.
  *
- * Three passes over the d elements of a tile, 32 at a time, in which shared memory holds a slice of a matrix of
- * queries and one of keys. (The paper keeps K_j and V_j in fast memory; 48 kB hold a slice of them.)
+ * Three passes over the elements, 32 at a time: a slice of queries and one of keys are in shared
+ * memory. (The paper keeps K_j and V_j there; 48 kB hold only a slice.)
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 // clang-format off
 
-/* dQ += scale C for the rows of queries that begin at `to`, slice by slice. */
+/* dQ += scale C for `rows` rows at `to`, in the slice from element k. */
 __device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
 {
     for (int r = 0; r < 4; r++)

@@ -1,17 +1,18 @@
 /*
- * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq)
+ * accesses of 4 bytes
  *
- * mma_split makes S and dP twice. One kernel makes them once, and then dQ has to be made where rows are keys. dQ = dS K sums
- * over keys, and those are spread over the lanes and the warps: so here dS goes through shared memory. A warp stores its
- * dS^T as it lies, and reads all keys' of it transposed, as mma's first factor: for all queries of the tile and 16 of the
- * d elements. What it gets is added to dQ atomically, as in recompute.
+ * One kernel computes S and dP once, not twice as in mma_split. dQ = dS K sums over keys, here
+ * rows, which are spread over lanes and warps. So a warp stores its dS^T in shared memory, reads
+ * that of all keys transposed, as mma's A, for 16 of the d elements, and adds the result to dQ
+ * atomically.
  *
- * dQ of a tile is made a round later. Then the barrier at the head of a round, which says that the next tile is there, says
- * also that all warps have stored their dS of the last one; and while a warp's additions are under way it makes scores.
+ * dQ of a tile follows a round later. So the barrier of a round covers dS too, and a warp computes
+ * scores while its additions are under way.
  *
- * HAS_MORE_ON_90: there it adds four numbers to memory at once (tensor.cuh).
+ * HAS_MORE_ON_90: four numbers are added at once there (tensor.cuh).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -19,7 +20,7 @@
 
 enum { STAGES = 2 };
 
-/* dS^T in shared memory: a row of it is a key's, with the tile's queries. */
+/* dS^T in shared memory: a row per key, with the tile's queries. */
 template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
 template <class T, class TRAITS>
@@ -37,15 +38,16 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     }
 }
 
-/* Of two keys of a register, those from number `end` on become 0: they may hold NaN, and 0 times NaN is NaN. */
+/* Zeroes those of a register's two keys whose numbers are >= `end`: they may be NaN. */
 __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 {
     return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
 }
 
 /*
- * Of a row of dQ a lane has two neighbours in the first 8 elements and two in the other 8. Lanes t and t xor 1 exchange one
- * pair each: then an even lane has four neighbours in the first 8, and an odd one in the others.
+ * A lane has two neighbours in the first 8 elements of a row of dQ, and two in the other 8. Lanes t
+ * and t xor 1 exchange a pair: the even lane gets four neighbours in the first 8, the odd one in
+ * the others.
  */
 __device__ static inline float4 four_neighbours(float2 first, float2 other)
 {
@@ -55,7 +57,10 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
     return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
 }
 
-/* dQ += scale dS K, by all warps, for the queries that begin at `to`, which attend to the first `keys` keys of the tile. */
+/*
+ * dQ += scale dS K, by all warps, for `queries` queries at `to`, which attend to the tile's first
+ * `keys` keys.
+ */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
@@ -149,7 +154,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-/* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of lse and D. */
+/* K and V, two tiles of Q and dO, two of dS, two of lse and D. */
 template <class TRAITS> constexpr size_t bytes_of(void)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
@@ -167,7 +172,7 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
     CHECK_CUDA(cudaGetLastError());
 }
 
-/* A GPU that gives a block less shared memory than the large tile takes has the small one. */
+/* The small tile is for GPUs whose blocks have too little shared memory for the large one. */
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {

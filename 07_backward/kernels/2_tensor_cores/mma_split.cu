@@ -3,12 +3,12 @@
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
- * deterministic, for inputs of 16 bits, and what multiplies is mma. Where dK and dV are made a warp has 16 or 32 keys, and
- * makes S^T = K Q^T: then P^T and dS^T, packed to 16 bits, are the first factor of the next product where they are, as P
- * was in chapter 06. Where dQ is made it has 32 queries and makes S, and dS is that factor. So P and dS, for which
- * deterministic needs shared memory, never leave their registers. The next tile is on its way meanwhile (pipeline.cuh).
+ * deterministic with mma. For dK and dV a warp has 16 or 32 keys, and computes S^T = K Q^T: P^T and
+ * dS^T, packed to 16 bits, are then the next product's A, as P was in chapter 06. For dQ it has 32
+ * queries and computes S, and dS is that A. So P and dS never leave registers. The next tile is
+ * copied meanwhile (pipeline.cuh).
  *
- * The numbers of FlashAttention-2's Algorithm 2 are on the right.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -16,7 +16,7 @@
 
 enum { STAGES = 2 };
 
-/* A block's rows are keys, and tiles of queries come by. */
+/* Rows are keys; loops over tiles of queries. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // V is followed by the stages, as chapter 06's Q is
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // the stages follow V
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
-/* A block's rows are queries, and tiles of keys come by, as in chapter 06. */
+/* Rows are queries; loops over tiles of keys, as in chapter 06. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many lse and D. */
+/* Two tiles of the block's rows, the stages of the others, and so many lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

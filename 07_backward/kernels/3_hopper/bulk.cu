@@ -1,11 +1,11 @@
 /*
  * dQ added in bulk: wgmma, and as many accesses.
  *
- * There each thread adds its numbers of dQ one by one. Here dQ of a tile goes to shared memory as four boxes, and one thread
- * has the TMA add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
- * one is read, the next tile's dQ is computed.
+ * wgmma adds numbers of dQ one by one. Here a tile of dQ goes to shared memory as four boxes, and
+ * one thread has the TMA add them to global memory, without rows past the last query. While one
+ * stage is read, the next tile's dQ is computed.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 

@@ -1,15 +1,15 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * As mma, but one thread has the TMA copy tiles, and two warpgroups issue the products. A block keeps K and V of 128 keys, and
- * loops over tiles of queries. S^T and dP^T are computed in registers, so that P^T and dS^T are there for dV and dK; only dS^T
- * is stored, for dQ.
+ * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. A block keeps K
+ * and V of 128 keys. S^T and dP^T are computed in registers, so P^T and dS^T are there for dV and
+ * dK; only dS^T is stored, for dQ.
  *
- * Tiles are taken from the last to the first. So in causal order a key that is masked in a tile is masked in all that
- * follow, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
- * in each tile.
+ * Tiles come from the last to the first. So in causal order a key that is masked in a tile is
+ * masked in all that follow, and its row of K, which may be NaN, can become 0. Query heads that
+ * share keys follow one another in each tile.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 

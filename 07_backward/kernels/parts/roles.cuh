@@ -1,6 +1,6 @@
 /*
- * A block of roles: what its warps do, and between which mbarriers (roles.cu). A kernel says which keys it has, when dQ may be
- * added, and how the gradients of its keys leave.
+ * A block with roles: what its warps do, and the mbarriers between them (roles.cu). A kernel
+ * chooses the keys, when dQ may be added, and how dK and dV are stored.
  */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
@@ -27,7 +27,10 @@ struct roles_block {
     pipeline<1> dQ[2];         // from each warpgroup to the warp that adds it
 };
 
-/* with(r, head, i0) for each tile of queries: from the last tile to the first, and of each the heads that share the keys. */
+/*
+ * with(r, head, i0) for each tile of queries, from the last to the first, and each head that shares
+ * the keys.
+ */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {
@@ -44,7 +47,7 @@ struct no_turns {
     __device__ void give(int, int) const {}
 };
 
-/* dK and dV of a block's keys, as float32. */
+/* In float32. */
 template <class TRAITS>
 __device__ static inline void store_gradients(const struct attention &p, const struct backward_arrays &a,
                                               const fragments<TRAITS> *dK, const fragments<TRAITS> *dV, int j0, int kv)
@@ -55,8 +58,8 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * Of keys from j0 on, of head kv. One thread calls turns.wait(head, i0) before it has a tile of dQ added, and turns.give after.
- * Each thread that multiplies calls leave(&dK, &dV) after the last tile.
+ * For the keys from j0, of head kv. One thread calls turns.wait(head, i0) before it adds a tile of
+ * dQ, and turns.give after. Consumers call leave(&dK, &dV) after the last tile.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
