@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /*
- * Arrays in global memory. Q, O, dO and dQ are (B, H, Nq, d), K, V, dK and dV (B, Hkv, Nk, d), lse
- * and D (B, H, Nq), P and dS (B, H, Nq, Nk). P and dS are NULL except for standard.
+ * In global memory: Q, O, dO and dQ (B, H, Nq, d); K, V, dK and dV (B, Hkv, Nk, d); lse and D (B,
+ * H, Nq); P and dS (B, H, Nq, Nk), NULL except for standard.
  */
 struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
@@ -25,13 +25,13 @@ struct backward_arrays {
     uint16_t *dQ16, *dK16, *dV16;                  // gradients in 16 bits, of store
 };
 
-/* Of dQ, which must be 0 for kernels whose blocks add to it. */
+/* Blocks add to dQ, so it begins as 0. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);
 }
 
-/* The counters of ordered: one per tile of dQ, and one that numbers blocks. */
+/* Of ordered: one for each tile of dQ, and one that numbers blocks. */
 static inline size_t turns_of(const struct attention *p)
 {
     return 1 + p->B * p->H * ((p->Nq - 1) / HOPPER_QUERIES(p->d) + 1);
@@ -41,14 +41,14 @@ static inline size_t turns_of(const struct attention *p)
  * Starts the kernels for problem p, whose masks are in device memory, on a stream of the current
  * device; they may still run when it returns. B H is at most 65 535.
  *
- * float32, d up to 128: standard, recompute and deterministic support batch, heads, scale and
- * causal order, with Hkv = H; complete all of attention.h but score_option. 16 bits: mma_split and
- * mma (d = 64 and 128, compute capability 8.0 or later) support the same; wgmma to ordered (for
- * 9.0) grouped heads too; complete as above, with d = 32, 64, 96, 128 and 256. Gradients are
- * float32, except in store, where dQ has the sums.
+ * float32, d <= 128: standard, recompute, deterministic: scale, causal order, Hkv = H; complete:
+ * all but score_option.
+ * 16 bits: mma_split and mma, d = 64 and 128, from compute capability 8.0: the same; wgmma to
+ * ordered, for 9.0: Hkv < H too; complete: d = 32, 64, 96, 128 and 256. Gradients are float32; in
+ * store dQ has the sums.
  *
- * A query without keys adds nothing to any gradient. A key without queries may hold anything, and
- * has dK = dV = 0. In complete a query without keys may hold anything too.
+ * A query without keys adds nothing to any gradient, and in complete may hold anything. A key
+ * without queries may hold anything; its dK and dV are exactly 0.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);

@@ -30,12 +30,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         uint4 *const K = stage_of<TRAITS, STAGES>(smem, round), *const V = K + Bc * TRAITS::ROW;
         const bool partial =
             j0 + Bc > Nk || kind_of(p, t, j0, j0 + Bc < Nk ? j0 + Bc : Nk) == TILE_PARTIAL;
-        cp_async_wait<0>();  // this thread's copies are done …
+        cp_async_wait<0>();
         if (round == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
         if (partial)
             blank_values<TRAITS, rows>(V, p, t, j0);
-        __syncthreads();  // … and all threads'; the tile before is free
+        __syncthreads();  // all copies are done; the tile before is free
         copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
         if (partial)

@@ -29,10 +29,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        cp_async_wait<STAGES - 2>();  // this thread's copies are done …
+        cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // … and all threads'; tile n - 1 is free
+        __syncthreads();              // all copies are done; tile n - 1 is free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;

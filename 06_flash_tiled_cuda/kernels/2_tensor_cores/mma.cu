@@ -3,7 +3,7 @@
  *
  * fa2 with mma: one instruction of a warp multiplies two small 16-bit matrices, with float32 sums,
  * and fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp
- * has 32 queries, not 16, so that each piece of K and V from shared memory is used twice.
+ * has 32 queries, not 16, to use each piece of K and V from shared memory twice.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */

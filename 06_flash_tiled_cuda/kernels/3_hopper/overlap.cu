@@ -1,11 +1,11 @@
 /*
  * The softmax of a tile runs while the product of the last one does.     accesses as wgmma
  *
- * roles, but a consumer issues the scores of tile n before the product of tile n - 1. It waits for the scores, computes
- * weights, then waits for the product and rescales O. A K is released long before its V, so each has its own stages.
+ * roles, but a consumer issues the scores of tile n before the product of tile n - 1, and computes weights while that runs.
+ * Only then does it rescale O. A K is released long before its V, so each has its own stages.
  *
  * ptxas (12.8, 13.0) would move a single wait for the product above the exponentials, so each arm of a branch has one. All
- * threads of a warpgroup wait together and must take the same arm: does another tile follow?
+ * threads of a warpgroup must take the same arm: does another tile follow?
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The order is that of Shah et al.,
  * "FlashAttention-3", arXiv 2407.08608, Algorithm 2.

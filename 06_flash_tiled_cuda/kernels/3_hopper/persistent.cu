@@ -5,8 +5,7 @@
  * as stages become free. Consumers release Q with the last keys, so the next tile's loads overlap
  * the end of this one (parts/persistent.cuh).
  *
- * The counter, and longest tiles first: also in FlashAttention-3's code,
- * github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
+ * As in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 

@@ -2,9 +2,9 @@
  * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
  * One thread of the third warpgroup, the producer, loads a tile as soon as a stage is free. The
- * first two, the consumers, only compute, with registers that the producer gives them. Each stage
- * has two mbarriers: `full` completes when its tile has arrived, `empty` when all consumers have
- * released it. So consumers need not wait for each other after each tile.
+ * first two, the consumers, compute, with registers that it gives them. A stage has two mbarriers:
+ * `full` completes when its tile has arrived, `empty` when all consumers have released it, so
+ * consumers need not wait for each other.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */

@@ -1,8 +1,8 @@
 /*
  * Tiles of K and V are copied ahead, into STAGES stages in shared memory after the tile of Q.
  *
- * A thread issues copies with cp.async and continues. Its copies between two commits are a group,
- * one per tile, and it can wait for the oldest. Other threads' copies need a barrier after that.
+ * A thread's cp.async copies between two commits are a group, one per tile, and it can wait for the
+ * oldest. Other threads' copies need a barrier after that.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH

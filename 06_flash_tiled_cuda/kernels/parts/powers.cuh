@@ -24,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* A thread changes pieces of Q that it copied itself: no barrier. */
+/* A thread changes pieces that it copied itself: no barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
 {
@@ -68,7 +68,7 @@ __device__ static inline float shift_of(float k, float m)
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* Turns a row's scores into weights; returns the sum of this lane's. */
+/* Turns a row's scores into weights; returns this lane's sum. */
 template <class TRAITS>
 __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {

@@ -14,7 +14,7 @@
 
 static const float FAR = 8.0f;  // powers of 2
 
-/* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
+/* Lines 9 and 10 of the paper; m follows the maximum only after a large move. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
 {
     float m_new[TRAITS::M_TILES][2];

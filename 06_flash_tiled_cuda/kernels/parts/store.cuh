@@ -1,8 +1,8 @@
 /*
  * O to global memory by the TMA: from registers to boxes in shared memory, then one copy per box.
  *
- * A box is 64 queries by 64 elements, swizzled by its tensor map, so the eight rows that stmatrix
- * stores together are in different banks. The TMA leaves out rows past the last query.
+ * A box is 64 queries by 64 elements, swizzled, so the eight rows that stmatrix stores together are
+ * in different banks. The TMA leaves out rows past the last query.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH

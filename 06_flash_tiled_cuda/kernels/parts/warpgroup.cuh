@@ -81,9 +81,8 @@ __device__ static inline unsigned warpgroup_number(void)
 }
 
 /*
- * True in one thread of warp n. The uniform branch comes first, so the compiler can prove that one
- * thread is left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread
- * issues.
+ * True in one thread of warp n. After this uniform branch the compiler knows that one thread is
+ * left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread issues.
  */
 __device__ static inline bool one_of_warp(int n)
 {
@@ -92,8 +91,7 @@ __device__ static inline bool one_of_warp(int n)
 
 /*
  * One arrival for 128 threads that have waited for a product: the tensor cores have read its
- * matrices for all. For data that threads access themselves each must arrive, or meet at a barrier
- * before.
+ * matrices for all. For data that threads access themselves each must arrive, or a barrier precede.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -171,8 +169,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish with one 1 / l for a row: an IEEE division becomes a call, for very large and very
- * small numbers; l is at least 1, or 0.
+ * tensor_finish with 1 / l: an IEEE division becomes a call, for very large and very small numbers;
+ * l is at least 1, or 0.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

@@ -2,17 +2,17 @@
  * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key
  * of a tile
  *
- * deterministic with the masks and dropout of attention.h, compiled for the GPU. A block of keys
- * goes through all query heads that share it, so their sum stays in registers.
+ * deterministic with the masks and dropout of attention.h. A block of keys goes through all query
+ * heads that share it, so their sum stays in registers.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 /*
- * Keys that no query of the tile attends to may be NaN. A weight of 0 keeps them out of dK and dV,
- * but dQ would get 0 times NaN, so it skips pairs with dS = 0 in tiles with masked keys. A query
- * that attends to nothing may be NaN too: its lse is -inf, and its dO and Q count as 0.
+ * Keys that no query of the tile attends to may be NaN. A weight of 0 keeps them out of dK and dV;
+ * dQ, where 0 times NaN is NaN, skips pairs with dS = 0 in partial tiles. A query without keys may
+ * be NaN too: its lse is -inf, and its dO and Q count as 0.
  *
- * Bit 4 r + c is a thread's pair (r, c). Registers have no index, so a rolled loop collects bits.
+ * Bit 4 r + c is a thread's pair (r, c), as in chapter 06's complete.
  */
 typedef unsigned pair_bits;
 
@@ -33,7 +33,6 @@ __device__ static pair_bits which_count(const struct attention &p, const struct 
     return bits;
 }
 
-/* The weights that dropout keeps. */
 __device__ static pair_bits which_stay(const struct attention &p, const struct head &t, int i0,
                                        int j0)
 {
@@ -48,7 +47,6 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
     return p.dropout_threshold > 0 ? bits : EVERY_PAIR;
 }
 
-/* P = e^{scale S - lse} where a pair counts, else 0. */
 __device__ static void weights_that_count(pairs *S, const fast_memory *smem, float scale,
                                           pair_bits count)
 {
@@ -70,7 +68,7 @@ __device__ static pairs drop(pairs X, pair_bits stay, float factor)
     return X;
 }
 
-/* add_to_queries, but pairs with 0 add nothing, not even 0 times NaN. */
+/* add_to_queries, but where X is 0 not even NaN is added. */
 __device__ static void add_what_counts(part *C, const fast_memory *smem)
 {
 #pragma unroll 1
@@ -84,7 +82,7 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
     }
 }
 
-/* load_slice, but 0 for queries that attend to nothing. lse is loaded. */
+/* load_slice, but 0 for queries without keys. lse is loaded. */
 __device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
                                         int d)
 {
@@ -103,7 +101,6 @@ __device__ static enum tile_kind kind_of(const struct attention &p, const struct
                      (size_t)(j0 + keys));
 }
 
-/* Adds a tile of queries to dK and dV. */
 template <int HEAD_DIM>
 __device__ static inline void
 complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_memory *smem,

@@ -2,11 +2,11 @@
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
  * P is recomputed from lse, so nothing of size N^2 is stored. A block of threads is a tile of keys,
- * and loops over all queries; dK and dV stay in registers. A row of dQ has a term from every block:
- * they add atomically, in no fixed order.
+ * loops over all queries, and keeps dK and dV in registers. A row of dQ has a term from every
+ * block: they add atomically, in any order.
  *
- * Three passes over the elements, 32 at a time: a slice of queries and one of keys are in shared
- * memory. (The paper keeps K_j and V_j there; 48 kB hold only a slice.)
+ * Three passes over the elements, 32 at a time: shared memory holds a slice of queries and one of
+ * keys. (In the paper it holds K_j and V_j; 48 kB do not.)
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
@@ -14,7 +14,7 @@
 
 // clang-format off
 
-/* dQ += scale C for `rows` rows at `to`, in the slice from element k. */
+/* Adds scale C to `rows` rows at `to`, in the slice from element k. */
 __device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
 {
     for (int r = 0; r < 4; r++)

@@ -6,14 +6,14 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * P and dS are whole in global memory, in the places of S and dP. Each element of a matrix has its
- * own thread, each row of P and dS too.
+ * P and dS are whole in global memory, where S and dP were. Each element of a matrix, and each row
+ * of P and dS, has its own thread.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
 enum { SIDE = 16, ROWS = 128 };
 
-/* An element of X = factor A B^T; A has a row per query, B per key. */
+/* X = factor A B^T; A has a row per query, B per key. */
 __device__ static void pair_product(const struct attention &p, const float *A, const float *B,
                                     float factor, float *X)
 {

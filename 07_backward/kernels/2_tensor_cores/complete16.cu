@@ -4,13 +4,12 @@
  *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
  *     kernel, d for each of its keys in the other
  *
- * mma_split with the masks and dropout of attention.h (pairs16.cuh): the same bits every time. A
- * block of keys goes through all query heads that share it, as one row of tiles without the skipped
- * ones, so their sum stays in registers.
+ * mma_split with the masks and dropout of attention.h (pairs16.cuh). As in complete, a block of
+ * keys goes through all query heads that share it: one row of tiles.
  *
- * A warp has one band of 16 rows, to leave registers for the options. With d = 256 dK and dV of one
- * band would take 256 registers, and a thread has 255. So two blocks have the same keys, and each
- * half of the elements of dK and dV; both compute S and dP, of whole rows.
+ * A warp has one band of 16 rows, to leave registers for the options. With d = 256 dK and dV of a
+ * band take 256 registers, and a thread has 255: two blocks share the keys, each with half of the
+ * elements. Both compute S and dP.
  */
 #include "07_backward/kernels/parts/pairs16.cuh"
 
@@ -20,7 +19,7 @@ enum { STAGES = 2 };
 struct block_of_keys {
     int b, h;
     int j0, j1;
-    int tiles, steps;  // tiles of queries in a head, and in the group
+    int tiles, steps;  // of a head, and of the group
 };
 
 template <class TRAITS>
@@ -37,13 +36,13 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     return t;
 }
 
-/* A tile of queries: its number in the group, and whether it has pairs that do not count. */
+/* A tile of queries: its number in the group; has it pairs that do not count? */
 struct step {
     int number;
     bool partial;
 };
 
-/* The first step, from `number`, that is not skipped; it may be past the last. */
+/* The first step >= `number` that is not skipped; it may be past the last. */
 template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
@@ -58,7 +57,7 @@ __device__ static inline struct step next_step(const struct attention &p,
     return { number, false };
 }
 
-/* Issues the copies of a step's Q, dO, lse and D, if it exists, for round `round`. */
+/* Issues the copies of a step, if it exists, for round `round`. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
@@ -75,14 +74,14 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
 }
 
 /*
- * A block's elements of dK and dV: all, or half. Rows in memory stay whole, so ROW does. Piece c of
- * the second half is piece 16 + c of a row: swizzled_rows changes only the last three bits.
+ * A block's elements of dK and dV: all, or half. ROW stays that of memory. Piece c of the second
+ * half is piece 16 + c: swizzled_rows changes only the last three bits.
  */
 template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };
 };
 
-/* S = A B^T for whole rows: the sum over all parts. */
+/* S = A B^T, summed over all parts of the rows. */
 template <class T, class TRAITS>
 __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> *acc,
                                              const uint4 *A, const uint4 *B)
@@ -128,10 +127,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
                                             step.number % t.tiles * Br };
         uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
         const float *const lse = statistics + round % STAGES * 2 * Br, *const D_i = lse + Br;
-        cp_async_wait<0>();  // this thread's copies are done …
+        cp_async_wait<0>();
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
-        __syncthreads();  // … and all threads'; the tile before is free
+        __syncthreads();  // all copies are done; the tile before is free
         copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
         weigh_columns(&dV, p.scale, lse);
@@ -184,10 +183,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const struct tile_of_pairs tile = { (int)t.b, (int)t.h, i0, j0 };
         uint4 *const K = stage_of<TRAITS, STAGES>(dO, round), *const V = K + Bc * TRAITS::ROW;
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
-        cp_async_wait<0>();  // this thread's copies are done …
+        cp_async_wait<0>();
         if (partial)
             blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
-        __syncthreads();  // … and all threads'; the tile before is free
+        __syncthreads();  // all copies are done; the tile before is free
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
         weigh_rows(&P, p.scale, lse);
@@ -209,7 +208,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-/* Two tiles of the block's rows, the stages of the others, and so many lse and D. */
+/* Two tiles of the block's rows, the stages, and so much lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

@@ -2,13 +2,10 @@
  * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq)
  * accesses of 4 bytes
  *
- * One kernel computes S and dP once, not twice as in mma_split. dQ = dS K sums over keys, here
- * rows, which are spread over lanes and warps. So a warp stores its dS^T in shared memory, reads
- * that of all keys transposed, as mma's A, for 16 of the d elements, and adds the result to dQ
- * atomically.
- *
- * dQ of a tile follows a round later. So the barrier of a round covers dS too, and a warp computes
- * scores while its additions are under way.
+ * mma_split computes S and dP twice, this kernel once. dQ = dS K sums over keys, here rows, spread
+ * over lanes and warps. So each warp stores its dS^T in shared memory, reads all of it transposed
+ * for 16 of the d elements, and adds to dQ atomically. That follows a round later: the round's
+ * barrier covers dS too, and the additions overlap the scores.
  *
  * HAS_MORE_ON_90: four numbers are added at once there (tensor.cuh).
  *
@@ -20,7 +17,7 @@
 
 enum { STAGES = 2 };
 
-/* dS^T in shared memory: a row per key, with the tile's queries. */
+/* dS^T in shared memory: a row per key. */
 template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
 template <class T, class TRAITS>
@@ -29,7 +26,7 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        // the order of pieces repeats every 8 rows: constant offsets
+        // the order of pieces repeats every 8 rows
         uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
@@ -38,16 +35,15 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     }
 }
 
-/* Zeroes those of a register's two keys whose numbers are >= `end`: they may be NaN. */
+/* Zeroes those of a register's two keys that are >= `end`: they may be NaN. */
 __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 {
     return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
 }
 
 /*
- * A lane has two neighbours in the first 8 elements of a row of dQ, and two in the other 8. Lanes t
- * and t xor 1 exchange a pair: the even lane gets four neighbours in the first 8, the odd one in
- * the others.
+ * Of a row of dQ a lane has two elements in the first 8 and two in the other 8. Lanes t and t xor 1
+ * exchange a pair; then each has four neighbours, the even lane in the first 8.
  */
 __device__ static inline float4 four_neighbours(float2 first, float2 other)
 {
@@ -58,8 +54,8 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
 }
 
 /*
- * dQ += scale dS K, by all warps, for `queries` queries at `to`, which attend to the tile's first
- * `keys` keys.
+ * dQ += scale dS K, by all warps, for queries at `to`, which attend to the tile's first `keys`
+ * keys.
  */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
@@ -109,7 +105,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // V is followed by the stages
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
-    float *const statistics = (float *)(two_dS + 2 * DS);                    // after a tile's lse its D
+    float *const statistics = (float *)(two_dS + 2 * DS);                    // lse, D, lse, D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
@@ -128,8 +124,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // this thread's copies are done …
-        __syncthreads();              // … and all threads', and dS of tile n - 1; older ones are free
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done, and dS of tile n - 1; older ones are free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
@@ -172,7 +168,7 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
     CHECK_CUDA(cudaGetLastError());
 }
 
-/* The small tile is for GPUs whose blocks have too little shared memory for the large one. */
+/* The small tile, if blocks have too little shared memory for the large one. */
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {

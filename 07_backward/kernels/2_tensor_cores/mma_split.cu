@@ -4,9 +4,9 @@
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
  * deterministic with mma. For dK and dV a warp has 16 or 32 keys, and computes S^T = K Q^T: P^T and
- * dS^T, packed to 16 bits, are then the next product's A, as P was in chapter 06. For dQ it has 32
- * queries and computes S, and dS is that A. So P and dS never leave registers. The next tile is
- * copied meanwhile (pipeline.cuh).
+ * dS^T, packed to 16 bits, are the next product's A, as P was in chapter 06. For dQ it has 32
+ * queries, and dS is that A. So P and dS never leave registers. Tiles are copied ahead
+ * (pipeline.cuh).
  *
  * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
@@ -37,8 +37,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // this thread's copies are done …
-        __syncthreads();              // … and all threads'; tile n - 1 is free
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done; tile n - 1 is free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
-/* Rows are queries; loops over tiles of keys, as in chapter 06. */
+/* Rows are queries; loops over tiles of keys. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
-        cp_async_wait<0>();           // this thread's copies are done …
-        __syncthreads();              // … and all threads'; tile n - 1 is free
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done; tile n - 1 is free
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-/* Two tiles of the block's rows, the stages of the others, and so many lse and D. */
+/* Two tiles of the block's rows, the stages, and so much lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

@@ -1,9 +1,9 @@
 /*
  * dQ added in bulk: wgmma, and as many accesses.
  *
- * wgmma adds numbers of dQ one by one. Here a tile of dQ goes to shared memory as four boxes, and
- * one thread has the TMA add them to global memory, without rows past the last query. While one
- * stage is read, the next tile's dQ is computed.
+ * A tile of dQ goes to shared memory as four boxes, and one thread has the TMA add them to global
+ * memory, without rows past the last query. While one stage is read, the next tile's dQ is
+ * computed.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
@@ -21,10 +21,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     unsigned char *const two_dQ = dS + Bc * Br * 2;
-    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // after a tile's lse its D
+    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // lse, D, lse, D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();    // show threads' writes to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // this tile and dS are free; the next lse and D are loaded
+        __syncthreads();  // the tile is free; the next lse and D are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }

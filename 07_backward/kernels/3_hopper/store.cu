@@ -1,9 +1,9 @@
 /*
  * Gradients in the inputs' type: roles, and fewer accesses.
  *
- * Gradients have 16 bits, as in libraries. A warpgroup puts its 64 rows of dK and dV into boxes
- * where K and V were, and the TMA stores them. 16-bit sums would lose most of what is added, so
- * blocks still add to dQ in float32, and a last kernel rounds it.
+ * A warpgroup puts its 64 rows of dK and dV into boxes where K and V were, and the TMA stores them.
+ * 16-bit sums would lose most of what is added, so blocks still add to dQ in float32, and a last
+ * kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
@@ -11,10 +11,7 @@
 
 // clang-format off
 
-/*
- * Stores factor O of a warpgroup's 64 rows, through its rows of `matrix`, without rows past the
- * last key.
- */
+/* Stores factor O of a warpgroup's 64 rows through its rows of `matrix`. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)

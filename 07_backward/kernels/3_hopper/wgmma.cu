@@ -1,13 +1,12 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. A block keeps K
- * and V of 128 keys. S^T and dP^T are computed in registers, so P^T and dS^T are there for dV and
- * dK; only dS^T is stored, for dQ.
+ * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. P^T and dS^T are
+ * in registers for dV and dK; only dS^T is stored, for dQ.
  *
  * Tiles come from the last to the first. So in causal order a key that is masked in a tile is
  * masked in all that follow, and its row of K, which may be NaN, can become 0. Query heads that
- * share keys follow one another in each tile.
+ * share keys follow one another in a tile.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
@@ -25,9 +24,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // after a tile's lse its D
+    float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // lse, D, lse, D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -100,7 +99,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // this tile and dS are free; the next lse and D are loaded
+        __syncthreads();  // the tile is free; the next lse and D are loaded
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18

@@ -1,6 +1,5 @@
 /*
- * One head of a problem, causal order as numbers of keys and queries, and the formulas of a pair.
- * Pointers are to global memory.
+ * One head of a problem in global memory, causal order, and the formulas of a pair.
  */
 #ifndef BACKWARD_HEAD_CUH
 #define BACKWARD_HEAD_CUH

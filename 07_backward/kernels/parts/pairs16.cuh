@@ -1,11 +1,9 @@
 /*
- * Every option but --softcap in the backward pass, pair by pair (chapter 06's complete16.cuh).
+ * Every option but --softcap in the backward pass, pair by pair (chapter 06's complete16.cuh). Rows
+ * of a tile are queries or keys (tensor.cuh).
  *
- * Rows of a tile are queries and columns keys, or the other way round (tensor.cuh): only calls of
- * attention.h depend on it.
- *
- * A pair that does not count gets weight 0 after all arithmetic. Chapter 06's score of -inf would
- * become an infinite weight with a negative scale.
+ * A pair that does not count gets weight 0 after all arithmetic: a score of -inf, as in chapter 06,
+ * would be an infinite weight with a negative scale.
  */
 #ifndef BACKWARD_PAIRS16_CUH
 #define BACKWARD_PAIRS16_CUH
@@ -15,12 +13,10 @@
 
 enum side { QUERIES, KEYS };
 
-/* A tile of head h begins with these rows and columns. */
 struct tile_of_pairs {
     int b, h, row, column;
 };
 
-/* P for all pairs, masked ones too; columns are queries. */
 template <class TRAITS>
 __device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -35,7 +31,6 @@ __device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale,
         }
 }
 
-/* The same; rows are queries. */
 template <class TRAITS>
 __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -106,7 +101,7 @@ __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct
         }
 }
 
-/* The weights that dropout keeps: a bit for each pair of a row. */
+/* The weights that dropout keeps, a bit for each. */
 template <class TRAITS> struct kept_pairs {
     unsigned of[TRAITS::M_TILES][2];
 };
@@ -155,8 +150,8 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
 }
 
 /*
- * Q = dO = 0 for queries that attend to no key of the tile: 0 times NaN is NaN. Columns are
- * queries, rows keys before `end`. A thread clears pieces that it copied itself.
+ * Q = dO = 0 for queries, here columns, that attend to no key of the tile: 0 times NaN is NaN. A
+ * thread clears pieces that it copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,

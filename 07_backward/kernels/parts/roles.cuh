@@ -1,7 +1,4 @@
-/*
- * A block with roles: what its warps do, and the mbarriers between them (roles.cu). A kernel
- * chooses the keys, when dQ may be added, and how dK and dV are stored.
- */
+/* A block with roles (roles.cu): what its warps do, and the mbarriers between them. */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 
@@ -12,7 +9,7 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
 enum { FEW = 24, MANY = 240 };  // registers of a producer thread and of a consumer thread
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after the 8 of the consumers; the last are two
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -24,13 +21,10 @@ template <class TRAITS> struct roles_smem {
 
 struct roles_block {
     pipeline<STAGES> queries;  // with their lse and D
-    pipeline<1> dQ[2];         // from each warpgroup to the warp that adds it
+    pipeline<1> dQ[2];         // from each warpgroup
 };
 
-/*
- * with(r, head, i0) for each tile of queries, from the last to the first, and each head that shares
- * the keys.
- */
+/* with(r, head, i0) for each tile of queries, last to first, and each head that shares the keys. */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {
@@ -47,7 +41,6 @@ struct no_turns {
     __device__ void give(int, int) const {}
 };
 
-/* In float32. */
 template <class TRAITS>
 __device__ static inline void store_gradients(const struct attention &p, const struct backward_arrays &a,
                                               const fragments<TRAITS> *dK, const fragments<TRAITS> *dV, int j0, int kv)
@@ -59,7 +52,7 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 
 /*
  * For the keys from j0, of head kv. One thread calls turns.wait(head, i0) before it adds a tile of
- * dQ, and turns.give after. Consumers call leave(&dK, &dV) after the last tile.
+ * dQ, and turns.give after. Consumers call leave(&dK, &dV) at the end.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,

@@ -1,9 +1,8 @@
 /*
- * A tile of the backward pass on tensor cores: chapter 06's fragments and copies, with weights from
- * lse, dS, and gradients.
+ * A tile of the backward pass on tensor cores, with chapter 06's fragments and copies.
  *
- * In chapter 06 rows of a tile are queries and columns keys; here it may be the other way round.
- * For each of two gradients a lane has fragments S and O:
+ * There rows of a tile are queries and columns keys; here it may be the other way round. For each
+ * of two gradients a lane has fragments S and O:
  *
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
@@ -41,14 +40,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The number of the first tile of Br queries that attends to key j; past the last if none does. */
+/* The first tile of Br queries that attends to key j; past the last if none does. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* Issues copies of `count` lse, then D, from i0; 0 past the last query. */
+/* Issues copies of `count` lse, then D; 0 past the last query. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -61,8 +60,8 @@ __device__ static inline void copy_statistics(float *to, const float *lse, const
 }
 
 /*
- * P = e^{scale S - lse} = 2^{k S - log2(e) lse} with k = scale log2(e); 0 for S = -inf, even if lse
- * = -inf.
+ * P = e^{scale S - lse} = 2^{k S - log2(e) lse}, k = scale log2(e); 0 for S = -inf, even if lse =
+ * -inf.
  */
 __device__ static inline float weight_of(float S, float k, float lse)
 {
@@ -90,10 +89,7 @@ __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale
         }
 }
 
-/*
- * P = 0 for masked pairs. Rows are keys from j0, columns queries from i0; query i attends to keys j
- * <= i + high.
- */
+/* P = 0 for masked pairs; columns are queries. Query i attends to keys j <= i + high. */
 template <class TRAITS>
 __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
@@ -112,7 +108,7 @@ __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Line 11 with the mask, which few tiles need. Rows are keys from j0, columns queries from i0. */
+/* Line 11 with the mask, which few tiles need. */
 template <class TRAITS>
 __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
                                               const float *lse, int j0, int i0)
@@ -137,7 +133,7 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* The same; rows are queries, and columns keys. */
+/* The same; rows are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)
@@ -170,7 +166,7 @@ __device__ static inline void dS_of_queries(fragments<TRAITS> *acc, const fragme
         }
 }
 
-/* Adds x to four numbers in global memory: at once from compute capability 9.0. */
+/* At once from compute capability 9.0. */
 __device__ static inline void add_four(float *to, float4 x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

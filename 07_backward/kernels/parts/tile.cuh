@@ -48,7 +48,7 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* Where the first tile of queries begins that attends to key j; Nq if none does. */
+/* The first query of the first tile that attends to key j; Nq if none does. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
@@ -69,7 +69,7 @@ __device__ static inline float4 piece(const float *row, int k, int d)
 }
 
 /*
- * All threads copy 64 rows' slice that begins with element k. Rows >= `end` are not read, and
+ * All threads copy a slice, beginning with element k, of 64 rows. Rows >= `end` are not read, and
  * become 0.
  */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
@@ -82,7 +82,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* lse and D of the tile's queries, 0 past the last; to be read after a barrier. */
+/* Readable after a barrier; 0 past the last query. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
@@ -113,8 +113,8 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
 }
 
 /*
- * X = Q K^T for `rows` queries and `keys` keys: pass 1 of every kernel. HEAD_DIM >= d is a multiple
- * of SLICE; chapter 06 calls it D, which is a vector here.
+ * X = Q K^T: pass 1 of every kernel. HEAD_DIM >= d is a multiple of SLICE; chapter 06 calls it D,
+ * which is a vector here.
  */
 template <int HEAD_DIM>
 __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
@@ -130,7 +130,7 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
     }
 }
 
-/* X to shared memory, where no thread may still read the old X. */
+/* The old X in shared memory must be free. */
 __device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)
@@ -223,7 +223,6 @@ __device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], floa
         }
 }
 
-/* The same for queries. */
 template <int HEAD_DIM>
 __device__ static inline void store_queries(const part (&C)[HEAD_DIM / SLICE], float *to, int rows,
                                             float factor, int d)

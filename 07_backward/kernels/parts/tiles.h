@@ -1,5 +1,5 @@
 /*
- * Tiles in float32: Br queries by Bc keys. Host code predicts accesses by them.
+ * Tiles in float32: Br queries by Bc keys.
  */
 #ifndef BACKWARD_TILES_H
 #define BACKWARD_TILES_H

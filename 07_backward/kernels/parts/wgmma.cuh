@@ -46,7 +46,7 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* dS^T, packed as wgmma's A, to shared memory: a row per key, in boxes of 64 queries. */
+/* dS^T, packed as wgmma's A, to shared memory: a row per key, boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
@@ -72,9 +72,7 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/*
- * The first query that attends to all keys of the block, as all after it do: full tiles begin here.
- */
+/* The first query that attends to all keys of the block: tiles from there are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -150,8 +148,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 
 /*
  * factor dQ, this warpgroup's part, to two boxes of 32 elements a row. A warp stores pairs of
- * floats of four rows at a time; a row's are in chunk pair k ^ r / 2 % 4, so two adjacent rows
- * would share banks. Odd rows therefore store their pairs in another order.
+ * floats of four rows at a time, a row's in chunk pair k ^ r / 2 % 4. Two adjacent rows would share
+ * banks, so odd rows have another order.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -172,7 +170,6 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
         }
 }
 
-/* One thread: the TMA adds a warpgroup's two boxes to dQ. */
 template <class TRAITS>
 __device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
                                            int group, int i0, int head)
