@@ -25,7 +25,7 @@ struct backward_arrays {
     uint16_t *dQ16, *dK16, *dV16;                  // gradients in 16 bits, of store
 };
 
-/* Blocks add to dQ, so it begins as 0. */
+/* Where blocks add to dQ, it begins as 0. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);

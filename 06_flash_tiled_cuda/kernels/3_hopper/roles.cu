@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // show threads' writes to the tensor cores
+        fence_async();        // make threads' writes visible to the tensor cores
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6

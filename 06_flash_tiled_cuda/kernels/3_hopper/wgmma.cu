@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (ends)
             blank_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
-            fence_async();    // show threads' writes to the tensor cores
+            fence_async();    // make threads' writes visible to the tensor cores
             __syncthreads();
         }
         if (n * Bc < most) {  // else all masked

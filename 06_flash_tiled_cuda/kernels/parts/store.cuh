@@ -77,7 +77,7 @@ __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned
         boxes_read<BOXES - 1>();
         barrier_sync(STORE_BARRIER + who, 128);  // the box has been read
         fill_box<T>(acc, inverse, box, b * BOX_WIDTH / 8);
-        fence_async();  // show threads' writes to the TMA
+        fence_async();  // make threads' writes visible to the TMA
         barrier_sync(STORE_BARRIER + who, 128);
         if (threadIdx.x % 128 == 0) {
             tma_store(map, box, b * BOX_WIDTH, i0 + (int)who * GROUP_ROWS, head);

@@ -81,10 +81,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // show threads' writes to the tensor cores
+        fence_async();    // make threads' writes visible to the tensor cores
         if (threadIdx.x == 0)
             bulk_wait_read<1>();  // dQ of two tiles ago has been read
-        __syncthreads();  // dS is complete, scores are done with K, dQ has room
+        __syncthreads();  // dS is complete, K no longer read for scores, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,9 +92,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
-        fence_async();    // show threads' writes to the TMA
+        fence_async();    // make threads' writes visible to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
         __syncthreads();  // the tile is free; the next lse and D are loaded

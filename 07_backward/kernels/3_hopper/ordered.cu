@@ -28,7 +28,7 @@ template <int Br> struct turns_of_block {
     __device__ void wait(int head, int i0) const
     {
         turn_wait(of(head, i0), block);
-        fence_async_global();  // show earlier blocks' additions to the TMA
+        fence_async_global();  // make earlier blocks' additions visible to the TMA
     }
     __device__ void give(int head, int i0) const
     {

@@ -22,7 +22,7 @@ __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned 
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
         fill_box<T>(acc, factors, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH / 8);
-    fence_async();  // show threads' writes to the TMA
+    fence_async();  // make threads' writes visible to the TMA
     barrier_sync(STORE_BARRIER + group, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)

@@ -83,8 +83,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // show threads' writes to the tensor cores
-        __syncthreads();  // dS is complete, scores are done with K
+        fence_async();    // make threads' writes visible to the tensor cores
+        __syncthreads();  // dS is complete, and K no longer read for scores
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)

@@ -139,8 +139,8 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
-        fence_async();      // show threads' writes to the tensor cores
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete, scores are done with K
+        fence_async();      // make threads' writes visible to the tensor cores
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete, and K no longer read for scores
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
@@ -148,7 +148,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         }
         issue_dQ<T, TRAITS>(dQ, smem.dS[r % STAGES], smem.K);                // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
         fence_async();      // and to the TMA
