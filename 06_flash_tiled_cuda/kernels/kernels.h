@@ -1,5 +1,5 @@
 /*
- * Chapter 06, the kernels: each is a .cu file with one idea more than the one before. table.h lists them.
+ * Chapter 06's kernels, each with one idea more than the one before. table.h lists them.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
@@ -12,26 +12,26 @@ extern "C" {
 #endif
 
 /*
- * What a kernel works on, all of it in the device's memory: global memory. Q and O are (B, H, Nq, d),
- * K and V (B, Hkv, Nk, d), lse (B, H, Nq) or NULL. The others are NULL but for those who need them: S
- * and P (B, H, Nq, Nk), m and l (B, H, Nq).
+ * In device memory (global memory): Q and O (B, H, Nq, d), K and V (B, Hkv, Nk, d), lse (B, H, Nq)
+ * or NULL. Only the kernels that use them get S and P (B, H, Nq, Nk), m and l (B, H, Nq); else
+ * NULL.
  */
 struct device_arrays {
     const float *Q, *K, *V;
     float *O, *lse;
     float *S, *P, *m, *l;
-    const uint16_t *Q16, *K16, *V16;  // where p->dtype has 16 bits, these are Q, K and V …
-    uint16_t *O16;                    // … and O, and the ones above are NULL
-    unsigned *next;                   // of kernels whose blocks take tiles: how many are taken
-    size_t Br, Bc;  // the tile, for kernels that have several (tiles.h); for others anything
+    const uint16_t *Q16, *K16, *V16;  // in 16 bits, instead of Q, K and V …
+    uint16_t *O16;                    // … and of O, which are NULL then
+    unsigned *next;                   // the number of tiles taken, for persistent blocks
+    size_t Br, Bc;                    // the tile, for kernels with several (tiles.h)
 };
 
 /*
- * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they may
- * still run when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
- * 96, 128; complete knows all of attention.h but score_option, and d from 1 to 128. B H is at most 65 535. A query that
- * attends to no key has O = 0 and lse = -inf. Keys that no query of a tile attends to may hold anything; in naive
- * and fa1, whose threads go key by key, a NaN also stays with the queries of a tile that attend to its key.
+ * Starts the kernels for problem p, whose masks are in device memory too, on a stream of the current device; they may
+ * still run when it returns. B H is at most 65 535. naive, fa1 and fa2 support batch, heads, scale and causal order, with
+ * d = 16, 32, 64, 96, 128; complete all of attention.h but score_option, with d from 1 to 128. A query without keys
+ * has O = 0 and lse = -inf. Keys that no query of a tile attends to may be NaN; in naive and fa1, which go key by
+ * key, a NaN reaches only queries that attend to its key.
  *
  * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
  * d = 64 and 128, and a GPU of compute capability 8.0 or later, those from wgmma on for one of 9.0; complete knows these types
