@@ -53,7 +53,7 @@ static inline size_t turns_of(const struct attention *p)
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);
 
-/* D = sum of dO O over a row; all kernels but standard start it first. */
+/* D = sum of dO O over a row. All kernels but standard start it first. */
 backward_launcher backward_D_cpu, backward_D_instrumented, backward_D_gpu;
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * fa2 with the masks and dropout of attention.h, compiled for the GPU: it drops the same weights.
- * Rows of up to 128 elements are padded with zeros.
+ * fa2 with the masks and dropout of attention.h, which drops the same weights on a GPU. Rows of up
+ * to 128 elements are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
@@ -37,7 +37,6 @@ __device__ static score_bits which_count(const struct attention &p, const struct
     return bits;
 }
 
-/* The weights that dropout keeps. */
 template <int D>
 __device__ static score_bits which_stay(const struct attention &p, const struct head &t, int i0,
                                         int j0)

@@ -1,9 +1,9 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1 on a GPU: a block of threads is a head, with the tiles Q_i, K_j, V_j and S in
- * shared memory. Every block of keys updates O, l and m in global memory, so these blocks run one
- * after the other, in one block of threads: B H blocks, fewer than a GPU has room for.
+ * Chapter 05's fa1 on a GPU: a block of threads is a head, with its tiles in shared memory. Blocks
+ * of keys update O, l and m in global memory one after the other, so there are only B H blocks of
+ * threads, too few for a GPU.
  *
  * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
@@ -13,8 +13,8 @@
 enum { Br = FA1_BR, THREADS = 256 };
 
 /*
- * The tiles, in 48 kB. Threads read the same element of neighbouring rows of K and S: rows one
- * float longer put these in different banks.
+ * 48 kB. Threads read the same element of neighbouring rows of K and S: rows one float longer put
+ * these in different banks.
  */
 template <int d> struct tiles {
     enum { Bc = FA1_BC(d) };

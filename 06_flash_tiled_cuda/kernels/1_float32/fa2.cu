@@ -1,10 +1,9 @@
 /*
  * FlashAttention-2.                                            2 Nq d + Nq + 2 Tr Nk d accesses
  *
- * Q outside: a block of threads is a tile of Br queries, and loops over all keys. Rows are
- * independent, so there are Tr B H blocks, enough for any GPU. O, m and l stay in their lanes'
- * registers (registers.cuh, the other half of this kernel); Q, K and V reach the lanes through
- * shared memory.
+ * Q outside: a block of threads is a tile of Br queries, and loops over all keys. The Tr B H blocks
+ * are independent, and enough for any GPU. O, m and l stay in registers (registers.cuh, the other
+ * half of this kernel).
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */

@@ -4,7 +4,7 @@
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *
  * Three kernels, with S and P in global memory. Each element of S and O, and each row of P, has its
- * own thread, at position blockIdx, threadIdx of the grid.
+ * own thread.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 

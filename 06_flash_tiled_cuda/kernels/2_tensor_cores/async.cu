@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, in the first group
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5

@@ -1,7 +1,7 @@
 /*
  * A tile that fits the registers.                                        accesses as mma with these tiles
  *
- * rescale with a choice of compiled tiles (tiles.h): --br and --bc. A kernel states how many of its
+ * rescale with tiles to choose from: --br and --bc (tiles.h). A kernel states how many of its
  * blocks a multiprocessor should run, and nvcc limits a thread's registers accordingly.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     const int most = keys_attended(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5

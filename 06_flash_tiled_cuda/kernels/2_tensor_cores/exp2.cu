@@ -1,8 +1,8 @@
 /*
  * e^x becomes 2^x, with the scale folded in.                             accesses as mma
  *
- * async, but a weight is one multiply-add and one power of 2 (powers.cuh). Before, a score was
- * scaled, the maximum subtracted, and expf multiplied again and checked its argument.
+ * async, but a weight is one multiply-add and one power of 2 (powers.cuh), not a multiplication by
+ * the scale, a subtraction, and an expf.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5

@@ -1,9 +1,9 @@
 /*
  * FlashAttention-2 on tensor cores.                   (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma: one instruction of a warp multiplies two small 16-bit matrices, with float32 sums,
- * and fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp
- * has 32 queries, not 16, to use each piece of K and V from shared memory twice.
+ * fa2 with mma: one instruction of a warp multiplies two 16-bit matrices, with float32 sums, and
+ * fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp has
+ * 32 queries, to use each piece of K and V from shared memory twice.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */

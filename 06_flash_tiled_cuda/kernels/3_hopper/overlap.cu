@@ -1,11 +1,11 @@
 /*
  * The softmax of a tile runs while the product of the last one does.     accesses as wgmma
  *
- * roles, but a consumer issues the scores of tile n before the product of tile n - 1, and computes weights while that runs.
- * Only then does it rescale O. A K is released long before its V, so each has its own stages.
+ * roles, but a consumer issues the scores of tile n before the product of tile n - 1, computes weights while that runs, and
+ * then rescales O. A K is released long before its V, so each has its own stages.
  *
  * ptxas (12.8, 13.0) would move a single wait for the product above the exponentials, so each arm of a branch has one. All
- * threads of a warpgroup must take the same arm: does another tile follow?
+ * threads of a warpgroup must take the same arm.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The order is that of Shah et al.,
  * "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
-        for (int n = 0; n <= tiles; n++) {                                   // 6, in order of use
+        for (int n = 0; n <= tiles; n++) {                                   // 6
             if (n < tiles)
                 tma_load_keys(&maps.K, 0, K_full, K_empty, n);               // 7
             if (n > 0)

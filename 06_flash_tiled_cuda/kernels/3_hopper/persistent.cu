@@ -1,9 +1,8 @@
 /*
  * One block per multiprocessor takes one tile of queries after another.
  *
- * Its producer takes the next tile's number from a counter in global memory, and loads Q and keys
- * as stages become free. Consumers release Q with the last keys, so the next tile's loads overlap
- * the end of this one (parts/persistent.cuh).
+ * Its producer takes tile numbers from a counter in global memory. It loads the next Q and keys as
+ * stages become free, while consumers still compute the last tile (parts/persistent.cuh).
  *
  * As in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
  */

@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
-        for (int n = 0; n <= tiles; n++) {                                   // 6, in order of use
+        for (int n = 0; n <= tiles; n++) {                                   // 6
             if (n < tiles)
                 tma_load_keys(&maps.K, 0, K_full, K_empty, n);               // 7
             if (n > 0)

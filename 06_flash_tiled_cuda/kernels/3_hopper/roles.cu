@@ -1,10 +1,9 @@
 /*
  * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * One thread of the third warpgroup, the producer, loads a tile as soon as a stage is free. The
- * first two, the consumers, compute, with registers that it gives them. A stage has two mbarriers:
- * `full` completes when its tile has arrived, `empty` when all consumers have released it, so
- * consumers need not wait for each other.
+ * One thread of the third warpgroup, the producer, loads tiles as stages become free. The first
+ * two, the consumers, compute, with registers that it gives them. A stage has two mbarriers: `full`
+ * completes when its tile has arrived, `empty` when all consumers have released it.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
@@ -34,7 +33,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             tma_load_rows<Br, D>(smem, &maps.Q, &there[0], i0, head);        // 4
         }
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         const bool ends = (n + 1) * Bc > Nk && Nk < (int)p.Nk, turns = n == 0 && p.scale <= 0.0f;

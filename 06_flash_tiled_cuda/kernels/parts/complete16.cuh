@@ -1,8 +1,8 @@
 /*
- * Every option but --softcap on tensor cores, score by score in tiles that need it.
+ * Every option but --softcap on tensor cores.
  *
- * Causal order and windows are two comparisons. For masks of keys or blocks, and for dropout, a
- * loop collects bits: registers have no index, so a rolled loop cannot change scores.
+ * Causal order and windows are two comparisons a score. For masks of keys or blocks, and for
+ * dropout, a rolled loop collects bits, because registers have no index.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH

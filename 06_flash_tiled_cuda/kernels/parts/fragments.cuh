@@ -97,12 +97,11 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements of the rows at a time. mma's A is 16 rows of Q: four 8 x 8 matrices, in
- * the order of its registers. B is K^T, whose columns are rows of K: two matrices for 8 keys, so an
- * ldmatrix loads 16 keys.
+ * S = Q K^T, 16 elements at a time. mma's A is 16 rows of Q: four 8 x 8 matrices. Its B is K^T,
+ * whose columns are rows of K: two matrices for 8 keys, so an ldmatrix loads 16 keys.
  *
- * The order of pieces repeats every 8 rows: one address for a loop, and constant offsets, which fit
- * into the instruction.
+ * The order of pieces repeats every 8 rows, so other rows are at constant offsets, which fit into
+ * the instruction.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -190,8 +189,8 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
 }
 
 /*
- * O += P V, 16 keys at a time. A lane's S of 16 keys, packed to 16 bits, is its part of mma's A: no
- * lane needs another's. The rows of V are keys, so ldmatrix transposes them for B.
+ * O += P V, 16 keys at a time. A lane's S of 16 keys, packed, is its part of mma's A: no lane needs
+ * another's. Rows of V are keys, so ldmatrix transposes them for B.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)

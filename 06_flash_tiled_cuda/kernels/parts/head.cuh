@@ -2,7 +2,7 @@
  * One head of a problem, causal order as a number of keys, and e^x for x = -inf.
  *
  * Pointers are to global memory, the GPU's slow memory. __shared__ variables are fast memory, one
- * copy per block; all others are a thread's registers.
+ * copy per block; others are a thread's registers.
  */
 #ifndef FLASH_TILED_CUDA_HEAD_CUH
 #define FLASH_TILED_CUDA_HEAD_CUH

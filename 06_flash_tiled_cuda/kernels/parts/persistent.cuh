@@ -48,7 +48,7 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
 }
 
 /*
@@ -75,7 +75,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
         if (tile.head == NO_MORE)
             return;
         tma_load_rows<Br, D>(smem, &maps.Q, full, tile.i0, tile.head);       // 4
-        for (int n = 0; n <= tile.tiles; n++) {                              // 6, in order of use
+        for (int n = 0; n <= tile.tiles; n++) {                              // 6
             if (n < tile.tiles)
                 load_keys(&block->K, &maps.K, 0, n, tile.kv);                // 7
             if (n > 0)

@@ -1,9 +1,8 @@
 /*
  * The order in which persistent blocks take tiles of queries.
  *
- * Longest first, so that no block works long while others are idle: in causal order the last
- * queries have the most keys, so each head's last tile comes first. A few heads at a time, whose K
- * and V fit into the L2 cache together.
+ * Longest first, so that no block works long while others are idle: in causal order each head's
+ * last tile has the most keys. A few heads at a time, whose K and V fit into the L2 cache together.
  */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H

@@ -18,7 +18,7 @@ enum {
     LANES = 8,                   // per row of scores
     KEYS = 8,                    // per lane and tile
     PAD = 4,                     // so that 8 rows begin in different banks
-    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V in shared memory at a time
+    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile

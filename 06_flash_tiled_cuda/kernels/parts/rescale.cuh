@@ -1,11 +1,11 @@
 /*
- * A maximum that lags behind. Softmax is the same for any m:
+ * A maximum that lags. Softmax is the same for any m:
  *
  *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m};    O / l and k m + log2(l) do not change with m.
  *
- * m only keeps the powers in range. So until a row's maximum is 8 powers of 2 above its m, a warp
- * leaves m, l and O alone. Weights of up to 256 are as precise in 16 bits as those below 1, and a
- * float32 sum holds a million of them.
+ * m only keeps powers in range. Until a row's maximum is 8 powers of 2 above its m, a warp leaves
+ * m, l and O alone. Weights of up to 256 are as precise in 16 bits as those below 1, and a float32
+ * sum holds a million of them.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH

@@ -1,5 +1,5 @@
 /*
- * O to global memory by the TMA: from registers to boxes in shared memory, then one copy per box.
+ * O to global memory by the TMA: registers, boxes in shared memory, one copy per box.
  *
  * A box is 64 queries by 64 elements, swizzled, so the eight rows that stmatrix stores together are
  * in different banks. The TMA leaves out rows past the last query.

@@ -1,8 +1,6 @@
 /*
- * A tile with Hopper's copies and products (common/cuda/hopper.h).
- *
- * A warpgroup has four warps with 16 queries each: wgmma computes 64 rows, and leaves them in the
- * fragments of mma.
+ * A tile with Hopper's copies and products (common/cuda/hopper.h). A warpgroup has four warps with
+ * 16 queries each: wgmma computes 64 rows, in the fragments of mma.
  *
  * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other.
  */
@@ -90,8 +88,8 @@ __device__ static inline bool one_of_warp(int n)
 }
 
 /*
- * One arrival for 128 threads that have waited for a product: the tensor cores have read its
- * matrices for all. For data that threads access themselves each must arrive, or a barrier precede.
+ * One arrival for a warpgroup that has waited for a product: the tensor cores have read its
+ * matrices for all threads. Threads' own accesses need an arrival each, or a barrier before.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {

@@ -1,9 +1,9 @@
 /*
  * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
  *
- * Two kernels: a block is a tile of keys and computes dK and dV, then a tile of queries and
- * computes dQ. Every element has one thread, which adds in one order. But both need S and dP: seven
- * products instead of five.
+ * Two kernels: blocks are tiles of keys and compute dK and dV, then tiles of queries and compute
+ * dQ. Every element has one thread, which adds in one order. But both need S and dP: seven
+ * products, not five.
  *
  * Right margin: lines of FlashAttention-2's Algorithm 2.
  */

@@ -2,11 +2,11 @@
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
  * P is recomputed from lse, so nothing of size N^2 is stored. A block of threads is a tile of keys,
- * loops over all queries, and keeps dK and dV in registers. A row of dQ has a term from every
- * block: they add atomically, in any order.
+ * loops over all queries, and keeps dK and dV in registers. Blocks add to dQ atomically, in any
+ * order.
  *
- * Three passes over the elements, 32 at a time: shared memory holds a slice of queries and one of
- * keys. (In the paper it holds K_j and V_j; 48 kB do not.)
+ * Three passes over the elements, 32 at a time, with slices of queries and of keys in shared
+ * memory. (The paper's holds K_j and V_j; 48 kB do not.)
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */

@@ -6,8 +6,8 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * P and dS are whole in global memory, where S and dP were. Each element of a matrix, and each row
- * of P and dS, has its own thread.
+ * P and dS overwrite S and dP in global memory. Each element of a matrix, and each row of P and dS,
+ * has its own thread.
  */
 #include "07_backward/kernels/parts/head.cuh"
 

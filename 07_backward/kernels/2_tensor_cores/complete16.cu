@@ -97,7 +97,6 @@ __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> 
     }
 }
 
-/* Rows are keys; loops over tiles of queries. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_keys(struct attention p, struct backward_arrays a)
@@ -156,7 +155,6 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
 
-/* Rows are queries; loops over tiles of keys. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_queries(struct attention p, struct backward_arrays a)

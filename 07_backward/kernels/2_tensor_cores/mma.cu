@@ -2,10 +2,10 @@
  * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq)
  * accesses of 4 bytes
  *
- * mma_split computes S and dP twice, this kernel once. dQ = dS K sums over keys, here rows, spread
- * over lanes and warps. So each warp stores its dS^T in shared memory, reads all of it transposed
- * for 16 of the d elements, and adds to dQ atomically. That follows a round later: the round's
- * barrier covers dS too, and the additions overlap the scores.
+ * S and dP are computed once, not twice as in mma_split. dQ = dS K sums over keys, here rows,
+ * spread over lanes and warps. So each warp stores its dS^T in shared memory, reads all of it
+ * transposed for 16 of the d elements, and adds to dQ atomically: a round later, so that one
+ * barrier is enough, and additions overlap the next scores.
  *
  * HAS_MORE_ON_90: four numbers are added at once there (tensor.cuh).
  *
@@ -17,7 +17,7 @@
 
 enum { STAGES = 2 };
 
-/* dS^T in shared memory: a row per key. */
+/* A row per key. */
 template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
 template <class T, class TRAITS>
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
     copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8

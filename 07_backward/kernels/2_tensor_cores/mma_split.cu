@@ -3,10 +3,9 @@
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
- * deterministic with mma. For dK and dV a warp has 16 or 32 keys, and computes S^T = K Q^T: P^T and
- * dS^T, packed to 16 bits, are the next product's A, as P was in chapter 06. For dQ it has 32
- * queries, and dS is that A. So P and dS never leave registers. Tiles are copied ahead
- * (pipeline.cuh).
+ * deterministic with mma. For dK and dV rows are keys, and a warp computes S^T = K Q^T: P^T and
+ * dS^T, packed to 16 bits, are the next product's A, as P was in chapter 06. For dQ rows are
+ * queries, and dS is that A. So P and dS never leave registers.
  *
  * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
@@ -16,7 +15,6 @@
 
 enum { STAGES = 2 };
 
-/* Rows are keys; loops over tiles of queries. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
@@ -33,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
     copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
@@ -55,7 +53,6 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
-/* Rows are queries; loops over tiles of keys. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
@@ -72,7 +69,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);    // 9
     copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
     copy_statistics<TRAITS>(lse, t.lse, t.D, i0, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
+    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
         cp_async_wait<0>();

@@ -1,12 +1,12 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. P^T and dS^T are
- * in registers for dV and dK; only dS^T is stored, for dQ.
+ * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. Only dS^T is
+ * stored, for dQ; P^T and dS^T for dV and dK stay in registers.
  *
- * Tiles come from the last to the first. So in causal order a key that is masked in a tile is
- * masked in all that follow, and its row of K, which may be NaN, can become 0. Query heads that
- * share keys follow one another in a tile.
+ * Tiles come from last to first. So in causal order a key that is masked in a tile is masked in all
+ * that follow, and its row of K, which may be NaN, can become 0. Query heads that share keys
+ * alternate in a tile.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */

@@ -1,8 +1,8 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * A warp has a row, and its lanes read neighbouring elements. In 16 bits a lane loads 8 elements at
- * once, so a warp has as many rows as d leaves lanes for.
+ * A warp has a row, and its lanes read neighbouring elements. In 16 bits a lane loads 8 at once, so
+ * a warp has as many rows as d leaves lanes for.
  *
  * HAS_MORE_ON_90: one instruction converts bfloat16 to float there.
  */

@@ -68,7 +68,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
             block.dQ[g].init(1, 128);
         fence_async();
     }
-    __syncthreads();  // mbarriers are ready
+    __syncthreads();
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
         if (one_of_warp(QUERIES_WARP))

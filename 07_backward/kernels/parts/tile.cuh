@@ -2,13 +2,13 @@
  * A tile of the backward pass: 64 queries by 64 keys in the registers of 256 threads.
  *
  * Thread (x, y) of 16 by 16 has the pairs of queries y, y + 16, y + 32, y + 48 and keys x, x + 16,
- * x + 32, x + 48. A product of the tile has one of three shapes:
+ * x + 32, x + 48. Products of the tile:
  *
- *     pairs     X  = A B^T      d elements a pair, 32 at a time: a slice of A and one of B
+ *     pairs     X  = A B^T      d elements a pair, by slices of 32
  *     keys      C += X^T A      thread (x, y) has keys 4y … 4y + 3, and elements 2x and 2x + 1 of each slice
  *     queries   C += X B        the same elements, of queries y, y + 16, …
  *
- * P and dS, written in one layout and read in another, go through shared memory: X.
+ * X, P or dS, is written in one layout and read in another, so it goes through shared memory.
  */
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
@@ -20,7 +20,7 @@
 enum {
     SIDE = 16,
     THREADS = SIDE * SIDE,
-    SLICE = 32,          // elements of a row in shared memory at a time
+    SLICE = 32,          // elements of a row
     PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
     X_PITCH = Bc + SIDE  // and 2 rows of X
 };
