@@ -41,11 +41,10 @@ static inline size_t turns_of(const struct attention *p)
  * Starts the kernels for problem p, whose masks are in device memory, on a stream of the current
  * device; they may still run when it returns. B H is at most 65 535.
  *
- * float32, d <= 128: standard, recompute, deterministic: scale, causal order, Hkv = H; complete:
- * all but score_option.
- * 16 bits: mma_split and mma, d = 64 and 128, from compute capability 8.0: the same; wgmma to
- * ordered, for 9.0: Hkv < H too; complete: d = 32, 64, 96, 128 and 256. Gradients are float32; in
- * store dQ has the sums.
+ * float32 with d <= 128: standard, recompute and deterministic support scale and causal order, with
+ * Hkv = H; complete all but score_option. 16 bits: mma_split and mma the same, for d = 64 and 128,
+ * from compute capability 8.0; wgmma to ordered, for 9.0, Hkv < H too; complete d = 32, 64, 96, 128
+ * and 256. Gradients are float32; in store dQ has the sums.
  *
  * A query without keys adds nothing to any gradient, and in complete may hold anything. A key
  * without queries may hold anything; its dK and dV are exactly 0.

@@ -13,7 +13,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
-static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
+static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
 /*
  * A tile of queries: its last query attends to Nk keys, in `tiles` tiles. After the last one head
@@ -52,7 +52,7 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
 }
 
 /*
- * One thread: takes tiles of queries until none is left, and loads Q and keys as stages become
+ * One thread: takes tiles of queries while there are any, and loads Q and keys as stages become
  * free.
  */
 template <class TRAITS>
@@ -92,7 +92,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
-    static_assert(Br - GROUP_ROWS <= Bc, "in causal order a warpgroup may skip one tile: with two the last V would wait for itself");
+    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two the last V would wait for itself");
     int done = 0;  // tiles of keys, in earlier tiles of queries
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);

@@ -63,7 +63,7 @@ __device__ static inline int keys_of_head(const struct attention &p, unsigned n)
 /* One matrix's fragments as the array that wgmma takes. */
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
-    static_assert(sizeof fragments == R * sizeof(float), "not so many numbers");
+    static_assert(sizeof fragments == R * sizeof(float), "R is not the number of floats");
     return *(float(*)[R]) & fragments;
 }
 
@@ -79,7 +79,7 @@ __device__ static inline unsigned warpgroup_number(void)
 }
 
 /*
- * True in one thread of warp n. After this uniform branch the compiler knows that one thread is
+ * True in one thread of warp n. After this uniform branch the compiler can prove that one thread is
  * left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread issues.
  */
 __device__ static inline bool one_of_warp(int n)

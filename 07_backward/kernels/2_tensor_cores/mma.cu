@@ -42,8 +42,8 @@ __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 }
 
 /*
- * Of a row of dQ a lane has two elements in the first 8 and two in the other 8. Lanes t and t xor 1
- * exchange a pair; then each has four neighbours, the even lane in the first 8.
+ * A lane has two elements in the first 8 of a row of dQ, and two in the other 8. Lanes t and t xor
+ * 1 exchange a pair; then each has four neighbours, the even lane in the first 8.
  */
 __device__ static inline float4 four_neighbours(float2 first, float2 other)
 {

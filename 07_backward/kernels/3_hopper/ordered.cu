@@ -3,14 +3,12 @@
  *
  * Float sums depend on their order, so the blocks of a head add to a tile of dQ in the order of
  * their keys: the warp that adds waits for the block's turn, and passes it on when all has been
- * added. Other warps go on, up to the next tile.
+ * added.
  *
  * A GPU starts blocks in any order, and a block would wait forever for one that cannot start. So a
- * block takes the next number when it starts.
- *
- * Starting at different tiles would not help: with room for one block at a time, every tile takes
- * the order of the numbers, and a block's first addition follows all blocks of its head before it.
- * So numbers alternate between eight heads: blocks that run together have different ones.
+ * block takes the next number when it starts. If there is room for one block at a time, all tiles
+ * take the order of the numbers: starting at different ones saves no wait. So numbers alternate
+ * between eight heads.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */

@@ -1,4 +1,6 @@
-/* A block with roles (roles.cu): what its warps do, and the mbarriers between them. */
+/*
+ * A block with roles (roles.cu): what its warps do, and the mbarriers between them.
+ */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 

@@ -30,7 +30,7 @@ struct alignas(16) fast_memory {
     float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], lse[Br], D[Br];
 };
 
-/* Of a thread: its 16 pairs; its 4 keys or queries in a slice. */
+/* A thread's 16 pairs; its 4 keys or queries in a slice. */
 struct pairs {
     float of[4][4];
 };
