@@ -27,7 +27,6 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
         }
 }
 
-/* With more queries than keys, causal order leaves a whole tile of queries without keys. */
 TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
@@ -84,7 +83,7 @@ TEST(count, tells_by_how_many_queries_a_tile_has)
     on_device_in_tiles(BUDGET, 0, 0);
 }
 
-/* 16-bit elements are half an access; lse is float32. */
+/* lse stays float32. */
 TEST(count, of_16_bits_is_half)
 {
     enum { N = 200, D = 64, TR = 2 };

@@ -128,7 +128,6 @@ static void facts_of_an_H100(struct device_facts *f)
     *f = (struct device_facts){ .name = "H100", .major = 9 };
 }
 
-/* choose, for a kernel with the device chosen. */
 static int choose_for(enum kernel_name kernel, const char *where, const struct device *gpu,
                       const char **device)
 {
@@ -146,7 +145,6 @@ static int choose_for(enum kernel_name kernel, const char *where, const struct d
     return WEXITSTATUS(status);
 }
 
-/* Hopper's instructions exist on no GPU before it or after it. */
 TEST(device, is_not_asked_for_kernels_of_another_gpu)
 {
     struct device gpu = device_cpu;

@@ -125,8 +125,8 @@ TEST(kernels, let_nan_be_seen)
 }
 
 /*
- * A NaN in V of a key that only some queries of a tile attend to reaches only their rows in the two
- * kernels that go key by key. The others multiply full tiles, and 0 times NaN is NaN.
+ * A NaN in V of a key that only some queries of a tile attend to: the other kernels multiply full
+ * tiles, and 0 times NaN is NaN.
  */
 TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
 {
@@ -146,7 +146,7 @@ TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
     }
 }
 
-/* Every key outweighs all before it, or all after it: the maximum always moves, or never. */
+/* The maximum moves with every key, or never. */
 TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))

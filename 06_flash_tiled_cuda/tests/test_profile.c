@@ -18,7 +18,7 @@ TEST(program, profiles_a_kernel_line_by_line)
               c.err);
 }
 
-/* A box of Q, K and V each, two products for 16 384 pairs, and softmax. */
+/* Loads of Q, K and V, two products for 16 384 pairs, and softmax. */
 TEST(program, puts_the_works_of_a_block_on_a_clock)
 {
     const char *const shape =

@@ -54,10 +54,7 @@ TEST(queue, has_some_heads_at_a_time_whose_keys_fit_into_a_cache)
     }
 }
 
-/*
- * Several tiles of queries a block, ragged, causal, grouped heads; often one consumer has fewer
- * tiles of keys.
- */
+/* Several tiles of queries a block, ragged; often one consumer has fewer tiles of keys. */
 static struct test_problem some_tiles(float scale)
 {
     struct attention p = kernel_shape(PERSISTENT, 1, 4, 2, 300, 340);

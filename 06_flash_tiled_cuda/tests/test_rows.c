@@ -1,5 +1,5 @@
 /*
- * Rows are independent, though a warp computes several: each has its own maximum.
+ * Rows are independent, though a warp computes several.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
@@ -38,8 +38,8 @@ TEST(every_kernel, gives_each_row_its_own_maximum)
 }
 
 /*
- * All keys are equal, so no maximum moves after the first tile, and sums must not either: a factor
- * of 1, if rounded, is applied hundreds of times.
+ * All keys are equal, so after the first tile no maximum moves, nor may sums: a factor of 1, if
+ * rounded, would be applied hundreds of times.
  */
 static void assert_sums_stay(enum kernel_name name)
 {

@@ -60,7 +60,7 @@ TEST(schedules, leave_no_race)
     cuda_cpu_watch(0);
 }
 
-/* Without bank conflicts, except for row statistics of fa1. */
+/* Except for row statistics of fa1. */
 TEST(banks, are_not_waited_for)
 {
     for (enum kernel_name name = FA1; name < KERNELS; name++) {
@@ -111,7 +111,7 @@ static void matrix_cycles(enum kernel_name name, size_t d, size_t *cost, size_t 
     problem_free(&t);
 }
 
-/* Rows of 128 or 256 bytes all begin in bank 0: eight rows take eight cycles, swizzled one. */
+/* Rows of 128 or 256 bytes all begin in bank 0. */
 TEST(banks, are_waited_for_eight_times_until_pieces_are_swizzled)
 {
     for (size_t d = 64; d <= 128; d += 64) {

@@ -10,7 +10,6 @@ static bool knows_16_bits(enum kernel_name name)
     return is_tensor(name) || name == COMPLETE;
 }
 
-/* Scores and sums too large for 16 bits. */
 TEST(tensor_cores, hold_inputs_that_overflow_easily)
 {
     size_t done = 0;

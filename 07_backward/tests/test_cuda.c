@@ -143,9 +143,9 @@ static double loss_of(const struct test_problem *t, double *O)
 
 /*
  * All numbers of Q, K or V move at once, so one difference tests a whole gradient. Rounding errors
- * have random signs, as the direction has: together about an ulp of the gradient's length. We allow
- * two of the inputs' type, and 16 of float32 for long sums and lse. Inputs have at most 11 bits, so
- * x + h and x - h are exact.
+ * have random signs: together about an ulp of the gradient's length. We allow two of the inputs'
+ * type, and 16 of float32 for long sums and lse. Inputs have at most 11 bits, so x + h and x - h
+ * are exact.
  */
 static void assert_differences(enum cuda_kernel_name name, struct attention p)
 {

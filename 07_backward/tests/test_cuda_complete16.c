@@ -73,7 +73,6 @@ TEST(cuda_complete, reads_no_key_in_16_bits_that_no_query_sees_and_gives_it_zero
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
 }
 
-/* Their gradients are 0, and they add nothing to others. */
 TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
 {
     static const unsigned options[] = { WITH_BLOCK_MASK | WITH_KEY_MASK,
@@ -127,7 +126,7 @@ TEST(cuda_complete, gives_zeros_in_16_bits_where_no_query_sees_a_key)
     problem_free(&t);
 }
 
-/* Scores of -inf have weight 0, also with an option that tests each pair. */
+/* With no option, and with one that tests each pair. */
 TEST(cuda_complete, gives_scores_of_minus_infinity_in_16_bits_no_weight)
 {
     enum { N = 100, FEW = 70, D = 32 };

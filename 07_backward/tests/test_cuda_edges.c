@@ -94,7 +94,7 @@ TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
     problem_free(&t);
 }
 
-/* A key with a score of -inf has dK = dV = 0, even if all keys do. */
+/* dK and dV are 0, even if all keys have -inf. */
 TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
 {
     enum { N = 100 };

@@ -141,7 +141,7 @@ static void assert_adds_in_order(struct attention p, size_t runs)
     problem_free(&t);
 }
 
-/* Numbers alternate between eight heads: with one head, and with nine. */
+/* Numbers alternate between eight heads: one and nine heads. */
 TEST(cuda_ordered, adds_in_the_order_of_the_keys)
 {
     assert_adds_in_order(cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000), 12);
@@ -228,7 +228,6 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
     cr_assert(asked(CUDA_MMA, "gpu", &gpu) == 0, "mma on an A100");
 }
 
-/* The kernel to compare with runs on the same GPU. */
 TEST(cuda_hopper, is_not_compared_with_on_another_gpu)
 {
     const struct attention p = cuda_shape(CUDA_MMA, 1, 1, 5, 5);

@@ -97,7 +97,7 @@ TEST(cuda_program, takes_complete_where_only_a_device_is_named)
     tells("--device auto --n-q 9", NULL);
 }
 
-/* Also if only a type is given, and then for every option. */
+/* Also if only a type is named. */
 TEST(cuda_program, takes_complete_where_only_a_type_is_named)
 {
     static const char *const parts[] = {
@@ -134,7 +134,7 @@ TEST(cuda_program, leaves_kernels_out_that_are_named)
     refuses("--n-q 5 --exclude nosuch", "--exclude: expected names of kernels");
 }
 
-/* Every option, and files with the same gradients as from the C step. */
+/* Files get the same gradients as from the C step. */
 TEST(cuda_program, does_every_option_together)
 {
     unsigned char keys[2 * 83];
@@ -200,7 +200,6 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
 }
 
-/* Without a GPU, which the program reports. */
 TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
 {
     const struct command c =
@@ -212,7 +211,6 @@ TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
     cr_assert(command_run("test ! -e @/x.npy").status == 0, "it wrote a file");
 }
 
-/* Ladders, and their files, need a GPU. */
 TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
 {
     const struct command c =
@@ -238,7 +236,6 @@ TEST(cuda_program, trains_with_the_passes_of_a_device)
                                  "with steps of 1000", NULL });
 }
 
-/* In 16 bits, where both passes are other kernels. */
 TEST(cuda_program, trains_in_16_bits)
 {
     if (tests_are_short())

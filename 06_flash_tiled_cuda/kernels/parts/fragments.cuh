@@ -163,7 +163,6 @@ __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Lines 9 and 10 of the paper. */
 template <class TRAITS> __device__ static inline void tensor_softmax(fragments<TRAITS> *acc)
 {
 #pragma unroll
@@ -217,7 +216,6 @@ __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4
     }
 }
 
-/* Lines 12 to 15. */
 template <class T, class TRAITS>
 __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
                                             int Nq)

@@ -33,7 +33,6 @@ __device__ static inline struct tile_of_queries tile_number(const struct attenti
     return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
-/* What a block shares: pipelines, and the tile whose Q is loaded. */
 struct persistent_block {
     pipeline<1> Q;
     pipeline<STAGES> K, V;

@@ -104,7 +104,6 @@ __device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h,
     acc->m[x][h] = m_new;
 }
 
-/* Lines 9 and 10 of the paper. */
 template <class TRAITS> __device__ static inline void power_softmax(fragments<TRAITS> *acc, float k)
 {
 #pragma unroll

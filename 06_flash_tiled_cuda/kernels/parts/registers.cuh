@@ -111,7 +111,6 @@ __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory
     }
 }
 
-/* S = Q K^T for `keys` keys. */
 template <int D>
 __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem, const float *K,
                                      int keys, int d)
@@ -147,7 +146,6 @@ __device__ static inline float row_sum(float x)
     return x;
 }
 
-/* Lines 9 and 10 of the paper. */
 template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 {
 #pragma unroll
@@ -214,7 +212,6 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     }
 }
 
-/* Lines 12 to 15. */
 template <int D>
 __device__ static inline void finish(const accumulators<D> *acc, const struct head &t, int i0,
                                      int Nq, int d)

@@ -25,7 +25,7 @@ enum {
     X_PITCH = Bc + SIDE  // and 2 rows of X
 };
 
-/* 39 kB. */
+/* 39 kB */
 struct alignas(16) fast_memory {
     float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], lse[Br], D[Br];
 };
@@ -196,7 +196,6 @@ __device__ static inline void weights(pairs *S, const fast_memory *smem, const s
     }
 }
 
-/* Line 14: dS = P (dP - D). */
 __device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *smem)
 {
     // BEGIN SOLUTION
