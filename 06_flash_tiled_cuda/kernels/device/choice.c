@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSOR_MAJOR = 8 };  // of mma, ldmatrix and cp.async
+enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
 
 const char *device_unsupported(const struct device *device, enum dtype type)
 {

@@ -1,5 +1,5 @@
 /*
- * O to global memory by the TMA: registers, boxes in shared memory, one copy per box.
+ * The TMA stores O: from registers to boxes in shared memory, then one copy per box.
  *
  * A box is 64 queries by 64 elements, swizzled, so the eight rows that stmatrix stores together are
  * in different banks. The TMA leaves out rows past the last query.
@@ -44,7 +44,9 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/* O / l, rounded to T, to a box. A lane gives the address of one row of four 8 x 8 matrices. */
+/*
+ * Stores O / l, rounded to T, to a box. A lane gives the address of one row of four 8 x 8 matrices.
+ */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)

@@ -1,6 +1,6 @@
 /*
- * Tile sizes: Br queries by Bc keys, compile-time constants. Unless stated, 48 kB of shared memory,
- * which every GPU has, hold them.
+ * Tile sizes: Br queries by Bc keys, compile-time constants. In float32 they fit 48 kB of shared
+ * memory, which every GPU has.
  */
 #ifndef FLASH_TILED_CUDA_TILES_H
 #define FLASH_TILED_CUDA_TILES_H

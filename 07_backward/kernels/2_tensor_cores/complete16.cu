@@ -206,7 +206,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-/* Two tiles of the block's rows, the stages, and so much lse and D. */
+/* Two tiles of the block's rows, the stages, and `statistics` lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

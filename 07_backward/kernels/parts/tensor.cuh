@@ -47,7 +47,7 @@ template <int Br> __device__ static inline int first_tile(const struct attention
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* Issues copies of `count` lse, then D; 0 past the last query. */
+/* Issues copies of `count` lse, then of D; 0 past the last query. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)

@@ -1,6 +1,6 @@
 /*
- * Tile sizes on tensor cores: 99 kB of shared memory, which all these GPUs have, hold them unless
- * stated. Host code uses them too.
+ * Tile sizes on tensor cores. Unless stated, they fit 99 kB of shared memory, which all these GPUs
+ * have. Host code uses them too.
  */
 #ifndef BACKWARD_TENSOR_TILES_H
 #define BACKWARD_TENSOR_TILES_H

@@ -46,7 +46,7 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* dS^T, packed as wgmma's A, to shared memory: a row per key, boxes of 64 queries. */
+/* Stores dS^T, packed as wgmma's A, to shared memory: a row per key, boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
@@ -147,9 +147,9 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * factor dQ, this warpgroup's part, to two boxes of 32 elements a row. A warp stores pairs of
- * floats of four rows at a time, a row's in chunk pair k ^ r / 2 % 4. Two adjacent rows would share
- * banks, so odd rows have another order.
+ * Stores factor dQ, this warpgroup's part, to two boxes of 32 elements a row. A warp stores pairs
+ * of floats of four rows at a time, a row's in chunk pair k ^ r / 2 % 4. Two adjacent rows would
+ * share banks, so odd rows have another order.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
