@@ -27,11 +27,11 @@ struct device_arrays {
 };
 
 /*
- * Starts the kernels for problem p, whose masks are in device memory too, on a stream of the current device; they may
- * still run when it returns. B H is at most 65 535. naive, fa1 and fa2 support batch, heads, scale and causal order, with
- * d = 16, 32, 64, 96, 128; complete all of attention.h but score_option, with d from 1 to 128. A query without keys
- * has O = 0 and lse = -inf. Keys that no query of a tile attends to may be NaN; in naive and fa1, which go key by
- * key, a NaN reaches only queries that attend to its key.
+ * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they may
+ * still run when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
+ * 96, 128; complete knows all of attention.h but score_option, and d from 1 to 128. B H is at most 65 535. A query that
+ * attends to no key has O = 0 and lse = -inf. Keys that no query of a tile attends to may hold anything; in naive
+ * and fa1, whose threads go key by key, a NaN also stays with the queries of a tile that attend to its key.
  *
  * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
  * d = 64 and 128, and a GPU of compute capability 8.0 or later, those from wgmma on for one of 9.0; complete knows these types
