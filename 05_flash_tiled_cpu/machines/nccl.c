@@ -1,8 +1,9 @@
 /*
- * What changes for GPUs: ring.c's exchange and wait, with NCCL instead of MPI. Compiled where nccl.h is; untried, as we have one GPU.
+ * ring.c's exchange and wait for GPUs, with NCCL instead of MPI. Compiled where nccl.h exists;
+ * untried, as we have one GPU.
  *
- * Two streams take the place of the two requests. The copies wait until the kernels have read the room that is to be overwritten,
- * and the kernels wait until the next keys have arrived; the CPU waits for nothing.
+ * Two streams replace the two requests. Copies wait until kernels have read the room that they
+ * overwrite; kernels wait until the next keys have arrived; the CPU never waits.
  */
 #include "05_flash_tiled_cpu/machines/ring.h"
 

@@ -1,12 +1,12 @@
 /*
  * Ring attention.                          bytes sent by a rank: 8 B Hkv d (Nk - its successor's keys)
  *
- * Each rank has a part of Q, K and V. The queries stay, and K and V travel from rank to rank: in step s, rank r has the keys of
- * rank r - s. While `complete` computes on them they are already on their way to rank r + 1, and those of rank r - s - 1 arrive
- * in another room. After R steps each query has met every key, and no rank ever held more than three parts.
+ * Queries stay with their rank; K and V travel. In step s rank r has the keys of rank r - s. While
+ * `complete` computes on them, they are sent to rank r + 1, and those of rank r - s - 1 arrive.
+ * After R steps each query has met every key, and no rank ever held more than three parts.
  *
- * What a query has from one part is its O and lse. Chapter 03's merge adds them to what it has from the parts before: the state
- * of a part is (lse, 1), because e^lse is the sum of all its e^x.
+ * Chapter 03's merge adds a part's O and lse to those of the parts before: its state is (lse, 1),
+ * because e^lse is the sum of all its e^x.
  *
  * Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers", arXiv 2310.01889.
  */
@@ -61,7 +61,7 @@ static void merge(float *O, float *lse, const float *other_O, float other_lse, s
     *lse = both.m + logf(both.l);
 }
 
-/* This rank's queries and the keys at hand: of each head, `complete` computes the blocks in which a query attends to a key. */
+/* Merges this rank's queries with the keys at hand, by blocks in which a query attends to a key. */
 static void take_in(const struct ring *r, const float *Q, struct keys keys, float *block_O,
                     float *O, float *lse)
 {

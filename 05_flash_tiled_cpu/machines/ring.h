@@ -1,5 +1,5 @@
 /*
- * Attention on several machines: what each rank holds, and the ring that K and V travel along.
+ * Attention on several machines: what each rank holds, and the ring of K and V.
  */
 #ifndef MACHINES_RING_H
 #define MACHINES_RING_H
@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-/* The whole problem, of which this rank has a part; whether there is a mask of keys, which is not in p. */
+/* The whole problem; p has no key mask, even if `masked`. */
 struct ring {
     struct attention p;
     bool masked;
@@ -18,28 +18,35 @@ struct ring {
     struct part queries;
 };
 
-/* A part's K and V, (B, Hkv, rows, d), and its mask, (B, rows), or NULL: one after the other in the bytes that travel. */
+/*
+ * A part's K and V, (B, Hkv, rows, d), and mask, (B, rows), or NULL, adjacent in the bytes that
+ * travel.
+ */
 struct keys {
     struct part part;
     float *K, *V;
     uint8_t *mask;
 };
 
-/* The part of `owner` in `bytes`, which may be NULL; and how many bytes it takes. */
+/* The part of `owner` in `bytes`, which may be NULL; and its bytes. */
 struct keys ring_keys(const struct ring *r, size_t owner, void *bytes);
 size_t ring_keys_bytes(const struct ring *r, const struct part *part);
 
-/* The ranks before and after this one, `distance` away. */
+/* The ranks `distance` before and after this one. */
 size_t ring_before(const struct ring *r, size_t distance);
 size_t ring_after(const struct ring *r, size_t distance);
 
-/* Begins to send `from` to the rank after this one, and to receive `to` from the rank before. MPI_Waitall ends both. */
+/*
+ * Starts sending `from` to the next rank and receiving `to` from the one before. MPI_Waitall ends
+ * both.
+ */
 void ring_exchange(const struct ring *r, const void *from, size_t from_bytes, void *to,
                    size_t to_bytes, MPI_Request both[2]);
 
 /*
- * O (B, H, rows, d) and lse (B, H, rows) of this rank's queries Q. `bytes` has its own K and V. What comes from other ranks
- * goes to two rooms of `travelling`, each for the largest part; O and lse of a block to `block`, (d + 1) elements a query.
+ * O (B, H, rows, d) and lse (B, H, rows) of this rank's queries Q. `bytes` has its own K and V; the
+ * two rooms `travelling`, each for the largest part, receive others'. `block` is scratch, (d + 1)
+ * floats a query.
  */
 void ring_forward(const struct ring *r, const float *Q, void *bytes, unsigned char *travelling[2],
                   float *block, float *O, float *lse);

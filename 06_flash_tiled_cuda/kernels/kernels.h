@@ -1,5 +1,5 @@
 /*
- * Chapter 06, the kernels: each is a .cu file with one idea more than the one before. table.h lists them.
+ * Chapter 06's kernels, each with one idea more than the one before. table.h lists them.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
@@ -12,18 +12,18 @@ extern "C" {
 #endif
 
 /*
- * What a kernel works on, all of it in the device's memory: global memory. Q and O are (B, H, Nq, d),
- * K and V (B, Hkv, Nk, d), lse (B, H, Nq) or NULL. The others are NULL but for those who need them: S
- * and P (B, H, Nq, Nk), m and l (B, H, Nq).
+ * In device memory (global memory): Q and O (B, H, Nq, d), K and V (B, Hkv, Nk, d), lse (B, H, Nq)
+ * or NULL. Only the kernels that use them get S and P (B, H, Nq, Nk), m and l (B, H, Nq); else
+ * NULL.
  */
 struct device_arrays {
     const float *Q, *K, *V;
     float *O, *lse;
     float *S, *P, *m, *l;
-    const uint16_t *Q16, *K16, *V16;  // where p->dtype has 16 bits, these are Q, K and V …
-    uint16_t *O16;                    // … and O, and the ones above are NULL
-    unsigned *next;                   // of kernels whose blocks take tiles: how many are taken
-    size_t Br, Bc;  // the tile, for kernels that have several (tiles.h); for others anything
+    const uint16_t *Q16, *K16, *V16;  // in 16 bits, instead of Q, K and V …
+    uint16_t *O16;                    // … and of O, which are NULL then
+    unsigned *next;                   // the number of tiles taken, for persistent blocks
+    size_t Br, Bc;                    // the tile, for kernels with several (tiles.h)
 };
 
 /*

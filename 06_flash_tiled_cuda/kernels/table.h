@@ -1,6 +1,6 @@
 /*
- * The table of the chapter's kernels, in order: STEP(constant, function, what a struct step says of it). Each is a .cu file with
- * one idea more than the one before. The table is included where STEP has a meaning, as in program/table.c.
+ * The chapter's kernels, in order: STEP(constant, function, fields of struct step). Includers
+ * define STEP, as program/table.c does.
  */
 // clang-format off
 

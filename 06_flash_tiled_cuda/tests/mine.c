@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* A kernel, on the CPU, against the reference; frees the problem. */
+/* Checks a kernel on the CPU; frees the problem. */
 static void assert_right(enum kernel_name name, struct test_problem t)
 {
     const struct attention_input input = { .p = t.p, .Q = t.Q, .K = t.K, .V = t.V };

@@ -1,6 +1,6 @@
 /*
- * Every kernel under the race detector, and in four orders of its threads: make racecheck-06. What is
- * found is said with kernel, block, thread and line, and ends the program. With names: these kernels alone.
+ * Runs every kernel, or those named, under the race detector and in four orders of its threads:
+ * make racecheck-06. A finding ends the program with kernel, block, thread and line.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "common/cuda/cpu.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Problems that need several tiles each way, with ragged ends. */
+/* Several tiles each way, with ragged ends. */
 static const size_t sizes[][3] = {
     { 130, 70, 16 }, { 70, 200, 64 }, { 140, 140, 128 }, { 70, 300, 64 }
 };
@@ -45,7 +45,6 @@ static void check(const struct step *kernel, enum dtype type)
     fflush(stdout);
 }
 
-/* Is the kernel among those that were named? */
 static bool is_named(const struct step *kernel, char *const *names, int count)
 {
     for (int k = 0; k < count; k++)

@@ -47,7 +47,7 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 {
     const struct attention_input input = input_of(t);
     const char *const unsupported = device_unsupported(device, t->p.dtype);
-    if (unsupported) {  // Criterion skips no test that has an exit code of its own, as all have here
+    if (unsupported) {  // Criterion cannot skip tests with an exit code of their own
         printf("skipped from here on: %s: %s\n", kernels[name].name, unsupported);
         exit(TEST_CAME_TO_ITS_END);
     }
@@ -81,8 +81,8 @@ static void run(const struct attention *p, const float *Q, const float *K, const
 }
 
 /*
- * On the CPU the largest problems take seconds: of the steps on tensor cores the first does them for all. Short
- * tests have what two tiles each way need, and a ragged end.
+ * On the CPU large problems take seconds, so only the first step on tensor cores runs them. Short
+ * tests need two tiles each way, and a ragged end.
  */
 static bool is_spared(const struct attention *p)
 {

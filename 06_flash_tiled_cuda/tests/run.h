@@ -1,5 +1,5 @@
 /*
- * The kernels of chapter 06 as forward passes, on the CPU, or with CUDA_TESTS=gpu on a GPU.
+ * Chapter 06's kernels as forward passes, on the CPU, or with CUDA_TESTS=gpu on a GPU.
  *
  *     assert_forward_at_every_size(on_device(FA2));
  */
@@ -11,36 +11,35 @@
 
 enum {
     WITH_SHAPES = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,
-    WITH_ORDER = WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT,  // every kernel knows these
+    WITH_ORDER = WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT,  // of every kernel
 };
 
-/* Is the kernel for 16 bits alone? Is it complete, which supports every option but --softcap, and both types? Is it for Hopper? */
+/* Only 16 bits; every option but --softcap and both types; Hopper. */
 bool is_tensor(enum kernel_name name);
 bool is_complete(enum kernel_name name);
 bool is_hopper(enum kernel_name name);
 
-/* The device that is tested. */
 const struct device *test_device(void);
 
-/* The kernel on that device. From here on it is the one that the tests of forward.h run. */
+/* The kernel on test_device(); the tests of forward.h run it until the next call. */
 forward *on_device(enum kernel_name name);
 
-/* The same with this tile, where the kernel has several; 0, 0: its own, from here on. */
+/* The same with this tile; 0, 0: with the kernel's own again. */
 forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc);
 
 /*
- * The kernel after this one that the device can run, up to KERNELS: the steps on tensor cores are left out, and named,
- * where a GPU is too old for them. A test that runs 16 bits there all the same says so and ends.
+ * The next kernel that the device can run, or KERNELS. Prints the steps on tensor cores that it
+ * skips because the GPU is too old.
  */
 enum kernel_name kernel_after(enum kernel_name name);
 
-/* The same on `device`, with lse left out where it is NULL. */
+/* Runs the kernel on `device`; lse may be NULL. */
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
             float *O, float *lse);
 
 /*
- * Problem number `seed` with these options, of an N up to `most`, and a d that the kernel and its like have. One
- * for a kernel on tensor cores is of bfloat16 or of float16.
+ * Problem number `seed` with these options, N <= `most`, and a d of the kernel. On tensor cores it
+ * is bfloat16 or float16.
  */
 struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
                                    unsigned options);

@@ -1,5 +1,5 @@
 /*
- * The program with bfloat16 and float16: which kernels there are, what rounding loses, and which tiles.
+ * The program with bfloat16 and float16: its kernels, rounding and tiles.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -36,7 +36,6 @@ TEST(program, runs_the_kernels_for_16_bits)
                        (const char *const[]){ "complete: 1 blocks of 128 threads", "ok\n", NULL });
 }
 
-/* float16 ends at 65504: what is beyond becomes infinite, and the reader is told how much that is. */
 TEST(program, says_how_many_numbers_are_too_large_for_16_bits)
 {
     const float large[] = { 65504.0f, 1e5f, -1e6f, 65519.0f },

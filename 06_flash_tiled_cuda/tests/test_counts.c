@@ -1,6 +1,6 @@
 /*
- * Accesses to global memory: those that the machine makes, seen by the instrumented build, against the
- * formulas. And what the formulas have in common with chapter 05's.
+ * Accesses to global memory, counted by the instrumented build, against the formulas; and these
+ * against chapter 05's.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
@@ -27,7 +27,6 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
         }
 }
 
-/* In causal order the first of more queries than keys attend to nothing, here a whole tile of them. */
 TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
@@ -41,7 +40,7 @@ TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
     }
 }
 
-/* The closed forms of common's accounting, one head without a mask. */
+/* Closed forms for one head without a mask. */
 TEST(count, is_that_of_chapter_05)
 {
     enum { N = 150, D = 16, TC = 2, TR = 2 };  // fa1's tiles have 128 keys, fa2's 128 queries
@@ -67,7 +66,7 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
     }
 }
 
-/* Tr Nk d / 2 words of K with Tr tiles of Br queries: so these are the tiles that were asked for. */
+/* Accesses to K are Tr Nk d / 2: the tile has the queries of --br. */
 TEST(count, tells_by_how_many_queries_a_tile_has)
 {
     for (const struct kernel_tile *tile = kernels[BUDGET].tiles; tile->d; tile++) {
@@ -84,7 +83,7 @@ TEST(count, tells_by_how_many_queries_a_tile_has)
     on_device_in_tiles(BUDGET, 0, 0);
 }
 
-/* Elements of 16 bits are half as many accesses of 4 bytes; lse is float32. */
+/* lse stays float32. */
 TEST(count, of_16_bits_is_half)
 {
     enum { N = 200, D = 64, TR = 2 };

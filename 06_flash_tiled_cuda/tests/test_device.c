@@ -1,5 +1,5 @@
 /*
- * The device as the program sees it: what it has, when it is asked for, and launches that fail.
+ * The device: its facts, when it is chosen, and launches that fail.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "06_flash_tiled_cuda/tests/run.h"
@@ -54,7 +54,6 @@ TEST(device, passes_the_maximum_round_eight_lanes)
     cr_assert(memcmp(after, right, sizeof right) == 0, "not 9 everywhere");
 }
 
-/* As a `void *` takes it. */
 static void launch(void *loaded)
 {
     kernel_launch(loaded);
@@ -78,7 +77,7 @@ static void facts_of_a_T4(struct device_facts *f)
     };
 }
 
-/* Its status if it ends the program, else 0; `device` is what it chooses. */
+/* The status if it exits, else 0; `device` is its choice. */
 static int choose(const char *where, enum dtype type, const struct device *gpu, const char **device)
 {
     int status;
@@ -129,7 +128,6 @@ static void facts_of_an_H100(struct device_facts *f)
     *f = (struct device_facts){ .name = "H100", .major = 9 };
 }
 
-/* As choose, for a kernel once the device is chosen. */
 static int choose_for(enum kernel_name kernel, const char *where, const struct device *gpu,
                       const char **device)
 {
@@ -147,7 +145,6 @@ static int choose_for(enum kernel_name kernel, const char *where, const struct d
     return WEXITSTATUS(status);
 }
 
-/* Hopper's instructions are on no GPU before it, and on none after. */
 TEST(device, is_not_asked_for_kernels_of_another_gpu)
 {
     struct device gpu = device_cpu;
@@ -182,8 +179,8 @@ TEST(device, has_room_for_a_tile_or_not)
 }
 
 /*
- * A grid may have 65 535 blocks in y. The launch of a larger one fails, and somebody has to ask. fa1's heads are
- * the grid's x, where there is room, and blocks that stay take heads from a queue.
+ * A grid has at most 65 535 blocks in y, so a larger launch must fail and be noticed. fa1's heads
+ * are in x, where there is room; persistent blocks take heads from a queue.
  */
 static void assert_launches_fail(const struct test_problem *t, bool tensor)
 {
@@ -221,7 +218,7 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
     problem_free(&narrow);
 }
 
-/* O of the kernel on the CPU, started on a stream of the current device; nothing is started on another. */
+/* O of the kernel on the CPU, on a stream of the current device; no other stream may be used. */
 static void run_on_stream(enum kernel_name name, const struct test_problem *t, cudaStream_t stream,
                           float *O)
 {
@@ -237,7 +234,7 @@ static void run_on_stream(enum kernel_name name, const struct test_problem *t, c
     kernel_unload(&l);
 }
 
-/* Every kernel gives the same bits on a stream of its own, and then on another device. With 16 bits it needs more than 48 kB. */
+/* The same bits on a stream of its own, and on another device. 16 bits need more than 48 kB. */
 static void assert_same_everywhere(enum kernel_name name, enum dtype type)
 {
     struct attention p = attention_of(1, 2, 1, 70, 90, type == DTYPE_F32 ? 16 : 128);
@@ -277,7 +274,7 @@ TEST(device, is_the_current_one)
 struct launch_of {
     kernel_launcher *launch;
     struct attention p;
-    struct device_arrays arrays;  // there are none: a launcher that looks at one does not abort
+    struct device_arrays arrays;  // uninitialized: the launcher must abort first
 };
 
 static void launch_without_arrays(void *of)
@@ -286,7 +283,7 @@ static void launch_without_arrays(void *of)
     l->launch(&l->p, &l->arrays, NULL);
 }
 
-/* The launcher aborts that is asked for this d, type and tile; `launcher` is the name that it says. */
+/* The launcher, reported as `launcher`, aborts for this d, type and tile. */
 static void assert_not_compiled(enum kernel_name name, const char *launcher, size_t d,
                                 enum dtype type, size_t Br, size_t Bc, const char *what)
 {
@@ -300,7 +297,7 @@ static void assert_not_compiled(enum kernel_name name, const char *launcher, siz
     child_aborts(launch_without_arrays, &l, part);
 }
 
-/* The program refuses such problems before. A launcher that took a kernel for another d would give a wrong O. */
+/* The program refuses these before. A kernel for another d would compute a wrong O. */
 TEST(device, launches_nothing_that_is_not_compiled)
 {
     for (enum kernel_name name = NAIVE; name < COMPLETE; name++) {

@@ -1,11 +1,11 @@
 /*
- * Dropout: whose weights are dropped, and room for those that stay.
+ * Dropout: which weights, and the range of those kept.
  */
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"
 
-/* With V the unit matrix O is P, and one sees which weights are 0. */
+/* With V = I, O is P and shows which weights are 0. */
 static void assert_drops(enum dtype type)
 {
     enum { N = 128, ROWS = 2 * 2 * 150 };
@@ -33,7 +33,10 @@ TEST(dropout, drops_the_weights_that_the_cpu_drops)
     assert_drops(DTYPE_BF16);
 }
 
-/* Weights of up to 256, and few that stay: times 1/(1 - P) they would be 74 000, and float16 ends at 65 504. */
+/*
+ * Weights of up to 256, few of them kept: times 1/(1 - P) they would be 74 000, and float16 ends at
+ * 65 504.
+ */
 TEST(dropout, has_room_in_float16_for_what_the_others_leave)
 {
     enum { Nq = 40, Nk = 600, FIRST = 64 };  // the others have scores 7.8 powers of 2 higher
@@ -50,7 +53,7 @@ TEST(dropout, has_room_in_float16_for_what_the_others_leave)
     problem_free(&t);
 }
 
-/* A weight that is small in float16 has few bits, and 1/(1 - P) is 1000: that is no fault of the kernel. */
+/* A small weight has few bits in float16, and 1/(1 - P) is 1000: not the kernel's error. */
 TEST(dropout, is_right_in_float16_where_nearly_all_is_dropped)
 {
     for (uint64_t seed = 5; seed < 10; seed++) {

@@ -1,5 +1,6 @@
 /*
- * Hidden keys, scores of minus infinity, NaN, large scores: what may be in no result, and what has to be in some.
+ * Masked keys, scores of minus infinity, NaN, large scores: what must not reach a result, and what
+ * must.
  */
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
@@ -47,7 +48,7 @@ TEST(kernels, give_queries_that_see_no_key_zero_and_minus_infinity)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name)) {
         struct attention p = kernel_shape(name, 1, 1, 1, 170, 20);
-        p.causal = true;  // bottom-right: the first 150 queries stand before the first key
+        p.causal = true;  // bottom-right: the first 150 queries have no key
         struct test_problem t = problem_of(p, 0, 1);
         float O[170 * MOST_D], lse[170];
         run_on(test_device(), name, &t, O, lse);
@@ -64,7 +65,7 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
         struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, 20, 150), 0, 1);
         const size_t d = t.p.d;
         for (size_t j = 0; j < 150; j++)
-            t.K[j * d] = j < 130 ? -INFINITY : 0.0f;  // full tiles of them, and first
+            t.K[j * d] = j < 130 ? -INFINITY : 0.0f;  // whole tiles of them, at the start
         for (size_t i = 0; i < 20; i++)
             t.Q[i * d] = 1.0f;
         struct test_problem last = problem_of(kernel_shape(name, 1, 1, 1, 20, 20), 0, 1);
@@ -101,7 +102,7 @@ TEST(kernels, give_a_row_of_minus_infinity_zero)
     }
 }
 
-/* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
+/* A NaN in a query, or in a key it attends to, reaches that query's row of O and no other. */
 TEST(kernels, let_nan_be_seen)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name)) {
@@ -124,8 +125,8 @@ TEST(kernels, let_nan_be_seen)
 }
 
 /*
- * A NaN in V of a key that some queries of a tile see and others do not: in the two kernels that go key by
- * key it is in the results of the former alone. The others multiply full tiles, and 0 times NaN is NaN.
+ * A NaN in V of a key that only some queries of a tile attend to: the other kernels multiply full
+ * tiles, and 0 times NaN is NaN.
  */
 TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
 {
@@ -145,7 +146,7 @@ TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
     }
 }
 
-/* Every key outweighs all before it, or all after it: the maximum moves again and again, or never. */
+/* The maximum moves with every key, or never. */
 TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))

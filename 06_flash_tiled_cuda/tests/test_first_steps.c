@@ -17,7 +17,6 @@ enum { MOST = 1025 };
 static const size_t lengths[] = { 0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, MOST };
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-/* Nothing beyond n elements is written, and each of them is. */
 static void assert_adds(add_launcher *add, size_t n)
 {
     float a[MOST + 1], b[MOST + 1], c[MOST + 1];

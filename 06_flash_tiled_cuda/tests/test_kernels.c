@@ -1,5 +1,5 @@
 /*
- * The kernels against the reference, at the sizes and with the options that they know.
+ * The kernels against the reference: every size and option.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-/* All sizes, and random problems with the options of `options`. */
 static void assert_right(enum kernel_name name, unsigned options)
 {
     forward *const kernel = on_device(name);
@@ -58,7 +57,7 @@ TEST(async, agrees_with_the_reference)
     assert_right(ASYNC, WITH_ORDER);
 }
 
-extern kernel_launcher async_three_cpu;  // async with three stages, one more than it runs with
+extern kernel_launcher async_three_cpu;  // async with three stages
 
 static void run_three_stages(const struct attention *p, const float *Q, const float *K,
                              const float *V, float *O, float *lse)
@@ -132,7 +131,10 @@ TEST(store, agrees_with_the_reference)
     assert_right(STORE, WITH_ORDER);
 }
 
-/* Its tiles have 192 queries with d = 64, and 176 keys with d = 128 and no mask: several each way, ragged at both ends. */
+/*
+ * Tiles of 192 queries with d = 64, and of 176 keys with d = 128 and no mask: several each way,
+ * ragged.
+ */
 TEST(store, agrees_with_the_reference_over_several_tiles)
 {
     forward *const kernel = on_device(STORE);
@@ -148,7 +150,7 @@ TEST(store, agrees_with_the_reference_over_several_tiles)
     }
 }
 
-/* Ragged ends, causal order, grouped heads: and no query or key is left out or taken twice. */
+/* Ragged, causal, grouped heads: each query and key counts once. */
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {
     size_t tiles = 0;

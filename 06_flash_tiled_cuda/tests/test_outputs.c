@@ -1,5 +1,5 @@
 /*
- * What the program writes for other programs: O and lse, and tables.
+ * The program's files: O and lse, and tables.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

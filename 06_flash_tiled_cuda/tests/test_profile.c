@@ -1,5 +1,5 @@
 /*
- * A kernel looked at: its lines by what they cost, and the works of a block on a clock.
+ * A kernel's profile: its lines by cost, and a block's units on a clock.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -18,7 +18,7 @@ TEST(program, profiles_a_kernel_line_by_line)
               c.err);
 }
 
-/* Works of each unit: a box of Q, K and V each, two products for 16 384 pairs, and what softmax makes. */
+/* Loads of Q, K and V, two products for 16 384 pairs, and softmax. */
 TEST(program, puts_the_works_of_a_block_on_a_clock)
 {
     const char *const shape =

@@ -100,7 +100,7 @@ TEST(program, says_of_every_kernel_what_it_lacks)
                                NULL });
 }
 
-/* What is left out is not compared with either: fa2 with chapter 05, and not with fa1. */
+/* fa2 is compared with chapter 05 and not with fa1. */
 TEST(program, leaves_kernels_out_that_are_named)
 {
     const struct command c =

@@ -1,6 +1,6 @@
 /*
- * persistent and store, whose blocks stay: the order of their tiles, and that neither the number of blocks nor what they did
- * before changes an answer.
+ * Persistent blocks: the order of their tiles, and that neither the number of blocks nor earlier
+ * tiles change an answer.
  */
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/program/stages.h"
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many keys the last query of a tile sees. */
 static ptrdiff_t length_of(const struct attention *p, size_t i0)
 {
     const size_t end = i0 + TENSOR_BR < p->Nq ? i0 + TENSOR_BR : p->Nq;
@@ -42,7 +41,7 @@ TEST(queue, has_every_tile_once_and_the_longest_first)
     }
 }
 
-/* 50 000 keys of 64 elements, twice: 12.8 MB a head, so that two heads fit, and with those that share them four. */
+/* K and V of 50 000 keys by 64 elements: 12.8 MB a head. Two fit, and four heads share them. */
 TEST(queue, has_some_heads_at_a_time_whose_keys_fit_into_a_cache)
 {
     for (size_t shared = 1; shared <= 2; shared++) {
@@ -55,7 +54,7 @@ TEST(queue, has_some_heads_at_a_time_whose_keys_fit_into_a_cache)
     }
 }
 
-/* Several tiles of queries a block, ragged, causal, grouped heads; in most one consumer has fewer tiles of keys. */
+/* Several tiles of queries a block, ragged; often one consumer has fewer tiles of keys. */
 static struct test_problem some_tiles(float scale)
 {
     struct attention p = kernel_shape(PERSISTENT, 1, 4, 2, 300, 340);
@@ -92,7 +91,7 @@ TEST(store, does_not_depend_on_the_number_of_multiprocessors)
     assert_the_same_on_any_number(STORE);
 }
 
-/* Three tiles a block and more, of all shapes, one after the other in the same shared memory. */
+/* Three tiles or more a block, of all shapes, in the same shared memory. */
 TEST(blocks_that_stay, leave_no_race)
 {
     cuda_cpu_threads(1);

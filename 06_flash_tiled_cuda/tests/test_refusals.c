@@ -1,5 +1,5 @@
 /*
- * What the program refuses: with status 2 and one line that names the option or file, and nothing written.
+ * What the program refuses: status 2, one line that names the option or file, and no output.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

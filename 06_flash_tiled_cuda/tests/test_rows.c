@@ -1,14 +1,13 @@
 /*
- * Rows have nothing to do with one another, though a warp works on several at a time: each has a maximum
- * of its own.
+ * Rows are independent, though a warp computes several.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 
 /*
- * Every third query is 64 times as large. Its scores are so far above those of its neighbours that a
- * neighbour which takes its maximum has no weights left.
+ * Every third query is 64 times as large. A neighbour that took its maximum would have no weights
+ * left.
  */
 static void assert_rows_apart(enum kernel_name name)
 {
@@ -39,8 +38,8 @@ TEST(every_kernel, gives_each_row_its_own_maximum)
 }
 
 /*
- * All keys are the same, so no maximum moves after the first tile, and in hundreds of them the sums must not move either:
- * a factor that is 1 but for its rounding is multiplied by itself each time.
+ * All keys are equal, so after the first tile no maximum moves, nor may sums: a factor of 1, if
+ * rounded, would be applied hundreds of times.
  */
 static void assert_sums_stay(enum kernel_name name)
 {

@@ -1,6 +1,6 @@
 /*
- * What a GPU may do in any order: the threads of a block in four orders, data races, and the banks of
- * shared memory. On the CPU alone; on a GPU compute-sanitizer looks for the same.
+ * Nondeterminism, on the CPU alone: four orders of a block's threads, data races, and banks of
+ * shared memory. On a GPU compute-sanitizer checks the same.
  */
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs the kernel on problems that need several tiles each way, ragged ones among them. */
+/* Runs the kernel on several tiles each way, some ragged. */
 static void run_some(const struct device *device, enum kernel_name name)
 {
     if (!kernel_is_in_question(kernels[name].name))
@@ -46,8 +46,7 @@ static void run_some(const struct device *device, enum kernel_name name)
 
 TEST(schedules, do_not_change_the_answer)
 {
-    cuda_cpu_all_schedules(
-        true);  // from here on a launch that depends on its schedule ends the test
+    cuda_cpu_all_schedules(true);  // a launch that depends on its schedule now ends the test
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
         run_some(&device_cpu, name);
     cuda_cpu_all_schedules(false);
@@ -61,7 +60,7 @@ TEST(schedules, leave_no_race)
     cuda_cpu_watch(0);
 }
 
-/* In these kernels no two lanes want different words of one bank at a time, row statistics of fa1 aside. */
+/* Except for row statistics of fa1. */
 TEST(banks, are_not_waited_for)
 {
     for (enum kernel_name name = FA1; name < KERNELS; name++) {
@@ -90,7 +89,7 @@ TEST(banks, are_not_waited_for)
     }
 }
 
-/* The cycles that lines with ldmatrix pay, and how many they would need. */
+/* Cycles of lines with ldmatrix, and how many they need. */
 static void matrix_cycles(enum kernel_name name, size_t d, size_t *cost, size_t *least)
 {
     struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
@@ -112,7 +111,7 @@ static void matrix_cycles(enum kernel_name name, size_t d, size_t *cost, size_t 
     problem_free(&t);
 }
 
-/* Rows of 128 or 256 bytes all begin in bank 0: eight rows are eight cycles. In another order they are one. */
+/* Rows of 128 or 256 bytes all begin in bank 0. */
 TEST(banks, are_waited_for_eight_times_until_pieces_are_swizzled)
 {
     for (size_t d = 64; d <= 128; d += 64) {

@@ -1,5 +1,5 @@
 /*
- * What is measured: on a CPU nothing passes for a GPU's speed.
+ * What is measured: a CPU's times never count as a GPU's.
  */
 #include "common/tests/command.h"
 #include "common/tests/test.h"

@@ -1,16 +1,15 @@
 /*
- * The kernels on tensor cores at the ends of what 16 bits hold.
+ * The kernels on tensor cores at the limits of 16 bits.
  */
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 
-/* Those on tensor cores; complete is one too, if its inputs have 16 bits. */
+/* The kernels on tensor cores, and complete with 16-bit inputs. */
 static bool knows_16_bits(enum kernel_name name)
 {
     return is_tensor(name) || name == COMPLETE;
 }
 
-/* Scores so far apart, and sums so large, that 16 bits would not hold them. */
 TEST(tensor_cores, hold_inputs_that_overflow_easily)
 {
     size_t done = 0;
@@ -31,7 +30,7 @@ TEST(tensor_cores, hold_inputs_that_overflow_easily)
     cr_assert(done > 8, "no kernel on tensor cores");
 }
 
-/* float16 ends at 65504; S, of which no 16 bits are made, may be larger. */
+/* float16 ends at 65504; S, which stays in float32, may be larger. */
 TEST(tensor_cores, reach_the_end_of_float16)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
@@ -60,7 +59,7 @@ TEST(tensor_cores, take_scales_of_every_sign)
         for (size_t k = 0; knows_16_bits(name) && k < sizeof scales / sizeof scales[0]; k++) {
             struct attention p = kernel_shape(MMA, 1, 1, 1, 100, 90);
             p.scale = scales[k];
-            p.causal = true;  // the first ten queries see nothing
+            p.causal = true;  // the first ten queries have no key
             struct test_problem t = problem_of(p, 0, k);
             assert_forward(on_device(name), &t);
             problem_free(&t);

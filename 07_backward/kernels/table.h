@@ -1,7 +1,7 @@
 /*
- * The table of the chapter's kernels, in order: STEP(constant, function, what a struct step says of it). Each is a .cu file with
- * one idea more than the one before. The command line names them cuda_standard and so on, because steps in C have the same
- * names; their launchers are backward_standard_cpu, …_instrumented and …_gpu. The table is included where STEP has a meaning.
+ * The chapter's kernels, in order: STEP(constant, function, fields of struct step). The command
+ * line prepends cuda_, because steps in C have the same names. Launchers are backward_standard_cpu,
+ * …_instrumented and …_gpu.
  */
 // clang-format off
 

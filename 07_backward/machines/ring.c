@@ -1,15 +1,15 @@
 /*
  * Ring attention, backward.      bytes sent by a rank: 8 B Hkv d (2 Nk - its successor's keys)
  *
- * As in the forward ring, the queries stay and K and V travel. Nothing that belongs to the queries (Q, O, lse, dO) is sent: lse
- * covers all keys, so a rank computes P = e^{S - lse} of its own queries for the keys at hand, and adds up its dQ step by step.
+ * Queries stay, with O, lse and dO; K and V travel. lse covers all keys, so a rank computes P =
+ * e^{S - lse} for the keys at hand, and sums its dQ step by step.
  *
- * dK and dV of a part are sums over the queries of all ranks. They travel one step after their keys: a rank receives the sum of
- * the ranks before, adds its own, and sends it on. After R steps one more message returns it to the rank of its keys: it is sent R
- * times, once more than K and V.
+ * dK and dV of a part sum over the queries of all ranks. They travel one step after their keys: a
+ * rank receives the sum of the ranks before, adds its own and sends it on. A last message returns
+ * it to its keys' rank: R in all, one more than for K and V.
  *
- * Each sum is added up in the order of the ring, however late a message arrives. So every run with the same number of ranks gives
- * the same bits.
+ * Sums are added in the order of the ring, however late messages arrive, so with R ranks every run
+ * gives the same bits.
  */
 #include "07_backward/machines/ring.h"
 
@@ -28,7 +28,7 @@ static void add(float *sum, const float *x, size_t n)
         sum[k] += x[k];
 }
 
-/* What this rank's queries add to their dQ, and to dK and dV of the keys at hand, which `mine` gathers. */
+/* Adds this rank's queries to their dQ, and to dK and dV of the keys at hand, in `mine`. */
 static void take_in(const struct ring *r, struct tensors in, struct keys keys, float *block,
                     float *dQ, float *mine)
 {
@@ -61,7 +61,7 @@ static void take_in(const struct ring *r, struct tensors in, struct keys keys, f
     }
 }
 
-/* Begins to send a part's dK and dV to the rank after this one, or to receive them from the rank before. */
+/* Start sending a part's dK and dV to the next rank, and receiving from the one before. */
 static void send_sums(const struct ring *r, const float *sums, const struct part *part,
                       MPI_Request *request)
 {
@@ -80,7 +80,7 @@ void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct 
                    float *dQ, float *dK_and_dV)
 {
     const struct part own = part_of(r->p.Nk, r->rank, r->ranks);
-    MPI_Request both[2], sums[2];  // sums: the part that arrives, and the one before, which leaves
+    MPI_Request both[2], sums[2];  // the part that arrives, and the last one, which leaves
     void *at_hand = bytes;
     memset(dQ, 0, r->p.B * r->p.H * r->queries.rows * r->p.d * sizeof *dQ);
     for (size_t step = 0; step < r->ranks; step++) {

@@ -1,6 +1,7 @@
 /*
- * Every kernel under the race detector, and in four orders of its threads and blocks: make racecheck-07. What is
- * found is said with kernel, block, thread and line, and ends the program. With names, without cuda_: these alone.
+ * Runs every kernel, or those named (without cuda_), under the race detector and in four orders of
+ * its threads and blocks: make racecheck-07. A finding ends the program with kernel, block, thread
+ * and line.
  */
 #include "07_backward/program/cuda/run.h"
 #include "common/cuda/cpu.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Problems that need several tiles each way, with ragged ends; in 16 bits complete knows other d than the steps. */
+/* Several tiles each way, with ragged ends; complete has other d in 16 bits. */
 static const struct {
     size_t Nq, Nk, d, d_in_16_bits, d_of_complete_in_16_bits;
 } sizes[] = { { 130, 70, 16, 64, 32 }, { 70, 200, 64, 64, 64 }, { 140, 140, 128, 128, 256 } };
@@ -35,7 +36,7 @@ static void run_in(bool narrow, const struct step *kernel, const struct device *
     }
 }
 
-/* In both kinds of numbers, if it knows them: that is another kernel. */
+/* In float32 and 16 bits, which are different kernels. */
 static void run(const struct step *kernel, const struct device *device)
 {
     for (int narrow = 0; narrow < 2; narrow++)
@@ -43,7 +44,6 @@ static void run(const struct step *kernel, const struct device *device)
             run_in(narrow, kernel, device);
 }
 
-/* Is the kernel among those that were named? */
 static bool is_named(const struct step *kernel, char *const *names, int count)
 {
     for (int k = 0; k < count; k++)

@@ -1,5 +1,5 @@
 /*
- * The kernels against the reference, at the sizes and with the options that they know, and against finite differences.
+ * The kernels against the reference, at every size and option, and against finite differences.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Random problems of every d, with each option alone and then with some together. */
+/* Random problems of every d, with each option alone, then some together. */
 static void assert_options(enum cuda_kernel_name name, uint64_t most)
 {
     const unsigned options = cuda_options(name);
@@ -53,7 +53,7 @@ TEST(cuda_mma, agrees_with_the_reference)
     assert_options(CUDA_MMA, 24);
 }
 
-/* Then its tiles are smaller with d = 128. */
+/* With too little shared memory its tiles are smaller for d = 128. */
 TEST(cuda_mma, agrees_with_the_reference_where_a_block_has_99_kb)
 {
     cuda_cpu_shared(99 * 1024);
@@ -71,7 +71,7 @@ static void assert_in_16_bits(size_t Nq, size_t Nk, enum dtype type)
 {
     struct attention p = attention_of(1, 1, 1, Nq, Nk, 64);
     p.dtype = type;
-    p.causal = Nq != Nk;  // then the first query that sees a key is anywhere in its tile
+    p.causal = Nq != Nk;  // the first query with a key may be anywhere in its tile
     struct test_problem t = problem_of(p, 0, Nq + Nk);
     assert_backward(on_cuda_in_16_bits(), &t);
     problem_free(&t);
@@ -88,7 +88,7 @@ TEST(cuda_tensor_cores, agree_with_the_reference_at_every_length)
         assert_in_16_bits(lengths[k][0], lengths[k][1], k % 2 ? DTYPE_BF16 : DTYPE_F16);
 }
 
-/* Of the course's lengths above 513 a few: computing what is right for them is most of the work. */
+/* Few of the lengths above 513, because the reference takes most of the time. */
 TEST(cuda_tensor_cores, agree_with_the_reference_at_1025)
 {
     assert_in_16_bits(1025, 1025, DTYPE_F16);
@@ -118,7 +118,9 @@ TEST(cuda_complete, agrees_with_the_reference_under_every_two_options)
 
 // ---- finite differences -------------------------------------------------------------------------
 
-/* Moves every number of x by h, up or down by chance, and returns what the direction has in common with `gradient`. */
+/*
+ * Moves each number of x by h or -h at random; returns the direction's dot product with `gradient`.
+ */
 static double move(float *x, const float *gradient, size_t n, float h, uint32_t direction)
 {
     double sum = 0.0;
@@ -140,9 +142,10 @@ static double loss_of(const struct test_problem *t, double *O)
 }
 
 /*
- * All numbers of Q, K or V move by h at once, so one difference judges all of a gradient. Errors of rounding have signs by
- * chance, as the direction has, so together they are about an ulp of the gradient's length. We allow two of the inputs' type,
- * and 16 of float32 for long sums and for lse. Inputs have at most 11 digits, so with this h both x + h and x - h are floats.
+ * All numbers of Q, K or V move at once, so one difference tests a whole gradient. Rounding errors
+ * have random signs: together about an ulp of the gradient's length. We allow two of the inputs'
+ * type, and 16 of float32 for long sums and lse. Inputs have at most 11 bits, so x + h and x - h
+ * are exact.
  */
 static void assert_differences(enum cuda_kernel_name name, struct attention p)
 {
@@ -177,7 +180,7 @@ static void assert_differences(enum cuda_kernel_name name, struct attention p)
     problem_free(&t);
 }
 
-/* Two tiles of queries and two of keys, at least, and keys that only some queries attend to. */
+/* At least two tiles of queries and of keys, and keys that only some queries attend to. */
 TEST(every_kernel, gives_what_differences_in_double_give)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)

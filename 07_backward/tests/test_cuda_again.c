@@ -1,5 +1,5 @@
 /*
- * The kernels again and again: which gradients are the same bits every time.
+ * Which gradients have the same bits every time.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -18,7 +18,7 @@ static struct cuda_spread spread_of(enum cuda_kernel_name name, struct attention
     return s;
 }
 
-/* Atomic additions come in any order, and so dQ is rounded in any. All else has one thread an element. */
+/* Atomic additions come in any order, so dQ may vary. All other elements have one thread. */
 TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
@@ -27,15 +27,15 @@ TEST(cuda_kernels, give_the_same_bits_again_but_for_atomic_additions)
         cr_assert(s.elements[DK] == 0 && s.elements[DV] == 0, "%s: %zu elements of dK, %zu of dV",
                   cuda_kernels[name].name, s.elements[DK], s.elements[DV]);
         if (cuda_kernels[name].stores & STORES_SUMS)
-            continue;  // its dQ is rounded: few sums differ after that, or none
+            continue;  // dQ is rounded: few sums differ after that
         cr_assert((s.elements[DQ] > 0) == cuda_kernels[name].any_order, "%s: %zu elements of dQ",
                   cuda_kernels[name].name, s.elements[DQ]);
-        // six terms, one from each block of keys, rounded in another order: some ulps of the partial sums
+        // six terms, one per block of keys, in another order: some ulps of the partial sums
         cr_assert(s.most[DQ] <= 2e-6, "%s: dQ is off by %g", cuda_kernels[name].name, s.most[DQ]);
     }
 }
 
-/* Of one block of keys there is one term, and of two the order does not matter: 0 + a + b = 0 + b + a. */
+/* One block of keys gives one term; for two the order does not matter: 0 + a + b = 0 + b + a. */
 TEST(cuda_recompute, gives_the_same_bits_again_where_two_blocks_add)
 {
     for (size_t Nk = 60; Nk <= 120; Nk += 60) {

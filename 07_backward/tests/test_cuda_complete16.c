@@ -1,5 +1,5 @@
 /*
- * complete for inputs of 16 bits, which is a kernel of its own: against the reference, with every option that it has.
+ * complete in 16 bits, a kernel of its own, against the reference with every option.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -22,7 +22,7 @@ struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options)
     return problem_of(p, options, seed);
 }
 
-/* One batch entry, and one head of keys, of bfloat16. */
+/* One batch entry and one key/value head in bfloat16. */
 static struct attention narrow_shape(size_t H, size_t Nq, size_t Nk, size_t d)
 {
     struct attention p = attention_of(1, H, 1, Nq, Nk, d);
@@ -30,7 +30,7 @@ static struct attention narrow_shape(size_t H, size_t Nq, size_t Nk, size_t d)
     return p;
 }
 
-/* Some options together, and then, where tests are not short, each alone with each d. */
+/* Some options together; if tests are not short, also each alone with each d. */
 TEST(cuda_complete, agrees_with_the_reference_in_16_bits)
 {
     for (uint64_t seed = 0; seed < all_or_few(70, 10); seed++) {
@@ -42,7 +42,7 @@ TEST(cuda_complete, agrees_with_the_reference_in_16_bits)
     }
 }
 
-/* Lengths around those of its tiles: 32 queries by 128 keys, and 128 by 64 or 32. */
+/* Lengths around its tiles: 32 queries by 128 keys, 128 by 64 or 32. */
 TEST(cuda_complete, agrees_with_the_reference_at_lengths_around_its_tiles)
 {
     static const size_t lengths[][2] = { { 1, 1 },     { 2, 300 },   { 31, 127 },  { 32, 128 },
@@ -73,7 +73,6 @@ TEST(cuda_complete, reads_no_key_in_16_bits_that_no_query_sees_and_gives_it_zero
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
 }
 
-/* Their own gradients are 0, and they add nothing to those of keys. */
 TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
 {
     static const unsigned options[] = { WITH_BLOCK_MASK | WITH_KEY_MASK,
@@ -91,8 +90,8 @@ TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
 }
 
 /*
- * In causal order query 100 sees the keys up to 105. NaN in its dO is nothing to those from 128 on, although a tile with
- * it is among theirs: queries 96 to 127, of which the last five see some of them.
+ * Causal: query 100 attends to keys up to 105. NaN in its dO must not reach keys from 128, whose
+ * tile of queries, 96 to 127, contains it.
  */
 TEST(cuda_complete, keeps_nan_in_16_bits_from_keys_that_a_query_does_not_see)
 {
@@ -127,7 +126,7 @@ TEST(cuda_complete, gives_zeros_in_16_bits_where_no_query_sees_a_key)
     problem_free(&t);
 }
 
-/* Scores of -inf have no weight, with no option and with one that looks at each pair. */
+/* With no option, and with one that tests each pair. */
 TEST(cuda_complete, gives_scores_of_minus_infinity_in_16_bits_no_weight)
 {
     enum { N = 100, FEW = 70, D = 32 };

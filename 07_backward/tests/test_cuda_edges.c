@@ -1,5 +1,6 @@
 /*
- * Hidden keys, queries that see nothing, scores of minus infinity, NaN, dropout: what may be in no gradient.
+ * Masked keys, queries without keys, scores of minus infinity, NaN, dropout: what must not reach a
+ * gradient.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys that nobody sees hold NaN. */
+/* Keys without queries hold NaN. */
 static void assert_ignores_unseen_keys(enum cuda_kernel_name name, unsigned options)
 {
     size_t hidden = 0;
@@ -27,8 +28,9 @@ static void assert_ignores_unseen_keys(enum cuda_kernel_name name, unsigned opti
 }
 
 /*
- * A key that no query of a tile sees is nothing to that tile, also where others in the same fragment are seen: of the
- * queries before tile 160, or 128 where tiles have 128, none may meet the NaN that 165 and those after it attend to.
+ * A key that no query of a tile attends to must not affect it, even if others in its fragment do:
+ * queries before tile 160, or 128 in larger tiles, must not get the NaN that 165 and later ones
+ * attend to.
  */
 TEST(cuda_tensor_cores, keep_nan_from_the_tiles_that_do_not_see_it)
 {
@@ -75,7 +77,7 @@ TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
 {
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++) {
         struct attention p = cuda_shape(name, 2, 2, 170, 20);
-        p.causal = true;  // bottom-right: the first 150 queries stand before the first key
+        p.causal = true;  // bottom-right: the first 150 queries have no key
         struct test_problem t = problem_of(p, 0, 3);
         struct result r = cuda_gradients(name, test_device(), &t);
         for (size_t n = 0; n < attention_query_elements(&p); n++)
@@ -92,7 +94,7 @@ TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
     problem_free(&t);
 }
 
-/* A key with a score of -inf has no weight: dK and dV are 0 there. So also where all keys are such. */
+/* dK and dV are 0, even if all keys have -inf. */
 TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
 {
     enum { N = 100 };
@@ -115,7 +117,7 @@ TEST(cuda_kernels, give_scores_of_minus_infinity_no_weight)
     }
 }
 
-/* With dO of ones, dV of a key is the sum of its weights that dropout keeps: with one query, an element of Z. */
+/* With dO = 1, dV of a key sums its kept weights: with one query, an element of Z. */
 static void assert_drops_what_the_cpu_drops(enum dtype type, size_t N, size_t d, uint64_t seed)
 {
     struct attention p = attention_of(2, 2, 2, 1, N, d);
@@ -153,8 +155,8 @@ static void launch(void *loaded)
 }
 
 /*
- * A launcher that is asked for a d or a type that it is not compiled for aborts. What it is compiled for was loaded, so the
- * arrays are there, and longer than this d needs: D is made first.
+ * A launcher aborts for a d or type that it is not compiled for. D runs first, so the arrays exist,
+ * longer than this d needs.
  */
 static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, size_t d,
                                 enum dtype type, const char *part)
@@ -172,7 +174,7 @@ static void assert_not_compiled(enum cuda_kernel_name name, enum dtype loaded, s
     problem_free(&t);
 }
 
-/* The gradients of the kernel on the CPU, started on a stream; nothing is started on another. */
+/* Gradients of the kernel on the CPU, on a stream; no other stream may be used. */
 static struct result run_on_stream(enum cuda_kernel_name name, const struct layer *layer,
                                    cudaStream_t stream)
 {
@@ -188,7 +190,7 @@ static struct result run_on_stream(enum cuda_kernel_name name, const struct laye
     return r;
 }
 
-/* Every kernel gives the same bits on a stream of its own, and then on another device. With 16 bits it needs more than 48 kB. */
+/* The same bits on a stream of its own, and on another device. 16 bits need more than 48 kB. */
 static void assert_same_everywhere(enum cuda_kernel_name name, enum dtype type)
 {
     struct attention p = attention_of(1, 2, 2, 70, 90, type == DTYPE_F32 ? 64 : 128);
@@ -213,7 +215,7 @@ static void assert_same_everywhere(enum cuda_kernel_name name, enum dtype type)
 
 TEST(cuda_kernels, start_on_any_stream_and_device)
 {
-    cuda_cpu_threads(1);  // so that atomic additions have one order
+    cuda_cpu_threads(1);  // one order of atomic additions
     for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
         assert_same_everywhere(name, is_tensor(name) ? DTYPE_BF16 : DTYPE_F32);
     assert_same_everywhere(CUDA_COMPLETE, DTYPE_F16);

@@ -1,5 +1,6 @@
 /*
- * The kernels for Hopper: against the reference, in what order they add to dQ, and which GPU they are asked of.
+ * Hopper's kernels: against the reference, their order of additions to dQ, and the GPUs they run
+ * on.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -15,7 +16,7 @@
 
 enum { KERNELS = CUDA_ORDERED - CUDA_WGMMA + 1 };  // for Hopper
 
-/* Each option alone, and then some together. */
+/* Each option alone, then some together. */
 static void assert_right(enum cuda_kernel_name name)
 {
     const unsigned options = cuda_options(name);
@@ -52,7 +53,7 @@ TEST(cuda_ordered, agrees_with_the_reference)
     assert_right(CUDA_ORDERED);
 }
 
-/* Lengths around those of their tiles, 128 keys by 128 queries or 64, with heads that share keys. */
+/* Lengths around their tiles, 128 keys by 128 or 64 queries, with grouped heads. */
 TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
 {
     static const size_t lengths[][2] = { { 1, 129 },   { 63, 128 },  { 64, 127 },  { 65, 256 },
@@ -70,8 +71,8 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
 }
 
 /*
- * Keys 133 and 170 are in the block of 128 to 255, whose first keys queries before 128 see too: those see 132 and no key
- * after it. Its NaN must not reach their tile, in any head of the group.
+ * Keys 133 and 170 are in the block 128 to 255. Queries before 128 attend to its keys up to 132:
+ * the NaN must not reach them, in any head of the group.
  */
 TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {
@@ -80,7 +81,7 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
     for (size_t k = 0; k < 4 * KERNELS; k++) {
         const enum cuda_kernel_name name = (enum cuda_kernel_name)(CUDA_WGMMA + k % KERNELS);
         const size_t key = keys[k / KERNELS / 2],
-                     first = key - (NK - NQ);  // the first query that sees it
+                     first = key - (NK - NQ);  // the first query with this key
         struct attention p = cuda_shape(name, H, 1, NQ, NK);
         p.d = k / KERNELS % 2 ? 128 : 64;
         p.causal = true;
@@ -101,7 +102,7 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 
 // ---- turns --------------------------------------------------------------------------------------
 
-/* dQ of the kernel, the blocks on so many threads of the operating system, begun in that order. */
+/* dQ, with blocks on this many host threads, started in this order. */
 static struct result on_threads(enum cuda_kernel_name name, const struct layer *layer,
                                 size_t threads, enum cuda_schedule schedule)
 {
@@ -114,8 +115,8 @@ static struct result on_threads(enum cuda_kernel_name name, const struct layer *
 }
 
 /*
- * One thread that runs the blocks by their numbers adds in the order of the keys. Others must give the same sums: one block at
- * a time that begins last or anywhere, two blocks, and eight.
+ * One host thread that runs blocks by number adds in the order of keys. Others must give the same
+ * sums: one block at a time, last first or shuffled, and two and eight at a time.
  */
 static void assert_adds_in_order(struct attention p, size_t runs)
 {
@@ -140,7 +141,7 @@ static void assert_adds_in_order(struct attention p, size_t runs)
     problem_free(&t);
 }
 
-/* Eight heads get blocks in turns: with one head, and with nine. */
+/* Numbers alternate between eight heads: one and nine heads. */
 TEST(cuda_ordered, adds_in_the_order_of_the_keys)
 {
     assert_adds_in_order(cuda_shape(CUDA_ORDERED, 1, 1, 130, 1000), 12);
@@ -150,8 +151,8 @@ TEST(cuda_ordered, adds_in_the_order_of_the_keys)
 // ---- gradients in 16 bits ------------------------------------------------------------------------
 
 /*
- * One thread adds in one order, and so each gradient is that of roles, rounded once. Blocks run from the last to the first:
- * what one of them stores past its last key is not overwritten by the next head.
+ * One thread adds in one order, so each gradient is that of roles, rounded once. Blocks run from
+ * last to first, so the next head cannot overwrite what one stores past its last key.
  */
 TEST(cuda_store, rounds_the_gradients_of_roles)
 {
@@ -191,7 +192,7 @@ static void facts_of_an_H100(struct device_facts *f)
     *f = (struct device_facts){ .name = "H100", .major = 9 };
 }
 
-/* The status with which a program ends that asks for a device for the kernel, 0 if it gets one. */
+/* The status if device_for exits, else 0. */
 static int asked(enum cuda_kernel_name name, const char *where, const struct device *gpu)
 {
     int status;
@@ -227,7 +228,6 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
     cr_assert(asked(CUDA_MMA, "gpu", &gpu) == 0, "mma on an A100");
 }
 
-/* The kernel that another is compared with runs on the same GPU. */
 TEST(cuda_hopper, is_not_compared_with_on_another_gpu)
 {
     const struct attention p = cuda_shape(CUDA_MMA, 1, 1, 5, 5);

@@ -1,5 +1,5 @@
 /*
- * The program where a CUDA kernel or a device is asked for.
+ * The program with a CUDA kernel or a device.
  */
 #include "common/files/npy.h"
 #include "common/tests/command.h"
@@ -24,7 +24,7 @@ static void refuses(const char *arguments, const char *part)
     command_refused("07_backward", arguments, part);
 }
 
-/* P is rounded to float16 before dropout's factor, here 20, makes it large: so are the roundings of small weights. */
+/* P is rounded to float16 before dropout's factor, here 20, enlarges it, and its rounding error. */
 TEST(cuda_program, verifies_right_gradients_in_float16_with_much_dropout)
 {
     const struct command c = command_run("${BUILD:-build}/07_backward --dtype f16 --device cpu "
@@ -48,7 +48,7 @@ TEST(cuda_program, runs_every_kernel_by_its_name)
     }
 }
 
-/* A tile of 64 by 128 pairs is five products of 64 elements each: 5 242 880 FLOP. */
+/* A tile of 64 by 128 pairs: five products of 64 elements each, 5 242 880 FLOP. */
 TEST(cuda_program, puts_the_works_of_a_block_on_a_clock)
 {
     tells("--n-q 64 --n-k 128 --d 64 --step cuda_mma --dtype f16 --timeline @/t.csv",
@@ -97,7 +97,7 @@ TEST(cuda_program, takes_complete_where_only_a_device_is_named)
     tells("--device auto --n-q 9", NULL);
 }
 
-/* Also where only a type is, and then for every option. */
+/* Also if only a type is named. */
 TEST(cuda_program, takes_complete_where_only_a_type_is_named)
 {
     static const char *const parts[] = {
@@ -134,7 +134,7 @@ TEST(cuda_program, leaves_kernels_out_that_are_named)
     refuses("--n-q 5 --exclude nosuch", "--exclude: expected names of kernels");
 }
 
-/* Every option, and the gradients that a file gets are those that the C step writes. */
+/* Files get the same gradients as from the C step. */
 TEST(cuda_program, does_every_option_together)
 {
     unsigned char keys[2 * 83];
@@ -200,7 +200,6 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--device tpu", "--device: expected cpu, gpu or auto, found 'tpu'");
 }
 
-/* Where there is none, which the program itself says. */
 TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
 {
     const struct command c =
@@ -212,7 +211,6 @@ TEST(cuda_program, skips_where_a_gpu_is_demanded_and_there_is_none)
     cr_assert(command_run("test ! -e @/x.npy").status == 0, "it wrote a file");
 }
 
-/* A ladder is for a GPU alone, and so is a file that it would write. */
 TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
 {
     const struct command c =
@@ -221,13 +219,13 @@ TEST(cuda_program, has_no_ladder_where_there_is_no_gpu)
                   (c.status == 2 && strstr(c.err, "--exclude: expected names")),
               "status %d: %s%s", c.status, c.out, c.err);
     cr_assert(command_run("test ! -e @/x.csv").status == 0, "it wrote a file");
-    if (c.status == 77)  // else it is a ladder, and takes minutes
+    if (c.status == 77)  // else it is a ladder, which takes minutes
         refuses("--bench --dtype bf16 --exclude cuda_mma,", "--bench: expected a GPU with a CUDA");
 }
 
 /*
- * Forward and backward both on the device: it comes down as standard does. With SHORT=yes it is left out, and so is the
- * test in 16 bits: the kernels have tests of their own, and training on the CPU runs the rest.
+ * Forward and backward on the device: the loss falls as with standard. SHORT=yes skips it and the
+ * 16-bit test: the kernels have their own tests, and training on the CPU runs the rest.
  */
 TEST(cuda_program, trains_with_the_passes_of_a_device)
 {
@@ -238,7 +236,6 @@ TEST(cuda_program, trains_with_the_passes_of_a_device)
                                  "with steps of 1000", NULL });
 }
 
-/* In 16 bits both passes are other kernels, and it comes down all the same. */
 TEST(cuda_program, trains_in_16_bits)
 {
     if (tests_are_short())
@@ -250,7 +247,10 @@ TEST(cuda_program, trains_in_16_bits)
           (const char *const[]){ "rounded to f16", "cuda_complete is never more than", NULL });
 }
 
-/* dP is 64 x 300 x 300 and its opposite, each with a weight of 1/2. dQ is dS K = 0, but infinity times 0 is NaN. */
+/*
+ * dP is 64 x 300 x 300 and its negative, each with weight 1/2. dQ = dS K = 0, but infinity times 0
+ * is NaN.
+ */
 TEST(cuda_program, says_where_float16_cannot_hold_dS)
 {
     const size_t one[] = { 1, 64 }, two[] = { 2, 64 };

@@ -1,6 +1,6 @@
 /*
- * What a GPU may do in any order: threads and blocks in four orders, data races, and the banks of shared
- * memory. And the accesses to global memory, those that the machine makes against the formulas. On the CPU alone.
+ * Nondeterminism, on the CPU alone: four orders of threads and blocks, data races, banks of shared
+ * memory. And accesses to global memory, counted, against the formulas.
  */
 #include "07_backward/tests/cuda.h"
 #include "07_backward/tests/tiles.h"
@@ -12,7 +12,7 @@ static bool is_in_question(enum cuda_kernel_name name)
     return kernel_is_in_question(cuda_kernels[name].name);
 }
 
-/* Runs the kernel once, and frees the problem. */
+/* Runs the kernel once; frees the problem. */
 static void run_once(const struct device *device, enum cuda_kernel_name name, struct test_problem t)
 {
     struct result r = cuda_gradients(name, device, &t);
@@ -21,8 +21,8 @@ static void run_once(const struct device *device, enum cuda_kernel_name name, st
 }
 
 /*
- * Runs the kernel on two problems that need several tiles each way, with ragged ends; in the causal one tiles are skipped.
- * Kernels for Hopper have larger tiles: 128 keys, and 128 queries with d = 64 or 64 with d = 128.
+ * Two problems of several tiles each way, ragged; the causal one skips tiles. Hopper's tiles have
+ * 128 keys by 128 queries, or 64 with d = 128.
  */
 static void run_tiles(const struct device *device, enum cuda_kernel_name name)
 {
@@ -38,7 +38,7 @@ static void run_tiles(const struct device *device, enum cuda_kernel_name name)
     }
 }
 
-/* complete with several options, also in 16 bits, where d = 256 has tiles of its own. */
+/* complete with several options, also in 16 bits, where d = 256 has its own tiles. */
 static void run_options(const struct device *device)
 {
     static const size_t dims[] = { 40, 64, 256 };
@@ -62,8 +62,7 @@ static void run_all(const struct device *device)
 
 TEST(cuda_schedules, do_not_change_the_answer)
 {
-    cuda_cpu_all_schedules(
-        true);  // from here on a launch that depends on its schedule ends the test
+    cuda_cpu_all_schedules(true);  // a launch that depends on its schedule now ends the test
     run_all(&device_cpu);
     cuda_cpu_all_schedules(false);
 }
@@ -75,7 +74,7 @@ TEST(cuda_schedules, leave_no_race)
     cuda_cpu_watch(0);
 }
 
-/* No line of the kernel's waits for a bank of shared memory. */
+/* Without bank conflicts. */
 static void assert_no_waiting(enum cuda_kernel_name name, struct attention p)
 {
     struct test_problem t = problem_of(p, 0, 1);
@@ -121,7 +120,6 @@ TEST(cuda_banks, are_not_waited_for_by_complete_in_16_bits)
     }
 }
 
-/* Frees the problem. */
 static void assert_as_predicted(enum cuda_kernel_name name, struct test_problem t)
 {
     struct layer layer = layer_with_forward(&t);
@@ -147,7 +145,7 @@ TEST(cuda_count, of_every_kernel_is_what_its_formula_gives)
                             narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING)));
 }
 
-/* Causal, and more keys than queries: then it matters how many queries a tile has. */
+/* Causal, more keys than queries: the number of queries in a tile matters. */
 TEST(cuda_count, is_by_the_tiles_of_each_kernel)
 {
     for (enum cuda_kernel_name name = CUDA_MMA_SPLIT; name < CUDA_KERNELS; name++)
@@ -159,7 +157,7 @@ TEST(cuda_count, is_by_the_tiles_of_each_kernel)
         }
 }
 
-/* The closed forms in the kernels' headings, one head without a mask. */
+/* The kernels' closed forms, for one head without a mask. */
 TEST(cuda_count, is_that_of_the_headings)
 {
     enum { N = 150, M = 100, D = 20, TR = 3, TC = 2, D16 = 64, TR16 = 2, TC16 = 1 };
@@ -172,7 +170,7 @@ TEST(cuda_count, is_that_of_the_headings)
             3 * queries + 2 * keys + 3 * N + TC * (5 * queries + 2 * N) + 5 * TR * keys,
         [CUDA_MMA_SPLIT] = (3 + TC16) * queries_16 + (3 + TR16) * keys_16 + (3 + 2 * TC16) * N,
         [CUDA_MMA] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
-        // a box brings 128 keys, and here that is all
+        // one box of 128 keys
         [CUDA_WGMMA] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_BULK] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),
         [CUDA_ROLES] = queries_16 + 3 * keys_16 + N + TC16 * (3 * queries_16 + 2 * N),

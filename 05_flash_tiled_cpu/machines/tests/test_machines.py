@@ -1,7 +1,7 @@
 """Tests attention across machines on 2, 3 and 5 ranks of this one, and that wrong versions are rejected.
 
-A case is a method of Cases. Each entry of mistakes.txt becomes one, too: the case that it names must fail with it.
-`make machines` calls this, and says by LINK_05_ring and LINK_07_ring how a program is made of objects in OBJ.
+A case is a method of Cases, or an entry of mistakes.txt: the case that it names must fail.
+`make machines` runs this; LINK_05_ring and LINK_07_ring link the programs from objects in OBJ.
 """
 import functools
 import os
@@ -25,7 +25,7 @@ SHAPES = ("--causal",
           "--n-q 77 --n-k 2 --d 16 --window 5,0")
 on_linux = unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
 
-# Open MPI wants these as root; other MPIs do not know them, nor --oversubscribe, which allows more ranks than cores.
+# Open MPI needs these as root. Only it has --oversubscribe, which allows more ranks than cores.
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 MPIRUN = ["mpirun"]
 if b"Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True).stdout:
@@ -33,7 +33,7 @@ if b"Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True).s
 
 
 class Ring(unittest.TestCase):
-    """Runs the programs, in a folder of its own. A result is o.npy, which a program that fails must not leave."""
+    """Runs the programs in a new folder. A program that fails must not leave its result, o.npy."""
     programs = {name: Path(os.environ["BUILD"]).resolve() / name for name in ("05_merge", "05_ring", "07_ring")}
 
     def setUp(self):
@@ -47,7 +47,7 @@ class Ring(unittest.TestCase):
         job = subprocess.Popen([*MPIRUN, "-n", str(ranks), *command], cwd=self.folder, text=True,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(job.wait, 10)
-        self.addCleanup(job.terminate)  # where it has not ended; mpirun then ends its ranks, too
+        self.addCleanup(job.terminate)  # mpirun then ends its ranks
         return job
 
     def end(self, job):
@@ -60,32 +60,32 @@ class Ring(unittest.TestCase):
         return job.returncode, out, err
 
     def ring(self, ranks, program, options="", others=None):
-        """Its status and what it printed. One more rank is started with `others`, where there are such options."""
+        """The status and what it printed. `others` are the options of one more rank."""
         path = self.programs[program]
         one_more = [":", "-n", "1", path, *others.split()] if others else []
         return self.end(self.start(ranks, path, *options.split(), *one_more))
 
     def right(self, ranks, program, options=""):
-        """The program finds its result, messages, bytes and memory right. Returns what it prints."""
+        """The program accepts its result, messages, bytes and memory. Returns what it prints."""
         status, out, err = self.ring(ranks, program, options)
         self.assertEqual(status, 0, f"{ranks} ranks: {program} {options}\n{out}{err}")
         return out
 
     def table(self, ranks, options):
-        """A row of numbers for each rank. A space alone is within a number."""
+        """A row of numbers for each rank. A single space is inside a number."""
         rows = re.findall(r"^ +(\d[\d ]+)$", self.right(ranks, "05_ring", options), re.M)
         self.assertEqual(len(rows), ranks)
         return [[int(number.replace(" ", "")) for number in re.split("  +", row)] for row in rows]
 
     def refused(self, words, *run):
-        """The program ends with status 2 and one line of its own, which has these words."""
+        """The program exits with 2 and one line of its own, with these words."""
         status, out, err = self.ring(*run)
         own = re.findall("^0[57]_ring: .*", err, re.M)
         self.assertEqual((status, len(own)), (2, 1), f"expected: {words}; found\n{out}{err}")
         self.assertRegex(own[0], words)
 
     def rejected(self, entry):
-        """The case that the entry names fails with its mistake. Other errors, as of a wrong result that is written, do not count."""
+        """The named case fails with the entry's mistake. Other errors, as of a wrong result file, do not count."""
         files = re.findall("^File: (.*)", entry, re.M)
         for file in files:
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ class Cases(Ring):
 
     @on_linux
     def merge_unsaid(self):
-        """Its words are all that it leaves."""
+        """Standard output is its only result."""
         done = subprocess.run(["sh", "-c", '"$0" >/dev/full', self.programs["05_merge"]], stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "(?m)^05_merge: standard output: ")
@@ -130,30 +130,30 @@ class Cases(Ring):
         self.right(5, "07_ring", "--quiet --latency 2000 --bandwidth 20000")
 
     def same_bits(self):
-        """The same bits again, also where messages come late."""
+        """The same bits, even if messages are late."""
         self.right(3, "07_ring", "--quiet --causal --dq q --dk k --dv v")
         self.right(3, "07_ring", "--quiet --causal --latency 5000 --dq q2 --dk k2 --dv v2")
         for name in "qkv":
             self.assertTrue((self.folder / name).read_bytes() == (self.folder / f"{name}2").read_bytes(), name)
 
     def same_work(self):
-        """In causal order no rank has more than 2 % more pairs than another."""
+        """Causal: no rank has 2 % more pairs than another."""
         pairs = [row[3] for row in self.table(5, "--n-q 1000 --causal")]
         self.assertLess(max(pairs), 1.02 * min(pairs))
 
     def memory(self):
-        """Memory goes with 1 / ranks: 4 ranks hold at most 30 % of what 1 holds, each."""
+        """Each of 4 ranks holds at most 30 % of what 1 holds."""
         alone, shared = (self.table(ranks, "--heads 2 --n-q 512 --d 32")[0][-1] for ranks in (1, 4))
         self.assertTrue(0 < shared < 0.3 * alone, (alone, shared))
 
     def delays(self):
-        """No message comes before latency and bandwidth allow it."""
+        """No message is faster than latency and bandwidth allow."""
         out = self.right(3, "05_ring", "--n-q 96 --latency 50000 --bandwidth 500")
         model, measured = (float(re.search(rf"{name} +([\d.]+) ms", out)[1]) for name in ("by the model", "measured"))
         self.assertTrue(150 < model <= measured / 0.99, (model, measured))
 
     def files(self):
-        """A file that has been written can be read in parts again."""
+        """A written file can be read in parts."""
         self.right(3, "05_ring", "--quiet --output do.npy --lse lse.npy")
         self.assertTrue((self.folder / "lse.npy").stat().st_size)
         self.right(5, "07_ring", f"--quiet {QKV} --do do.npy --key-mask common/data/key_mask.npy --causal")
@@ -187,16 +187,16 @@ class Cases(Ring):
                          1, program, f"{QKV} {output}", QKV.replace("k.npy", "v.npy") + f" {output}")
 
     def killed(self):
-        """A rank is killed while all wait for messages that take ten seconds. mpirun says so, and ends the others."""
+        """A rank is killed while all wait for ten-second messages. mpirun reports it and ends the others."""
         for rank in (0, 2):
             began, pid = time.monotonic(), self.folder / f"rank.{rank}"
             pid.unlink(missing_ok=True)
-            # The shell leaves its number, which the program keeps, under the rank's: in the words of Open MPI, or of others.
+            # exec keeps the shell's process number, which is written under the rank of Open MPI or of other MPIs.
             job = self.start(3, "sh", "-c", 'echo $$ >rank.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec "$0" "$@"',
                              self.programs["05_ring"], "--latency", "10000000", "--output", "o.npy")
             while time.monotonic() - began < 5 and not (pid.exists() and pid.read_text()):
                 time.sleep(0.1)
-            time.sleep(1)  # so that it waits for a message
+            time.sleep(1)  # now it waits for a message
             os.kill(int(pid.read_text()), signal.SIGKILL)
             status, _, err = self.end(job)
             self.assertTrue(status and time.monotonic() - began < 15, err)

@@ -1,9 +1,9 @@
 /*
  * The sum of a row, by one block of threads.                                        n + 1 accesses
  *
- * Each thread sums every 256th element. Then the threads add their sums in pairs, in shared memory: half as many
- * threads in each round, until one sum is left. A round reads what another thread wrote in the round before, so
- * all threads have to wait for one another in between.
+ * Each thread sums every 256th element. Then the threads add their sums in pairs, in shared memory,
+ * half as many threads in each round. A round reads what other threads wrote before, so a barrier
+ * precedes it.
  */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "common/cuda/device.h"

@@ -1,22 +1,21 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * fa2, and what chapter 05 says of masks and dropout, in the same words: tile_kind, visible, kv_head and
- * dropout_keeps of attention.h are compiled for the GPU too, so the same weights are dropped there. A
- * row may have any number of elements up to 128: shorter rows are padded with zeros.
+ * fa2 with the masks and dropout of attention.h, which drops the same weights on a GPU. Rows of up
+ * to 128 elements are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
 /*
- * Keys that no query of the tile attends to may hold NaN. -inf for a score hides their K. Their V it does not
- * hide, 0 times NaN is NaN, and so they are left out of the product.
+ * Keys that no query of the tile attends to may be NaN. A score of -inf masks their K, but 0 times
+ * NaN in V is NaN, so the product skips them.
  *
- * Bit 8 r + c is about a lane's S[r][c]. Registers have no index, so what looks at each score in a loop
- * cannot touch the scores: it collects bits, and `choose` looks at them score by score.
+ * Bit 8 r + c is a lane's S[r][c]. Registers have no index, so a rolled loop collects bits, and
+ * `choose` applies them.
  */
 typedef unsigned long long score_bits;
 
-/* Which scores count. In attended[] it sets bit j of each key j of the tile that any query attends to. */
+/* The scores that count. Sets bit j of attended[] if any query attends to key j of the tile. */
 template <int D>
 __device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
                                          int j0, unsigned *attended)
@@ -38,7 +37,6 @@ __device__ static score_bits which_count(const struct attention &p, const struct
     return bits;
 }
 
-/* Which weights dropout keeps. */
 template <int D>
 __device__ static score_bits which_stay(const struct attention &p, const struct head &t, int i0,
                                         int j0)
@@ -54,7 +52,7 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
     return bits;
 }
 
-/* S becomes `factor` times S where its bit is set, and `other` elsewhere. */
+/* S = factor S where the bit is set, else `other`. */
 template <int D>
 __device__ static void choose(accumulators<D> *acc, score_bits bits, float factor, float other)
 {

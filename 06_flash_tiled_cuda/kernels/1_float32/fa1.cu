@@ -1,13 +1,11 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1 with the GPU's names: a block of threads is a head, the tiles Q_i, K_j, V_j and S
- * are in shared memory, which all threads of the block read and write, and __syncthreads() is where
- * they wait for one another. O, l and m are in global memory, because every block of keys comes back to
- * them. And because it does, blocks of keys must come one after the other, in the hands of one block of
- * threads: B H blocks are all there are, fewer than a GPU has room for. That is what fa2 changes.
+ * Chapter 05's fa1 on a GPU: a block of threads is a head, with its tiles in shared memory. Blocks
+ * of keys update O, l and m in global memory one after the other, so there are only B H blocks of
+ * threads, too few for a GPU.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
@@ -15,20 +13,18 @@
 enum { Br = FA1_BR, THREADS = 256 };
 
 /*
- * The tiles, in 48 kB. Shared memory has 32 banks, and neighbours lie in neighbouring banks. Threads that
- * each read a row of K would meet in one bank if rows were d elements apart; d + 1 keeps them apart.
- * So with the rows of S.
+ * 48 kB. Threads read the same element of neighbouring rows of K and S: rows one float longer put
+ * these in different banks.
  */
 template <int d> struct tiles {
     enum { Bc = FA1_BC(d) };
     float Q[Br][d], K[Bc][d + 1], V[Bc][d], S[Br][Bc + 1];
-    float keep[Br];  // what the old O is multiplied by
+    float keep[Br];  // the factor of the old O
 };
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-/* Row r of a tile, by one thread: its scores become weights, and m and l take them in. */
+/* Row r of a tile, by one thread: scores to weights, new m and l. */
 template <int d>
 __device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float *l)
 {
@@ -66,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
     for (size_t e = threadIdx.x; e < p.Nq * d; e += THREADS)
         t.O[e] = 0.0f;
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 5
-        __syncthreads();                   // no thread reads the old K and V any more
+        __syncthreads();                   // the old K and V are free
         for (int e = tid; e < min(Bc, Nk - j0) * d; e += THREADS) {          // 6
             smem.K[e / d][e % d] = t.K[(size_t)j0 * d + e];
             smem.V[e / d][e % d] = t.V[(size_t)j0 * d + e];

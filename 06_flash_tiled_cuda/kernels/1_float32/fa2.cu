@@ -1,16 +1,15 @@
 /*
  * FlashAttention-2.                                            2 Nq d + Nq + 2 Tr Nk d accesses
  *
- * Q outside: a block of threads is a tile of Br queries, and all keys come by. Rows have nothing to do
- * with one another, so there are Tr B H blocks, enough for any GPU. O, m and l never leave the block,
- * and within it not the lane that they belong to: they are in registers (registers.cuh, the other half of
- * this kernel). Shared memory brings a tile's Q, K and V to the lanes, four elements at a time.
+ * Q outside: a block of threads is a tile of Br queries, and loops over all keys. The Tr B H blocks
+ * are independent, and enough for any GPU. O, m and l stay in registers (registers.cuh, the other
+ * half of this kernel).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* S becomes scale S, and -inf for the keys that are masked. */
+/* S = scale S, and -inf for masked keys. */
 template <int D>
 __device__ static void mask_scores(accumulators<D> *acc, const struct attention &p, int i0, int j0)
 {
@@ -22,7 +21,6 @@ __device__ static void mask_scores(accumulators<D> *acc, const struct attention 
     }
 }
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <int D>

@@ -1,17 +1,15 @@
 /*
- * Attention as the formula says.                          4 Nq Nk d + 5 Nq Nk + Nq d + Nq accesses
+ * Attention by the formula.                               4 Nq Nk d + 5 Nq Nk + Nq d + Nq accesses
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *
- * Three kernels, one after the other, with S and P in global memory between them. Every element of S
- * and of O has a thread of its own, which reads what it needs and keeps nothing; every row of P too.
- * A launch makes a grid of blocks of threads; blockIdx and threadIdx say which one this is.
+ * Three kernels, with S and P in global memory. Each element of S and O, and each row of P, has its
+ * own thread.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 
-enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
+enum { SIDE = 16, ROWS = 128 };
 
-/* One thread an element: S_ij. */
 static __global__ void naive_scores(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
@@ -24,7 +22,7 @@ static __global__ void naive_scores(struct attention p, struct device_arrays a)
     t.S[i * p.Nk + j] = p.scale * x;
 }
 
-/* One thread a row, as in chapter 02: the maximum, the sum, the weights. */
+/* A row of P, as in chapter 02. */
 static __global__ void naive_softmax(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
@@ -44,7 +42,6 @@ static __global__ void naive_softmax(struct attention p, struct device_arrays a)
         t.lse[i] = m + logf(l);
 }
 
-/* One thread an element: O_ic. */
 static __global__ void naive_output(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);

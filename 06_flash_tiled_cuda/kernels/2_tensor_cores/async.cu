@@ -1,15 +1,13 @@
 /*
- * The next tile is on its way while this one is worked on.               as many accesses as mma
+ * The next tile is copied while this one is computed.                    accesses as mma
  *
- * swizzle, and K and V come by asynchronous copies: there is room for two tiles, one to work on and one that comes
- * (pipeline.cuh). A barrier is saved too: the one that says that a tile is there also says that everybody is done with
- * the tile before, whose room the next copy takes.
+ * swizzle with asynchronous copies of K and V, into two stages (pipeline.cuh). One barrier per tile
+ * is enough: after it this tile is complete, and the one before can be overwritten.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <class T, class TRAITS, int STAGES>
@@ -21,15 +19,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, in the first group
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();              // all copies are done; tile n - 1 is free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
@@ -38,13 +36,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    cp_async_wait<0>();  // without keys Q is pending
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
 // clang-format on
 
-enum { ASYNC_STAGES = 2 };  // three are right too, and gain nothing: pipeline.md
+enum { ASYNC_STAGES = 2 };  // three gain nothing: pipeline.md
 
 template <class T, int D, int STAGES = ASYNC_STAGES>
 static void launch(const struct attention *p, const struct device_arrays *a, cudaStream_t stream)
@@ -71,7 +69,7 @@ static void launch_three(const struct attention *p, const struct device_arrays *
     launch<T, D, 3>(p, a, stream);
 }
 
-/* Not a kernel of the chapter: a test on the CPU, of the stages and of which group is waited for. */
+/* Only for a test on the CPU. */
 extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a,
                                       cudaStream_t stream)
 {

@@ -1,8 +1,8 @@
 /*
  * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
  *
- * budget, and what attention.h says of masks and dropout (complete16.cuh), for d = 32, 64, 96, 128 and 256. The
- * larger d is, the fewer scores and queries a warp has, because O takes the registers (tiles.h).
+ * budget with the masks and dropout of attention.h (complete16.cuh). The larger d is, the more
+ * registers O takes, and the fewer scores and queries a warp has (tiles.h).
  */
 #include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
 
@@ -30,12 +30,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         uint4 *const K = stage_of<TRAITS, STAGES>(smem, round), *const V = K + Bc * TRAITS::ROW;
         const bool partial =
             j0 + Bc > Nk || kind_of(p, t, j0, j0 + Bc < Nk ? j0 + Bc : Nk) == TILE_PARTIAL;
-        cp_async_wait<0>();  // what this thread copied of the tile is there …
+        cp_async_wait<0>();
         if (round == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
         if (partial)
             blank_values<TRAITS, rows>(V, p, t, j0);
-        __syncthreads();  // … and all of it; and no thread reads the tile before any more
+        __syncthreads();  // all copies are done; the tile before is free
         copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
         if (partial)
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&acc, V);
         n = next;
     }
-    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    cp_async_wait<0>();  // without keys Q is pending
     if (p.dropout_threshold > 0)
         make_up_for_dropped(&acc, p.dropout);
     scale_maximum(&acc, f.scale);

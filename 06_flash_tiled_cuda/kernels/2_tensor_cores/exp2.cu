@@ -1,14 +1,13 @@
 /*
- * e^x becomes 2^x, and the scale goes with it.                           as many accesses as mma
+ * e^x becomes 2^x, with the scale folded in.                             accesses as mma
  *
- * async, and a weight is a multiply-add and one instruction of the unit for powers of 2 (powers.cuh). Before, each
- * score was multiplied by the scale, the maximum subtracted, and expf multiplied again and looked at its argument.
+ * async, but a weight is one multiply-add and one power of 2 (powers.cuh), not a multiplication by
+ * the scale, a subtraction, and an expf.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 enum { STAGES = 2 };
@@ -22,18 +21,18 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
+        cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        __syncthreads();              // all copies are done; tile n - 1 is free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
@@ -42,7 +41,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    cp_async_wait<0>();  // without keys Q is pending
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

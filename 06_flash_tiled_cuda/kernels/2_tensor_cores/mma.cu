@@ -1,16 +1,14 @@
 /*
  * FlashAttention-2 on tensor cores.                   (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2, and what multiplies is mma: a warp multiplies two small matrices in one instruction, out of 16-bit
- * numbers with sums in float32. Where the matrices lie in the registers of 32 lanes is the machine's choice
- * (fragments.cuh, the other half of this kernel). A warp has 32 queries and not 16, so that each piece of K and V
- * that it loads from shared memory serves twice.
+ * fa2 with mma: one instruction of a warp multiplies two 16-bit matrices, with float32 sums, and
+ * fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp has
+ * 32 queries, to use each piece of K and V from shared memory twice.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <class T, class TRAITS>
@@ -23,15 +21,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        __syncthreads();  // no thread reads the old K and V any more
+        __syncthreads();  // the old K and V are free
         load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);       // 7
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-        __syncthreads();  // the new ones are there, and Q
+        __syncthreads();  // the new ones are loaded, and Q
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
         tensor_hide(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10

@@ -1,15 +1,13 @@
 /*
- * Only the tiles that need a mask get one, and what no query attends to is not computed.     as many accesses as mma
+ * Masks only in tiles that need one; masked tiles are skipped.           accesses as mma
  *
- * exp2, and a warp knows how many keys the first of its queries sees, and how many the last. Tiles before the one
- * are seen whole, those after the other not at all: a warp that has nothing to do in a tile goes on to the next. So
- * scores are compared with a limit in the tiles on the diagonal and in the last one, and nowhere else.
+ * exp2, and a warp computes how many keys its first query attends to, and its last. Only tiles
+ * between the two compare scores with a limit; those after are skipped.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 enum { STAGES = 2 };
@@ -23,24 +21,24 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const int first = i0 + warp_row<TRAITS>(), least = keys_attended(p, first);
     const int most = keys_attended(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
-    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, with the first group
+    copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
     for (int n = 0; n < STAGES - 1; n++)
         copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        cp_async_wait<STAGES - 2>();  // what this thread copied of tile n is there …
+        cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        __syncthreads();              // all copies are done; tile n - 1 is free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
-            continue;  // no query of this warp attends to any of these keys
+            continue;  // all masked for this warp
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)
@@ -48,7 +46,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // where there is no key, Q is still on its way
+    cp_async_wait<0>();  // without keys Q is pending
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

@@ -1,12 +1,10 @@
 /*
- * No bank is waited for.                                                 as many accesses as mma
+ * No bank conflicts.                                                     accesses as mma
  *
- * mma, and the pieces of a row in shared memory stand in another order (swizzle.cuh). Nothing else is new: whoever
- * writes a piece and whoever reads it ask the same function where it is.
+ * mma, with the pieces of rows in shared memory in another order (swizzle.cuh).
  */
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <class T, class TRAITS>
@@ -19,15 +17,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        __syncthreads();  // no thread reads the old K and V any more
+        __syncthreads();  // the old K and V are free
         load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);       // 7
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-        __syncthreads();  // the new ones are there, and Q
+        __syncthreads();  // the new ones are loaded, and Q
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
         tensor_hide(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10

@@ -1,22 +1,20 @@
 /*
- * One tile becomes weights before the last one's product is awaited.     as many accesses as wgmma
+ * The softmax of a tile runs while the product of the last one does.     accesses as wgmma
  *
- * roles, and a consumer issues the scores of tile n before it issues the product of tile n - 1. The scores come
- * first; the threads make weights of them, and then wait for the product. Only then O may be rescaled. A K is done with
- * long before its V, so each of the two has stages and mbarriers of its own.
+ * roles, but a consumer issues the scores of tile n before the product of tile n - 1, computes weights while that runs, and
+ * then rescales O. A K is released long before its V, so each has its own stages.
  *
- * ptxas (12.8, 13.0) would move a single wait for the product up, ahead of the exponentials. So we write one in each arm
- * of a branch. All threads of the warpgroup have to take the same arm, because they wait together: does another tile follow?
+ * ptxas (12.8, 13.0) would move a single wait for the product above the exponentials, so each arm of a branch has one. All
+ * threads of a warpgroup must take the same arm.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right. The order is that of
- * Shah et al., "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The order is that of Shah et al.,
+ * "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-// 128 threads with few registers and 256 with many have no more of them than 384 with 168.
+// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
@@ -29,7 +27,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const int tiles = (Nk + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
@@ -41,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -51,11 +49,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
             const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
+            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
-        for (int n = 0; n <= tiles; n++) {                                   // 6, in the order in which they are used
+        for (int n = 0; n <= tiles; n++) {                                   // 6
             if (n < tiles)
                 tma_load_keys(&maps.K, 0, K_full, K_empty, n);               // 7
             if (n > 0)
@@ -79,10 +77,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // threads have written what the tensor cores will read
+        fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
+    const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (mine > 0) {
@@ -100,12 +98,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
-        wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
+        wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
         warpgroup_arrive(&K_empty[stage(n)]);
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+        if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
@@ -119,7 +117,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
     }
     if (mine > 0) {
         mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));

@@ -1,18 +1,14 @@
 /*
- * A block for each multiprocessor, which takes one tile of queries after another.
+ * One block per multiprocessor takes one tile of queries after another.
  *
- * Before, each tile had a block of its own; now a block stays. Its producer takes the number of the next tile from a counter
- * in global memory, works out which tile that is, tells the consumers, and loads its Q and its keys as soon as there is
- * room. Consumers release Q with the last keys. So the next Q and keys are loaded while they still compute the last weights
- * of the tile before, multiply them, and write its O. Stages and phases continue from one tile to the next. All this is in
- * parts/persistent.cuh; here is how a block begins, and how it writes O.
+ * Its producer takes tile numbers from a counter in global memory. It loads the next Q and keys as
+ * stages become free, while consumers still compute the last tile (parts/persistent.cuh).
  *
- * A counter and the longest first: also in FlashAttention-3's code, github.com/Dao-AILab/flash-attention,
- * hopper/tile_scheduler.hpp.
+ * As in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 
-// 128 threads with few registers and 256 with many have no more of them than 384 with 168.
+// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
 enum { FEW = 24, MANY = 240 };
 
 template <class T, class TRAITS>

@@ -1,20 +1,17 @@
 /*
- * Two warpgroups take turns at the tensor cores.                         as many accesses as wgmma
+ * Two warpgroups alternate on the tensor cores.                          accesses as wgmma
  *
- * overlap, and a consumer issues products only when it is its turn: for the scores of tile n and the product of tile
- * n - 1. Then the turn is the other's. So the tensor cores get one's products after the other's, and can make those of
- * the other while one makes weights. A turn is a named barrier: who waits for it comes to it and waits, who gives it
- * comes to it and goes on.
+ * overlap, but a consumer issues products only in its turn; while it computes exponentials, the other's products run. A
+ * named barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right. The turns are those of
- * Shah et al., "FlashAttention-3", arXiv 2407.08608, section 3.1.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The turns are those of Shah et al.,
+ * "FlashAttention-3", arXiv 2407.08608, section 3.1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-// 128 threads with few registers and 256 with many have no more of them than 384 with 168.
+// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
 
 template <class T, class TRAITS>
@@ -27,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const int tiles = (Nk + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
@@ -39,7 +36,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -49,11 +46,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
             const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
+            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
-        for (int n = 0; n <= tiles; n++) {                                   // 6, in the order in which they are used
+        for (int n = 0; n <= tiles; n++) {                                   // 6
             if (n < tiles)
                 tma_load_keys(&maps.K, 0, K_full, K_empty, n);               // 7
             if (n > 0)
@@ -79,10 +76,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // threads have written what the tensor cores will read
+        fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
+    const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (who == 1)
@@ -103,16 +100,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
     for (int n = 1; n < mine; n++) {                                         // 6
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
-        my_turn();                          // and then it waits for nothing else
+        my_turn();                          // last: no turn is spent waiting
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         your_turn();
-        wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
+        wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
         warpgroup_arrive(&K_empty[stage(n)]);
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+        if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
@@ -122,7 +119,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             move_output(&acc, later);                                        // 10
         pack_weights<T>(&acc, P);
     }
-    for (int n = mine; n < tiles; n++) {  // the other has more tiles, and waits for a turn before each
+    for (int n = mine; n < tiles; n++) {  // the other has more tiles
         my_turn();
         your_turn();
     }
@@ -130,7 +127,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
     }
     if (mine > 0) {
         mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));

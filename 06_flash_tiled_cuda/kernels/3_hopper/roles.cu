@@ -1,19 +1,17 @@
 /*
- * One warpgroup loads tiles, two compute.                                as many accesses as wgmma
+ * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * wgmma, and its threads have roles. The third warpgroup is the producer: one thread of it loads a tile as soon as a
- * stage is free, and does nothing else. The first two are the consumers: they compute, and load nothing. Two mbarriers a
- * stage are between them: `full` ends a phase when a tile is there, `empty` when all consumers are done with it. So one
- * consumer need not wait for the other after each tile. The producer gives back registers, and the consumers take them.
+ * One thread of the third warpgroup, the producer, loads tiles as stages become free. The first
+ * two, the consumers, compute, with registers that it gives them. A stage has two mbarriers: `full`
+ * completes when its tile has arrived, `empty` when all consumers have released it.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-// 128 threads with few registers and 256 with many have no more of them than 384 with 168.
+// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
@@ -26,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
         for (int s = 0; s < STAGES; s++) {
@@ -35,7 +33,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         }
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
@@ -46,7 +44,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         for (int n = 0; n * Bc < Nk; n++) {                                  // 6
             const int s = n % STAGES, parity = n / STAGES % 2;
             unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES;
-            mbarrier_wait(&empty[s], parity ^ 1);  // the first time round it is
+            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
             mbarrier_arrive_expect(&full[s], 2 * K_BYTES);
             tma_load_rows<Bc, D>(K, &maps.K, &full[s], n * Bc, kv);          // 7
             tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &full[s], n * Bc, kv);
@@ -65,7 +63,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // threads have written what the tensor cores will read
+        fence_async();        // make threads' writes visible to the tensor cores
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
@@ -75,16 +73,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > Nk && Nk < (int)p.Nk) {
             blank_values<TRAITS>(V, Nk - n * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
-        if (n * Bc < most) {  // else no query of this warpgroup attends to any of these keys
+        if (n * Bc < most) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        warpgroup_arrive(&empty[s]);  // its threads need tile n no more
+        warpgroup_arrive(&empty[s]);  // this warpgroup is done with tile n
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

@@ -1,14 +1,13 @@
 /*
- * O leaves as tiles come: by the TMA.                                    as many accesses as wgmma
+ * The TMA stores O.                                                      accesses as wgmma
  *
- * persistent, but no thread writes O to global memory. A warpgroup puts its 64 rows into boxes in shared memory, with an
- * instruction for four 8 x 8 matrices (parts/store.cuh), and one thread issues the copies. The consumers go on with the next
- * tile meanwhile, and wait only before they use a box again.
+ * persistent, but a warpgroup puts its 64 rows of O into boxes in shared memory (parts/store.cuh),
+ * and one thread issues their copies. Consumers wait only before they reuse a box.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
 
-// 128 threads with few registers and 256 with many have no more of them than 384 with 168; with 384 consumers, 512 with 128.
+// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168, 128 * 32 + 384 * 160 <= 512 * 128.
 enum { TWO_FEW = 24, TWO_MANY = 240, THREE_FEW = 32, THREE_MANY = 160 };
 
 template <class T, class TRAITS>
@@ -31,7 +30,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         unsigned char *const boxes = smem + store_boxes<TRAITS, STAGES>::TILES;
         group_store<T, BOXES>(acc, boxes, &maps.O, a.lse, i0, (int)p.Nq, head);
     });
-    boxes_read();  // before the block's memory is gone
+    boxes_read();  // before the block exits
 }
 
 template <class T, class TRAITS>

@@ -1,14 +1,13 @@
 /*
  * Hopper's units copy and multiply.                                      full tiles of K and V, else as mma
  *
- * rescale, and no thread copies, no warp multiplies: one thread asks the TMA for tiles, and two warpgroups of four
- * warps ask the tensor cores for products of what lies in shared memory (warpgroup.cuh). For compute capability 9.0.
+ * rescale, but one thread has the TMA copy tiles, and two warpgroups of four warps issue products
+ * of matrices in shared memory (warpgroup.cuh).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 enum { STAGES = 2 };
@@ -23,7 +22,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const unsigned who = warpgroup_number();
     const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
@@ -45,7 +44,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             tma_load_rows<Br, D>(smem, &maps.Q, &there[0], i0, head);        // 4
         }
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         const bool ends = (n + 1) * Bc > Nk && Nk < (int)p.Nk, turns = n == 0 && p.scale <= 0.0f;
@@ -58,17 +57,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (ends)
             blank_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
-            fence_async();    // threads have written what the tensor cores will read
+            fence_async();    // make threads' writes visible to the tensor cores
             __syncthreads();
         }
-        if (n * Bc < most) {  // else no query of this warpgroup attends to any of these keys
+        if (n * Bc < most) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        __syncthreads();      // no thread reads tile n any more: tile n + 2 may come
+        __syncthreads();      // tile n is free: tile n + 2 may be loaded
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

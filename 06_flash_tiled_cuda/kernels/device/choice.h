@@ -1,5 +1,5 @@
 /*
- * Which device kernels run on: the one that is asked for, and whether a kernel can run there.
+ * The device that kernels run on, and whether a kernel can run there.
  */
 #ifndef FLASH_TILED_CUDA_CHOICE_H
 #define FLASH_TILED_CUDA_CHOICE_H
@@ -9,16 +9,16 @@
 #include "common/program/step.h"
 
 /*
- * The device that --device asks for. Where that is a GPU, and there is none, or one that is too old for
- * --dtype, it says so and ends the program with EXIT_SKIPPED.
+ * The device of --device. If that is a GPU, and there is none or it is too old for --dtype, prints
+ * why and exits with EXIT_SKIPPED.
  */
 const struct device *device_choose(const struct options *options);
 
-/* The same where the GPU is `gpu`, or, because of `why_none`, NULL. */
+/* The same for this GPU; or for none, NULL, because of `why_none`. */
 const struct device *device_among(const struct options *options, const struct device *gpu,
                                   const char *why_none);
 
-/* Why numbers of this type are none for the device, in static memory; NULL: they are. */
+/* Why the device does not support this type, in static memory; NULL if it does. */
 const char *device_unsupported(const struct device *device, enum dtype type);
 
 /* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
@@ -27,13 +27,13 @@ const char *device_text(const struct device *device);
 /* What a GPU of another kind than the kernel is for is called, in static memory; NULL: the kernel runs on the device. */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
-/* As step_unsupported, of the problem and the device; and a kernel that --exclude names supports nothing. */
+/* step_unsupported, also for the device and for kernels of --exclude. */
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device);
 
 /*
- * The device for this kernel: `chosen`, or, where that is a GPU that the kernel is not for, the CPU. If the GPU was asked
- * for, it says so and ends the program with EXIT_SKIPPED.
+ * `chosen`, or the CPU if that is a GPU that the kernel is not for. If --device named the GPU,
+ * prints why and exits with EXIT_SKIPPED.
  */
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *options);

@@ -1,6 +1,6 @@
 /*
- * What a device can do, measured: bytes that it copies and multiply-adds that it makes in a second.
- * The shuffles of a row's maximum, one by one, for the page.
+ * What a device can do, measured: bytes copied and multiply-adds per second. And the shuffles of a
+ * row's maximum, one by one, for the page.
  */
 #include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "common/cuda/device.h"
@@ -9,7 +9,7 @@
 
 enum { THREADS = 256, CHAINS = 8, ROUNDS = 4096 };
 
-/* Each thread of the grid copies four elements, then those a whole grid further on, and so on. */
+/* Each thread copies four elements, then those a whole grid further, and so on. */
 static __global__ void copy(const float4 *from, float4 *to, size_t n)
 {
     const size_t step = (size_t)gridDim.x * THREADS;
@@ -17,7 +17,7 @@ static __global__ void copy(const float4 *from, float4 *to, size_t n)
         to[k] = from[k];
 }
 
-/* Eight chains of multiply-adds, none of which waits for another, so that the units always have work. */
+/* Eight independent chains of multiply-adds keep the units busy. */
 static __global__ void multiply_add(float *sums, float factor, int rounds)
 {
     float x[CHAINS];
@@ -32,7 +32,7 @@ static __global__ void multiply_add(float *sums, float factor, int rounds)
     sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* The best of some runs of a kernel, which is warm then. */
+/* The best of five runs, so that the kernel is warm. */
 template <class Launch> static double best_of(Launch launch)
 {
     cudaEvent_t begin, end;
@@ -62,7 +62,7 @@ static unsigned blocks(void)
     return (unsigned)(p.multiProcessorCount * (p.maxThreadsPerMultiProcessor / THREADS));
 }
 
-/* A GPU copies much more than its L2 cache holds; the CPU that stands in for one, a little. */
+/* On a GPU far more than its L2 cache; on the CPU little. */
 #ifdef __CUDACC__
 static const size_t COPIED = (size_t)1 << 30;
 static const int CHAIN_LENGTH = ROUNDS;

@@ -1,5 +1,5 @@
 /*
- * The device as a program sees it: its memory and its clock.
+ * A device's memory and clock.
  */
 #include "06_flash_tiled_cuda/kernels/device/device.h"
 
@@ -32,7 +32,7 @@ static void facts(struct device_facts *f)
     f->memory = p.totalGlobalMem;
     f->major = p.major;
     f->minor = p.minor;
-#ifdef __CUDACC__  // the CPU keeps a thread's registers in memory, and has caches of its own
+#ifdef __CUDACC__  // the CPU has no such registers, and its own caches
     f->registers_per_processor = p.regsPerMultiprocessor;
     f->L2 = (size_t)p.l2CacheSize;
 #endif
@@ -64,7 +64,7 @@ static void download(void *to, const void *array, size_t bytes)
 }
 
 #ifdef __CUDACC__
-/* The device is busy for some 0.2 ms: till then the host has asked for all that is timed, and is not part of the time. */
+/* Busy for about 0.2 ms, until the host has issued all that is timed. */
 static __global__ void keep_busy()
 {
     for (const long long begin = clock64(); clock64() - begin < 400000;)

@@ -1,16 +1,14 @@
 /*
- * Every option but --softcap, in the fragments of tensor cores: masks and dropout score by score, where a tile needs them.
+ * Every option but --softcap on tensor cores.
  *
- * Causal order and windows are two comparisons a score. Where there is a mask of keys or of blocks, or dropout, a loop
- * over scores asks `visible` or `dropout_keeps`, and keeps the answers as bits: registers have no index, so a loop that
- * is not written out cannot touch the scores themselves.
+ * Causal order and windows are two comparisons a score. For masks of keys or blocks, and for
+ * dropout, a rolled loop collects bits, because registers have no index.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 
-/* What a block works on: queries i0 to i1 - 1 of a head. */
 struct tile_of_queries {
     size_t b, h, i0, i1;
 };
@@ -21,7 +19,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile from number n on that is not skipped; it may be past the last. */
+/* The first tile, from n, that is not skipped; it may be past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)
@@ -33,8 +31,8 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
 }
 
 /*
- * Does any query of the tile attend to key j? Those whose band has it are adjacent: so what is left to ask is the
- * tile_kind of them and this one key.
+ * Does any query of the tile attend to key j? Queries whose band has j are adjacent: the tile_kind
+ * of them and this key.
  */
 __device__ static inline bool is_attended(const struct attention &p,
                                           const struct tile_of_queries &t, int j)
@@ -48,8 +46,8 @@ __device__ static inline bool is_attended(const struct attention &p,
 }
 
 /*
- * A value that no query of the tile attends to may be NaN, and 0 times NaN is NaN: so it becomes 0. Each thread does
- * this for the pieces that it has copied itself.
+ * V = 0 for keys that no query of the tile attends to: 0 times NaN is NaN. A thread clears pieces
+ * that it copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_values(uint4 *V, const struct attention &p,
@@ -63,13 +61,13 @@ __device__ static inline void blank_values(uint4 *V, const struct attention &p,
     }
 }
 
-/* The key of bit n in a lane's row: n / 2 is its 8 keys, n % 2 which of two neighbours. */
+/* n / 2 is the group of 8 keys, n % 2 one of two neighbours. */
 __device__ static inline size_t key_of_bit(int j0, int n)
 {
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
 }
 
-/* S becomes -inf past the last key, and where causal order or a window hides a key: two comparisons. */
+/* S = -inf past the last key, and outside causal order and window. */
 template <class TRAITS>
 __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                const struct tile_of_queries &t, int j0)
@@ -89,7 +87,7 @@ __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const str
         }
 }
 
-/* S becomes -inf where a query does not attend to a key, by the masks that have to be looked at score by score. */
+/* S = -inf by masks of keys and blocks. */
 template <class TRAITS>
 __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
@@ -111,7 +109,6 @@ __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Weights that dropout does not keep become 0. */
 template <class TRAITS>
 __device__ static inline void drop(fragments<TRAITS> *acc, const struct attention &p,
                                    const struct tile_of_queries &t, int j0)
@@ -131,8 +128,8 @@ __device__ static inline void drop(fragments<TRAITS> *acc, const struct attentio
 }
 
 /*
- * The weights that stayed count 1/(1 - P) times. O has that once, at the end: weights are up to 256 (rescale.cuh),
- * and 256/(1 - P) may be more than float16 holds.
+ * O times 1/(1 - P) at the end, not each weight: these are up to 256 (rescale.cuh), and 256/(1 - P)
+ * may exceed float16.
  */
 template <class TRAITS>
 __device__ static inline void make_up_for_dropped(fragments<TRAITS> *acc, double P)

@@ -1,18 +1,14 @@
 /*
- * A tile of FlashAttention-2 on tensor cores, Q, K and V of 16 bits.
+ * A tile of FlashAttention-2 on tensor cores, for Q, K and V of 16 bits.
  *
- * A block has some warps, and each has some of the queries: in bands of 16, because mma makes 16 rows. What a
- * lane keeps are its parts of the warp's matrices, as mma deals them out (cuda/tensor.h). With g = lane / 4
- * and t = lane % 4 these are, of band x, rows g and g + 8 (h = 0 and 1), and there of every 8 columns the
- * columns 2t and 2t + 1:
+ * A warp has bands of 16 queries, the rows of mma. A lane holds the parts that mma gives it
+ * (common/cuda/tensor.h). With g = lane / 4 and t = lane % 4, of band x:
  *
  *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp's, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * So a row is spread over the 4 lanes with the same g, and m and l of its rows are in all of them.
- *
- * Rows lie in shared memory in pieces of 16 bytes, 8 elements. ROWS says where piece c of row r is, and
- * is what step `swizzle` changes.
+ * So the 4 lanes with the same g share rows. Rows in shared memory are pieces of 16 bytes; ROWS
+ * maps piece c of row r to its place.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -24,8 +20,8 @@ enum { CHUNK = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 /*
- * How large things are: D elements a row, BC keys a tile, M_TILES of 16 queries a warp, WARPS a block, and so many
- * BLOCKS as a multiprocessor is to have registers for.
+ * D elements a row, BC keys a tile, M_TILES bands a warp, WARPS a block, registers for BLOCKS
+ * blocks a multiprocessor.
  */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
@@ -41,7 +37,7 @@ struct kernel_traits {
     };
 };
 
-/* What a lane keeps. Its l are sums over its own keys alone, until `finish` adds those of 4 lanes. */
+/* A lane's parts. l sums its own keys, until tensor_finish adds up 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -52,7 +48,7 @@ __device__ static inline int lane_of_warp(void)
     return (int)threadIdx.x % 32;
 }
 
-/* The first of a warp's queries in the block's tile, and the one that is a lane's band x, half h. */
+/* A warp's first row in the tile, and the row of a lane's band x, half h. */
 template <class TRAITS> __device__ static inline int warp_row(void)
 {
     return (int)threadIdx.x / 32 * (16 * TRAITS::M_TILES);
@@ -63,13 +59,12 @@ template <class TRAITS> __device__ static inline int tensor_row(int x, int h)
     return warp_row<TRAITS>() + 16 * x + 8 * h + lane_of_warp() / 4;
 }
 
-/* The first of a lane's two keys, or elements, among 8. */
+/* The first of a lane's two columns among 8. */
 __device__ static inline int tensor_column(void)
 {
     return 2 * (lane_of_warp() % 4);
 }
 
-/* Rows one after the other: piece c of row r. */
 template <class TRAITS> struct rows_as_they_come {
     __device__ static inline int piece(int r, int c)
     {
@@ -77,7 +72,7 @@ template <class TRAITS> struct rows_as_they_come {
     }
 };
 
-/* All threads copy `count` rows. Those from `end` on are 0 and not read. */
+/* All threads copy `count` rows. Rows >= `end` are not read, and become 0. */
 template <class TRAITS, class ROWS, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -87,7 +82,6 @@ __device__ static inline void load_tile(uint4 *to, const T *from, int count, int
     }
 }
 
-/* O = 0, l = 0, m = -inf */
 template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *acc)
 {
 #pragma unroll
@@ -103,12 +97,11 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements of the rows at a time. As mma's A, a warp needs 16 rows of Q by 16 elements: four
- * matrices of 8 x 8, in the order of A's registers. As its B it needs K^T, whose columns are the rows of K
- * as they lie: two matrices for 8 keys, so that four do for 16.
+ * S = Q K^T, 16 elements at a time. mma's A is 16 rows of Q: four 8 x 8 matrices. Its B is K^T,
+ * whose columns are rows of K: two matrices for 8 keys, so an ldmatrix loads 16 keys.
  *
- * Pieces lie in the same order 8 rows on, so one address does for all rows of a column of matrices: the others are at
- * distances that the compiler knows, and an instruction has room for those.
+ * The order of pieces repeats every 8 rows, so other rows are at constant offsets, which fit into
+ * the instruction.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -119,7 +112,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
         for (int c = 0; c < TRAITS::BC / 8; c++)
             for (int e = 0; e < 4; e++)
                 acc->S[x][c][e] = 0.0f;
-#pragma unroll TRAITS::D / 32  // all of it would keep the addresses of all rounds in registers
+#pragma unroll TRAITS::D / 32  // fully unrolled, it needs registers for all addresses
     for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
         unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
@@ -140,7 +133,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
     }
 }
 
-/* The largest of the 4 lanes' x that share a row, and their sum. */
+/* Over the 4 lanes of a row. */
 __device__ static inline float four_max(float x)
 {
     x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, 1));
@@ -153,7 +146,7 @@ __device__ static inline float four_sum(float x)
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
 }
 
-/* S becomes scale S, and -inf for the keys that a query does not attend to. */
+/* S = scale S, and -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -170,7 +163,6 @@ __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Scores become weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
 template <class TRAITS> __device__ static inline void tensor_softmax(fragments<TRAITS> *acc)
 {
 #pragma unroll
@@ -196,9 +188,8 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
 }
 
 /*
- * O += P V, 16 keys at a time. mma left S of keys 16 k to 16 k + 15 in two fragments D, whose four numbers
- * are just the pairs that A's registers hold: packed to 16 bits they are P as it is wanted, and no lane
- * needs anything of another. V has to be B as it lies, keys being its rows, so it comes transposed.
+ * O += P V, 16 keys at a time. A lane's S of 16 keys, packed, is its part of mma's A: no lane needs
+ * another's. Rows of V are keys, so ldmatrix transposes them for B.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
@@ -225,7 +216,6 @@ __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4
     }
 }
 
-/* O / l, rounded to T, and lse go to global memory: lines 12 to 15 of the paper. */
 template <class T, class TRAITS>
 __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
                                             int Nq)
@@ -246,7 +236,6 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
         }
 }
 
-/* Calls launch<T, D> for the problem's type and d, in a launcher. */
 #define TENSOR_LAUNCH(launch, p, a, stream)                                                    \
     do {                                                                                       \
         if ((p)->dtype == DTYPE_BF16 && (p)->d == 64)                                          \
@@ -261,7 +250,6 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
             not_compiled(__func__, "d = %zu with --dtype %s", (p)->d, dtype_name((p)->dtype)); \
     } while (0)
 
-/* The arrays of one head, as elements of T. */
 template <class T> struct tensor_head {
     const T *Q, *K, *V;
     T *O;

@@ -1,6 +1,6 @@
 /*
- * Tiles on their way from producers to all consumers, with room for STAGES: an mbarrier for each stage says that it is full,
- * and one that it is empty. Tile n is in stage n % STAGES, and n goes on counting as long as the block stays.
+ * A pipeline of tiles from producers to all consumers. Tile n is in stage n % STAGES; n keeps
+ * counting while the block lives.
  */
 #ifndef FLASH_TILED_CUDA_FULL_EMPTY_CUH
 #define FLASH_TILED_CUDA_FULL_EMPTY_CUH
@@ -21,16 +21,16 @@ template <int STAGES> struct pipeline {
             mbarrier_init(&empty[s], consumers);
         }
     }
-    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // the first time round it is
-    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // the mbarrier that the copy is to tell
+    __device__ void producer_acquire(int n) { mbarrier_wait(&empty[stage(n)], parity(n) ^ 1); }  // no wait in the first round
+    __device__ uint64_t *producer_expect(int n, unsigned bytes)  // for the copy
     {
         mbarrier_arrive_expect(&full[stage(n)], bytes);
         return &full[stage(n)];
     }
-    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // a thread that has written its part itself
+    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // for threads that write a tile
     __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
     __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
-    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // of which only tensor cores have read
+    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // if only tensor cores read
 };
 
 // clang-format on

@@ -1,9 +1,8 @@
 /*
- * What all kernels of the chapter share: one head of a problem, causal order as a number of keys, and
- * e^x where x may be -inf.
+ * One head of a problem, causal order as a number of keys, and e^x for x = -inf.
  *
- * The pointers here lead to global memory, the GPU's slow memory. What a kernel declares __shared__ is
- * fast memory, one for each block of threads, and its other variables are registers, each thread's own.
+ * Pointers are to global memory, the GPU's slow memory. __shared__ variables are fast memory, one
+ * copy per block; others are a thread's registers.
  */
 #ifndef FLASH_TILED_CUDA_HEAD_CUH
 #define FLASH_TILED_CUDA_HEAD_CUH
@@ -38,20 +37,19 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* How many keys query i sees, which are the first ones: all, or in causal order those before it. */
+/* How many keys, the first ones, query i attends to. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
     return (int)(attended < 0 ? 0 : attended < Nk ? attended : Nk);
 }
 
-/* e^{x - m} for x <= m, and 0 for x = -inf also where m = -inf too. */
+/* e^{x - m} for x <= m; 0 for x = -inf, even if m = -inf. */
 __device__ static inline float exp_minus(float x, float m)
 {
     return x == -INFINITY ? 0.0f : expf(x - m);
 }
 
-/* How many pieces of `size` cover n. */
 __host__ __device__ static inline unsigned ceil_div(size_t n, unsigned size)
 {
     return (unsigned)((n + size - 1) / size);

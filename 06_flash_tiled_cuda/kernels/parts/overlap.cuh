@@ -1,12 +1,15 @@
 /*
- * Weights before a product is awaited: what a thread makes of a tile's scores, and what it leaves for later.
+ * The softmax of a tile while a product still runs.
  */
 #ifndef FLASH_TILED_CUDA_OVERLAP_CUH
 #define FLASH_TILED_CUDA_OVERLAP_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-/* lazy_softmax, but O stays: a product into it still runs. If m moves, O is to be times `later` when that is done. */
+/*
+ * lazy_softmax without rescaling O, into which a product still runs. True if m moved: then O needs
+ * the factor `later` after the product.
+ */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
                                            float (&later)[TRAITS::M_TILES][2])
@@ -19,7 +22,7 @@ __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
             m_new[x][h] = new_maximum(acc, x, h);
             far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
-    const bool moves = __any_sync(WHOLE_WARP, far);  // so that a warp stays together
+    const bool moves = __any_sync(WHOLE_WARP, far);  // one decision per warp
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -1,7 +1,7 @@
 /*
- * Blocks that stay: a producer and its consumers, the pipelines between them, and the tiles of queries that they take.
+ * Persistent blocks: a producer, consumers, the pipelines between them, and their tiles of queries.
  *
- * The numbers at the right are lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -10,14 +10,15 @@
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
-static_assert(STAGES >= 2, "before tile n a turn makes sure of no more than that K of tile n - 2 is let go");
+static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* A tile of queries: its head, the head of its keys, its first query, and how many keys its last query sees. If there
-   are no more, the head is NO_MORE. */
+/*
+ * A tile of queries: its last query attends to Nk keys, in `tiles` tiles. After the last one head
+ * is NO_MORE.
+ */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -32,7 +33,6 @@ __device__ static inline struct tile_of_queries tile_number(const struct attenti
     return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
-/* What the threads of a block share: its pipelines, and the tile of queries whose Q is there. */
 struct persistent_block {
     pipeline<1> Q;
     pipeline<STAGES> K, V;
@@ -47,17 +47,19 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
 }
 
-/* One thread: takes tiles of queries until there are no more, and loads Q and its keys as soon as there is room. taken
-   is how many it took before this one. */
+/*
+ * One thread: takes tiles of queries while there are any, and loads Q and keys as stages become
+ * free.
+ */
 template <class TRAITS>
 __device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // tiles of keys that belong to tiles of queries before this one
+    int done = 0;  // tiles of keys, in earlier tiles of queries
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -72,7 +74,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
         if (tile.head == NO_MORE)
             return;
         tma_load_rows<Br, D>(smem, &maps.Q, full, tile.i0, tile.head);       // 4
-        for (int n = 0; n <= tile.tiles; n++) {                              // 6, in the order in which they are used
+        for (int n = 0; n <= tile.tiles; n++) {                              // 6
             if (n < tile.tiles)
                 load_keys(&block->K, &maps.K, 0, n, tile.kv);                // 7
             if (n > 0)
@@ -82,15 +84,15 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A consumer: takes what the producer has given until there are no more. epilogue(&acc, head, i0) writes O. */
+/* A consumer: computes each tile; epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
-    static_assert(Br - GROUP_ROWS <= Bc, "in causal order a warpgroup may skip one tile: with two the last V would wait for itself");
-    int done = 0;  // tiles of keys that belong to tiles of queries before this one
+    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two the last V would wait for itself");
+    int done = 0;  // tiles of keys, in earlier tiles of queries
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
@@ -100,7 +102,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     const auto your_turn = [&] { barrier_arrive(TURN + (who + 1) % CONSUMERS, 256); };
     fragments<TRAITS> acc;
     if (who == CONSUMERS - 1)
-        your_turn();            // the first consumer begins, and after the last one's last turn again
+        your_turn();            // the first consumer begins
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
@@ -112,10 +114,10 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
             turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-            fence_async();      // threads have written what the tensor cores will read
+            fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        const int mine = (most + Bc - 1) / Bc;  // tiles of which a query of this warpgroup attends to a key
+        const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
         float later[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
         if (mine > 0) {
@@ -126,7 +128,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
             block->K.warpgroup_release(done);
             if (mine == 1)
-                block->Q.consumer_release(taken);  // the next tile's may come
+                block->Q.consumer_release(taken);  // the next tile's may be loaded
             if (Bc > least)
                 hide_keys(&acc, p, i0, 0);
             lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
@@ -136,18 +138,18 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         for (int n = 1; n < mine; n++) {                                     // 6
             block->V.consumer_wait(done + n - 1);
-            my_turn();                          // and then it waits for nothing else
+            my_turn();                          // last: no turn is spent waiting
             issue_scores<T>(&acc, Q, K_of(n));                               // 8
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             your_turn();
-            wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are there
+            wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
             block->K.warpgroup_release(done + n);
             if (n + 1 == mine)
                 block->Q.consumer_release(taken);
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
-            if (n + 1 < mine) {                  // and now the product: above a branch ptxas moves neither wait
+            if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
@@ -158,9 +160,9 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             pack_weights<T>(&acc, P);
         }
         if (mine == 0)
-            block->Q.consumer_release(taken);  // its queries see no key
-        for (int n = mine; n < tiles; n++) {  // another has more tiles, and waits for a turn before each
-            my_turn();  // by now the others have let go the K that was in this stage before
+            block->Q.consumer_release(taken);  // its queries attend to no key
+        for (int n = mine; n < tiles; n++) {  // another has more tiles
+            my_turn();  // the others have released this stage's last K
             your_turn();
             block->K.warpgroup_release(done + n);
         }
@@ -168,7 +170,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             block->V.consumer_wait(done + tiles - 1);
             blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // the producer does not come to it
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
         if (mine > 0) {
             block->V.consumer_wait(done + mine - 1);
@@ -179,7 +181,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = mine; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // or it would let go the V that was there before
+            block->V.consumer_wait(done + n);  // else it would release the V before this one
             block->V.warpgroup_release(done + n);
         }
         done += tiles;
@@ -188,7 +190,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 
 // clang-format on
 
-/* As many blocks as there are multiprocessors, each of which holds one; and no more than there are tiles. */
+/* One per multiprocessor, but no more than tiles. */
 static inline unsigned blocks_that_stay(const struct attention *p, unsigned Br)
 {
     int processors = 0, device = current_device();

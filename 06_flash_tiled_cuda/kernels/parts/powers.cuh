@@ -1,17 +1,17 @@
 /*
- * Weights by one multiply-add and one instruction: the scale is folded into the power.
+ * A weight is one multiply-add and one power of 2, with the scale folded into the exponent:
  *
  *     e^{scale s - scale m} = 2^{k s - k m},    k = scale log2(e)
  *
- * S stays as mma left it, and m is the maximum of that. With a scale below 0 the largest S would be the smallest
- * score: then Q's signs are turned, exactly, and the scale's as well. With scale 0 all of Q is taken for 0.
+ * S stays as mma left it, and m is its maximum. With a negative scale the largest S would be the
+ * smallest score, so we flip the signs of Q, which is exact. With scale 0 we take Q as 0.
  */
 #ifndef FLASH_TILED_CUDA_POWERS_CUH
 #define FLASH_TILED_CUDA_POWERS_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* The scale, above 0, and k; Q's bits are ANDed with `keep`, then XORed with `turn`, two elements at a time. */
+/* |scale|, or 1; k; Q's bits are ANDed with `keep`, then XORed with `turn`. */
 struct folded_scale {
     float scale, k;
     unsigned keep, turn;
@@ -24,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* A thread turns the pieces of Q that it has copied itself: so it need not wait for others. */
+/* A thread changes pieces that it copied itself: no barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
 {
@@ -36,7 +36,7 @@ __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &
     }
 }
 
-/* S becomes -inf for the keys that a query does not attend to. */
+/* S = -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
@@ -53,7 +53,6 @@ __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct att
         }
 }
 
-/* The largest S of a row in this tile and before. */
 template <class TRAITS>
 __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, int h)
 {
@@ -63,13 +62,13 @@ __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, 
     return four_max(m);
 }
 
-/* k m, and 0 for -inf, so that -inf minus it is -inf. */
+/* k m; 0 for m = -inf, so that -inf minus it is -inf. */
 __device__ static inline float shift_of(float k, float m)
 {
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* A row's scores become weights against m; returns their sum over this lane's keys. */
+/* Turns a row's scores into weights; returns this lane's sum. */
 template <class TRAITS>
 __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {
@@ -84,15 +83,14 @@ __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float
 }
 
 /*
- * What turns 2^{k s - k m} into 2^{k s - k m_new}: 1, and exactly that, when m has not moved. A multiply-add of m, k and
- * -k m_new would be off by how k m_new was rounded, each time in the same direction.
+ * 2^{k m - k m_new}: exactly 1 if m has not moved. A multiply-add would be off by the rounding of k
+ * m_new, each time in the same direction.
  */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
 }
 
-/* l and O of a row are from here on against m_new. */
 template <class TRAITS>
 __device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h, float k,
                                            float m_new)
@@ -106,7 +104,6 @@ __device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h,
     acc->m[x][h] = m_new;
 }
 
-/* Lines 9 and 10 of the paper. */
 template <class TRAITS> __device__ static inline void power_softmax(fragments<TRAITS> *acc, float k)
 {
 #pragma unroll
@@ -117,7 +114,7 @@ template <class TRAITS> __device__ static inline void power_softmax(fragments<TR
         }
 }
 
-/* m as tensor_finish wants it: of the scaled scores. */
+/* m of the scaled scores, for lse. */
 template <class TRAITS>
 __device__ static inline void scale_maximum(fragments<TRAITS> *acc, float scale)
 {

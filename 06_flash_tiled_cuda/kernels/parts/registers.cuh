@@ -1,12 +1,10 @@
 /*
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
- * A block has 4 warps of 32 lanes. A warp's lanes form 4 groups of 8: the 8 lanes of a group share the
- * same R queries, and lane n of the group has, of a tile's 64 keys, n, n + 8, … n + 56. So a lane
- * computes R by 8 scores, and does 8 R multiplications and additions for R + 8 numbers that it loads.
- * It also has R rows of O, the elements 2n, 2n + 1, 2n + 16, 2n + 17, … of each.
- *
- * All of that stays in registers. Lanes exchange a row's maximum, sum and weights by shuffles.
+ * A warp has 4 groups of 8 lanes. The lanes of a group share R queries; of a tile's 64 keys lane n
+ * has n, n + 8, … n + 56. So a lane computes R by 8 scores: 8 R multiply-adds for R + 8 loaded
+ * numbers. Of R rows of O it has the elements 2n, 2n + 1, 2n + 16, 2n + 17, … Lanes exchange a
+ * row's maximum, sum and weights by shuffles.
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -17,31 +15,30 @@
 
 enum {
     THREADS = 128,
-    LANES = 8,                   // that share a row of scores
-    KEYS = 8,                    // of each lane in a tile
-    PAD = 4,                     // elements after a row, so that 8 rows begin in different banks
-    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V that are in shared memory at one time
+    LANES = 8,                   // per row of scores
+    KEYS = 8,                    // per lane and tile
+    PAD = 4,                     // so that 8 rows begin in different banks
+    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile
 
-/* What a lane keeps: R rows of each. The 8 lanes of a row have the same m and l. */
+/* A lane's R rows. The 8 lanes of a row have the same m and l. */
 template <int D> struct accumulators {
     enum { R = FA2_BR(D) / 16 };
     float S[R][KEYS], O[R][D / 8], m[R], l[R];
 };
 
-/* Shared memory: the tile of Q, and a slice of K or of V. */
 template <int D> struct alignas(16) fast_memory {
     float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
 
-/* A slice of K is W elements of all 64 keys, a slice of V some keys with all their elements. */
+/* A slice of K has W elements of all 64 keys, a slice of V all elements of V_KEYS keys. */
 template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
 
-/* A lane's position among the 8 of its group, and the row in the tile of its row r. */
+/* A lane's position in its group, and its row r in the tile. */
 __device__ static inline int lane_in_row(void)
 {
     return (int)threadIdx.x % LANES;
@@ -53,7 +50,7 @@ template <int D> __device__ static inline int row_of(int r)
     return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
-/* Four elements from x on of a row of d elements, 0 past its end. */
+/* Elements x to x + 3 of a row of d elements; 0 past its end. */
 __device__ static inline float4 piece(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)
@@ -67,8 +64,8 @@ __device__ static inline float4 piece(const float *row, int x, int d)
 }
 
 /*
- * All threads together copy WIDTH elements from x on of ROWS rows of d elements. The rows from `end`
- * on are 0 and not read. The copied rows lie PITCH apart.
+ * All threads copy WIDTH elements, beginning with x, of ROWS rows of d elements to rows PITCH
+ * apart. Rows >= `end` are not read, and become 0.
  */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
@@ -80,7 +77,6 @@ __device__ static inline void load_rows(float *to, const float *from, int end, i
     }
 }
 
-/* O = 0, l = 0, m = -inf */
 template <int D> __device__ static inline void begin(accumulators<D> *acc)
 {
 #pragma unroll
@@ -92,7 +88,7 @@ template <int D> __device__ static inline void begin(accumulators<D> *acc)
     }
 }
 
-/* S += Q K^T for W elements from k0 on; the slice has those of K. */
+/* S += Q K^T over the W elements from k0, which the slice of K has. */
 template <int D>
 __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int k0)
 {
@@ -115,7 +111,6 @@ __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory
     }
 }
 
-/* S = Q K^T for the tile of keys that begins at K and has `keys` keys. */
 template <int D>
 __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem, const float *K,
                                      int keys, int d)
@@ -125,14 +120,14 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
         for (int c = 0; c < KEYS; c++)
             acc->S[r][c] = 0.0f;
     for (int k0 = 0; k0 < D; k0 += W) {
-        __syncthreads();  // no thread reads the old slice any more
+        __syncthreads();  // the old slice is free
         load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, k0, d);
-        __syncthreads();  // the slice is there, and Q
+        __syncthreads();  // the slice is loaded, and Q
         add_scores(acc, smem, k0);
     }
 }
 
-/* The largest of 8 lanes' x, and their sum: after each step twice as many lanes agree. */
+/* Over 8 lanes: each step doubles the lanes that agree. */
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION
@@ -151,7 +146,6 @@ __device__ static inline float row_sum(float x)
     return x;
 }
 
-/* Scores become weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
 template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 {
 #pragma unroll
@@ -176,8 +170,8 @@ template <int D> __device__ static inline void softmax(accumulators<D> *acc)
 }
 
 /*
- * O += P V for the keys 8 c + k, k = 0 … 7, whose rows begin at V. Lane k of 8 has the weights of key
- * 8 c + k. A key whose bit in `which` is 0 is left out.
+ * O += P V for keys 8 c + k, k = 0 … 7, with rows at V. Lane k has the weights of key 8 c + k.
+ * Skips keys whose bit in `which` is 0.
  */
 template <int D>
 __device__ static inline void add_product(accumulators<D> *acc, const float *V, int c,
@@ -200,7 +194,7 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
     }
 }
 
-/* O += P V for the tile of values that begins at V and has `keys` keys, of which `which` count. */
+/* O += P V for `keys` keys, without those whose bit in `which` is 0. */
 template <int D>
 __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem, const float *V,
                                       int keys, int d, unsigned long long which)
@@ -210,15 +204,14 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     for (int c = 0; c < KEYS; c++) {
         const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
         if (8 * c == first) {
-            __syncthreads();  // no thread reads the old slice any more
+            __syncthreads();  // the old slice is free
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
-            __syncthreads();  // the slice is there
+            __syncthreads();  // the slice is loaded
         }
         add_product(acc, smem->slice + (8 * c - first) * D, c, which);
     }
 }
 
-/* O / l and lse go to global memory: lines 12 to 15 of the paper. */
 template <int D>
 __device__ static inline void finish(const accumulators<D> *acc, const struct head &t, int i0,
                                      int Nq, int d)

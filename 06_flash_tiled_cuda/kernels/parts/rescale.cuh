@@ -1,11 +1,11 @@
 /*
- * A maximum that follows from afar. Softmax is the same for any m:
+ * A maximum that lags. Softmax is the same for any m:
  *
  *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m};    O / l and k m + log2(l) do not change with m.
  *
- * m is there only to keep the powers in range. So as long as no row's maximum is more than 8 powers of 2 above its
- * m, a warp leaves m, l and O as they are. Weights are then up to 256, which have as many digits in 16 bits as
- * those below 1, and a million of them are no danger to a sum in float32.
+ * m only keeps powers in range. Until a row's maximum is 8 powers of 2 above its m, a warp leaves
+ * m, l and O alone. Weights of up to 256 are as precise in 16 bits as those below 1, and a float32
+ * sum holds a million of them.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH
@@ -14,7 +14,7 @@
 
 static const float FAR = 8.0f;  // powers of 2
 
-/* Lines 9 and 10 of the paper, with an m that follows the maximum only when that has moved far. */
+/* Lines 9 and 10 of the paper; m follows the maximum only after a large move. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
 {
     float m_new[TRAITS::M_TILES][2];
@@ -25,7 +25,7 @@ template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRA
             m_new[x][h] = new_maximum(acc, x, h);
             far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
         }
-    if (__any_sync(WHOLE_WARP, far))  // so that a warp stays together
+    if (__any_sync(WHOLE_WARP, far))  // one decision per warp
 #pragma unroll
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)

@@ -1,18 +1,18 @@
 /*
- * O goes to global memory by the TMA: from registers to boxes in shared memory, and from there in one copy each.
+ * The TMA stores O: from registers to boxes in shared memory, then one copy per box.
  *
- * A box is 64 queries by 64 elements, and lies as a tensor map has it, swizzled: so the eight rows of a matrix, which stmatrix
- * stores at the same time, are in different banks. Rows past the last query are in the box, and the copy leaves them out.
+ * A box is 64 queries by 64 elements, swizzled, so the eight rows that stmatrix stores together are
+ * in different banks. The TMA leaves out rows past the last query.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // and one for each warpgroup
-enum { STORE_ROOM = 226 << 10 };  // of 227 kB a block, all but the mbarriers
+enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // the first; one per warpgroup
+enum { STORE_ROOM = 226 << 10 };                             // mbarriers take the rest of 227 kB
 
-/* Boxes of a warpgroup: all of its rows have room, or, if K and V leave less, one box after the other has. And all bytes. */
+/* EACH: boxes of a warpgroup; one, used again and again, if whole rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -23,14 +23,14 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* The copies that a warpgroup's first thread has issued have read its boxes, but for the last PENDING. */
+/* A warpgroup's first thread waits until all copies but the last PENDING have read their boxes. */
 template <int PENDING = 0> __device__ static inline void boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
         bulk_wait_read<PENDING>();
 }
 
-/* l, and 1 / l for O; lse goes to global memory. */
+/* inverse = 1 / l; stores lse. */
 template <class TRAITS>
 __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&inverse)[2],
                                         float *lse, int i0, int Nq)
@@ -44,7 +44,9 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/* A lane names a row of the four matrices: 16 rows of its warp, in one 16-byte chunk and the next. */
+/*
+ * Stores O / l, rounded to T, to a box. A lane gives the address of one row of four 8 x 8 matrices.
+ */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)
@@ -62,7 +64,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15 of the paper, for the 64 rows of a warpgroup. lse is that of all heads, or NULL. */
+/* Lines 12 to 15 of the paper, for the 64 rows of a warpgroup. lse is of all heads, or NULL. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,
@@ -75,9 +77,9 @@ __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++) {
         unsigned char *const box = boxes + ((int)who * BOXES + b % BOXES) * O_BOX;
         boxes_read<BOXES - 1>();
-        barrier_sync(STORE_BARRIER + who, 128);  // what was in this box before has been read
+        barrier_sync(STORE_BARRIER + who, 128);  // the box has been read
         fill_box<T>(acc, inverse, box, b * BOX_WIDTH / 8);
-        fence_async();  // threads have written what the TMA will read
+        fence_async();  // make threads' writes visible to the TMA
         barrier_sync(STORE_BARRIER + who, 128);
         if (threadIdx.x % 128 == 0) {
             tma_store(map, box, b * BOX_WIDTH, i0 + (int)who * GROUP_ROWS, head);

@@ -1,12 +1,12 @@
 /*
- * How kernels in float32 store a row from registers: two elements at once, here and in chapter 07.
+ * Rows in float32 from registers, for chapters 06 and 07.
  */
 #ifndef FLASH_TILED_CUDA_STORE_TWO_CUH
 #define FLASH_TILED_CUDA_STORE_TWO_CUH
 
 #include "common/cuda/device.h"
 
-/* Stores elements x and x + 1 of a row of d elements, or what the row has of them; x is even. */
+/* Stores elements x, which is even, and x + 1 of a row of d elements, as far as it has them. */
 __device__ static inline void store_two(float *row, int x, int d, float2 two)
 {
     if (d % 2 == 0 && x < d)

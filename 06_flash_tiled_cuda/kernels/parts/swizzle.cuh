@@ -1,13 +1,12 @@
 /*
- * Rows in shared memory with their pieces in another order, so that no bank is waited for.
+ * Permuted pieces, so that ldmatrix has no bank conflicts.
  *
- * ldmatrix reads the same piece c of 8 rows at a time. A piece is 4 banks wide, and 8 of them are all 32. Rows of
- * 64 or 128 elements begin in bank 0 each, so 8 rows' piece c lies in the same 4 banks: 8 cycles instead of 1.
- * If row r has its piece c in place c xor (r mod 8), the eight lie in 8 different places. xor with one number is
- * its own inverse and loses none, so every piece still has a place of its own in its row.
+ * ldmatrix reads piece c of 8 rows at a time. A piece is 4 of 32 banks wide, and rows of 64 or 128
+ * elements all begin in bank 0, so piece c of 8 rows would be in the same 4 banks: 8 cycles instead
+ * of 1. In place c xor (r mod 8) the eight are in different banks.
  *
- * Rows of 32 or 96 elements begin in bank 0 and 16 in turn, and have 4 or 12 pieces: there it is r / 2 mod 4. Rows of 16,
- * which chapter 07 has, fill a quarter of the banks and have 2 pieces: r / 4 mod 2.
+ * Rows of 32 or 96 elements begin in banks 0 and 16 and have 4 or 12 pieces: r / 2 mod 4. Rows of
+ * 16 (chapter 07) have 2 pieces: r / 4 mod 2.
  */
 #ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
 #define FLASH_TILED_CUDA_SWIZZLE_CUH

@@ -1,11 +1,11 @@
 /*
- * How large the kernels' tiles are: Br queries by Bc keys. They are part of the kernels, known when
- * these are compiled, and such that 48 kB of shared memory hold them: that much every GPU gives.
+ * Tile sizes: Br queries by Bc keys, compile-time constants. In float32 they fit 48 kB of shared
+ * memory, which every GPU has.
  */
 #ifndef FLASH_TILED_CUDA_TILES_H
 #define FLASH_TILED_CUDA_TILES_H
 
-/* These are macros because both a C function and a template's parameter need them. */
+/* Macros, because C functions and template parameters use them. */
 #define FA1_BR 16
 #define FA1_BC(d) ((d) <= 32 ? 128 : (d) <= 64 ? 64 : 32)
 
@@ -16,21 +16,24 @@
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 
-/* From exp2 on, with 32 keys at d = 128, nvcc runs out of registers for compute capability 9.0. */
+/* With 32 keys at d = 128 nvcc runs out of registers for compute capability 9.0. */
 #define POWER_BC(d) ((d) <= 64 ? 64 : 16)
 
-/* The kernels of two warpgroups, 64 queries each. */
+/* Two warpgroups, 64 queries each. */
 #define HOPPER_BC 128
 
-/* Those of `store`: three consumers where their registers suffice, and more keys where no mask leaves a part of them out. */
+/*
+ * `store`: three consumers where registers suffice, and more keys unless causal order leaves out
+ * part of them.
+ */
 #define STORE_BR(d) ((d) <= 64 ? 192 : 128)
 #define STORE_BC(d, causal) ((d) <= 64 || (causal) ? 128 : 176)
 
 /*
- * Kernels with several tiles, of which --br and --bc choose one: X(d, Br, Bc, bands of 16 queries a warp, blocks
- * that a multiprocessor is to have registers for). The first of each d is what they take if nobody asks. For budget
- * that is, of those that 99 kB of shared memory hold, which most GPUs give, one with few instructions for a product,
- * and few of these from shared memory. 128 by 128 with d = 128 is for GPUs that give more.
+ * Kernels with a choice of tiles, --br and --bc: X(d, Br, Bc, bands of 16 queries a warp, blocks
+ * whose registers a multiprocessor must hold). The first of each d is the default. For budget this
+ * is one that 99 kB of shared memory, which most GPUs give, hold, and that needs few instructions
+ * for a product. 128 by 128 with d = 128 needs more memory.
  */
 // clang-format off
 #define BUDGET_TILES(X)       \

@@ -1,11 +1,8 @@
 /*
- * A tile whose copies and products are made by Hopper's units (cuda/hopper.h).
+ * A tile with Hopper's copies and products (common/cuda/hopper.h). A warpgroup has four warps with
+ * 16 queries each: wgmma computes 64 rows, in the fragments of mma.
  *
- * A block has two warpgroups, of four warps with 16 queries each: 64 rows are what wgmma makes. A thread keeps the
- * same numbers as with mma (fragments.cuh), because wgmma leaves them in the same places.
- *
- * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other: element k of row r is in box k / 64, and
- * all rows of a box come before the next box.
+ * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -15,12 +12,11 @@
 
 enum { BOX_WIDTH = 64, GROUP_ROWS = 64, ROW_BYTES = 128, EIGHT_ROWS = 1024 };
 
-/* The arrays of all heads, as the TMA has to know them. */
 struct tile_maps {
-    tensor_map Q, K, V, O;  // O where the TMA stores it
+    tensor_map Q, K, V, O;  // O only for store
 };
 
-/* (heads, N, D) in boxes of `rows` rows. A box never runs into the next head: what is past row N - 1 is 0. */
+/* (heads, N, D) in boxes of `rows` rows. Past row N - 1 a box is 0, never the next head. */
 template <class T>
 static void make_map(tensor_map *map, const uint16_t *array, size_t heads, size_t N, size_t d,
                      unsigned rows)
@@ -40,7 +36,7 @@ static struct tile_maps make_maps(const struct attention *p, const struct device
     return maps;
 }
 
-/* Loads ROWS rows of a head, from `row` on; `bar` counts their bytes. */
+/* `bar` counts the bytes. */
 template <int ROWS, int D>
 __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
                                             int row, int head)
@@ -49,7 +45,7 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
         tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
 }
 
-/* The rows of V from `from` on become 0: no query of the block attends to these keys, and they may hold anything. */
+/* V = 0 in rows >= `from`: the block attends to none of these keys, which may be NaN. */
 template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;
@@ -58,34 +54,33 @@ template <class TRAITS> __device__ static inline void blank_values(unsigned char
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The head of keys of head n = b H + h, in numbers of 32 bits: those of 64 divide by a call. */
+/* The key/value head of head n = b H + h, in 32 bits: division in 64 is a call. */
 __device__ static inline int keys_of_head(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
 }
 
-/* A thread's fragments of one matrix, as wgmma takes them. */
+/* One matrix's fragments as the array that wgmma takes. */
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
-    static_assert(sizeof fragments == R * sizeof(float), "not so many numbers");
+    static_assert(sizeof fragments == R * sizeof(float), "R is not the number of floats");
     return *(float(*)[R]) & fragments;
 }
 
-/* x, the same in all threads of a warp; by a shuffle the compiler knows it too, and reckons with it once for the warp. */
+/* x, equal in a warp. After the shuffle the compiler computes with it once per warp. */
 __device__ static inline int uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
 }
 
-/* The number of a thread's warpgroup, and its rows of a matrix: 64 of each box. */
 __device__ static inline unsigned warpgroup_number(void)
 {
     return (unsigned)uniform((int)threadIdx.x / 128);
 }
 
 /*
- * True in one thread of warp n. All threads of a warp make the same choice first, so the compiler knows that one thread is
- * left; after `threadIdx.x == 32 * n` it writes a loop around each instruction that only one thread may issue.
+ * True in one thread of warp n. After this uniform branch the compiler can prove that one thread is
+ * left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread issues.
  */
 __device__ static inline bool one_of_warp(int n)
 {
@@ -93,8 +88,8 @@ __device__ static inline bool one_of_warp(int n)
 }
 
 /*
- * One arrival for the 128 threads of a warpgroup, which have waited for a product: the tensor cores have read its matrices for
- * all of them. What threads read or write themselves, each has to arrive for, or they meet at a barrier before this.
+ * One arrival for a warpgroup that has waited for a product: the tensor cores have read its
+ * matrices for all threads. Threads' own accesses need an arrival each, or a barrier before.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -108,8 +103,8 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
 }
 
 /*
- * Issues S = Q K^T, 16 elements of the rows at a time, where Q are the rows of this warpgroup: both matrices lie as
- * wgmma has its A and B. Each is described once, and from one product to the next its begin moves on by a constant.
+ * Issues S = Q K^T for this warpgroup's rows, 16 elements at a time. Each matrix has one
+ * descriptor, to which products add constants.
  */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
@@ -126,7 +121,7 @@ __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigne
     wgmma_commit();
 }
 
-/* P, of 16 bits, as wgmma takes its A from registers. */
+/* P in 16 bits, as wgmma's A in registers. */
 template <class T, class TRAITS>
 __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
                                            unsigned (&P)[TRAITS::BC / 16][4])
@@ -139,7 +134,7 @@ __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
         }
 }
 
-/* Issues O += P V, 16 keys at a time. Each row of V is a key's: wgmma takes B by columns too. */
+/* Issues O += P V, 16 keys at a time, with keys as the rows of B. */
 template <class T, class TRAITS>
 __device__ static inline void issue_product(fragments<TRAITS> *acc,
                                             const unsigned (&P)[TRAITS::BC / 16][4],
@@ -154,7 +149,6 @@ __device__ static inline void issue_product(fragments<TRAITS> *acc,
     wgmma_commit();
 }
 
-/* S = Q K^T, and then it is there. */
 template <class T, class TRAITS>
 __device__ static inline void group_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -163,7 +157,6 @@ __device__ static inline void group_scores(fragments<TRAITS> *acc, const unsigne
     wgmma_wait<0>(flat<TRAITS::BC / 2>(acc->S));
 }
 
-/* O += P V, and then it is done. */
 template <class T, class TRAITS>
 __device__ static inline void group_product(fragments<TRAITS> *acc, const unsigned char *V)
 {
@@ -174,8 +167,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * As tensor_finish: lines 12 to 15 of the paper. But O is multiplied by 1 / l, one for a row. nvcc makes a call of a
- * division that is rounded as IEEE 754 wants it, in case a number is very large or small; l is 1 at least, or 0.
+ * tensor_finish with 1 / l: an IEEE division becomes a call, for very large and very small numbers;
+ * l is at least 1, or 0.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

@@ -1,25 +1,24 @@
 /*
- * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key of a tile
+ * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key
+ * of a tile
  *
- * deterministic, and what chapter 06's complete says of masks and dropout: tile_kind, visible, kv_head and
- * dropout_keeps of attention.h are compiled for the GPU too. A block of keys belongs to a key/value head and goes
- * through all query heads that share it, one after the other, so their sum stays in registers.
+ * deterministic with the masks and dropout of attention.h. A block of keys goes through all query
+ * heads that share it, so their sum stays in registers.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 /*
- * Keys that no query of the tile attends to may hold NaN. A weight of 0 hides their K and V from dK and dV; from dQ it
- * does not, 0 times NaN is NaN, and so pairs with dS = 0 are left out where a tile has hidden ones. A query that
- * attends to nothing may hold NaN too: its lse is -inf, and its dO and Q are taken as 0.
+ * Keys that no query of the tile attends to may be NaN. A weight of 0 keeps them out of dK and dV;
+ * dQ, where 0 times NaN is NaN, skips pairs with dS = 0 in partial tiles. A query without keys may
+ * be NaN too: its lse is -inf, and its dO and Q count as 0.
  *
- * Bit 4 r + c is about a thread's pair (r, c). Registers have no index, so what looks at each pair in a loop cannot
- * touch the pairs: it collects bits.
+ * Bit 4 r + c is a thread's pair (r, c), as in chapter 06's complete.
  */
 typedef unsigned pair_bits;
 
 static const pair_bits EVERY_PAIR = 0xffff;
 
-/* Which pairs count: both are there, and the query attends to the key. */
+/* The pairs that exist and are not masked. */
 __device__ static pair_bits which_count(const struct attention &p, const struct head &t, int i0,
                                         int j0)
 {
@@ -34,7 +33,6 @@ __device__ static pair_bits which_count(const struct attention &p, const struct 
     return bits;
 }
 
-/* Which weights dropout keeps. */
 __device__ static pair_bits which_stay(const struct attention &p, const struct head &t, int i0,
                                        int j0)
 {
@@ -49,7 +47,6 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
     return p.dropout_threshold > 0 ? bits : EVERY_PAIR;
 }
 
-/* P = e^{scale S - lse} where a pair counts. */
 __device__ static void weights_that_count(pairs *S, const fast_memory *smem, float scale,
                                           pair_bits count)
 {
@@ -61,7 +58,7 @@ __device__ static void weights_that_count(pairs *S, const fast_memory *smem, flo
                               : 0.0f;
 }
 
-/* X becomes Z X, where dropout's mask Z is `factor` for a pair that stays. */
+/* Z X, where dropout's mask Z is `factor` or 0. */
 __device__ static pairs drop(pairs X, pair_bits stay, float factor)
 {
 #pragma unroll
@@ -71,7 +68,7 @@ __device__ static pairs drop(pairs X, pair_bits stay, float factor)
     return X;
 }
 
-/* As add_to_queries, but pairs with 0 add nothing, not even 0 times NaN. */
+/* add_to_queries, but where X is 0 not even NaN is added. */
 __device__ static void add_what_counts(part *C, const fast_memory *smem)
 {
 #pragma unroll 1
@@ -85,7 +82,7 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
     }
 }
 
-/* As load_slice, but what belongs to queries that attend to nothing is 0. lse is there. */
+/* load_slice, but 0 for queries without keys. lse is loaded. */
 __device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
                                         int d)
 {
@@ -97,7 +94,6 @@ __device__ static void load_what_counts(fast_memory *smem, const float *from, in
     }
 }
 
-/* What the tile of queries from i0 on and keys from j0 on is. */
 __device__ static enum tile_kind kind_of(const struct attention &p, const struct head &t, int i0,
                                          int rows, int j0, int keys)
 {
@@ -105,7 +101,6 @@ __device__ static enum tile_kind kind_of(const struct attention &p, const struct
                      (size_t)(j0 + keys));
 }
 
-/* What a tile of queries adds to dK and dV. */
 template <int HEAD_DIM>
 __device__ static inline void
 complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_memory *smem,
@@ -122,22 +117,22 @@ complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_
     share(smem, drop(P, stay, factor));
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 2
-        __syncthreads();                          // no thread reads the old slices any more
+        __syncthreads();                          // the old slices are free
         load_what_counts(smem, dO, rows, n * SLICE, d);
         load_slice(smem->B, V, keys, n * SLICE, d);
-        __syncthreads();  // the slices are there, and P
+        __syncthreads();  // the slices are loaded, and P
         add_to_keys(&dV[n], smem);
         add_pairs(&dS, smem);
     }
     dS = drop(dS, stay, factor);
     score_gradients(&dS, P, smem);
-    __syncthreads();  // no thread reads P any more
+    __syncthreads();  // P is free
     share(smem, dS);
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
-        __syncthreads();                          // no thread reads the old slice any more
+        __syncthreads();                          // the old slice is free
         load_what_counts(smem, Q, rows, n * SLICE, d);
-        __syncthreads();  // the slice is there, and dS
+        __syncthreads();  // the slice is loaded, and dS
         add_to_keys(&dK[n], smem);
     }
 }
@@ -190,9 +185,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
-            __syncthreads();                          // no thread reads the old slice any more
+            __syncthreads();                          // the old slice is free
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();  // the slice is there, and dS
+            __syncthreads();  // the slice is loaded, and dS
             if (kind == TILE_FULL)
                 add_to_queries(&dQ[n], &smem);
             else

@@ -1,11 +1,11 @@
 /*
  * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
  *
- * Two kernels instead of one. In the first a block is a tile of keys, and makes dK and dV; in the second it is a tile
- * of queries, loops over all keys, and keeps dQ in registers as the first does dK and dV. So every element has one
- * thread, which adds in one order. But both kernels need S and dP. That is seven products instead of five.
+ * Two kernels: blocks are tiles of keys and compute dK and dV, then tiles of queries and compute
+ * dQ. Every element has one thread, which adds in one order. But both need S and dP: seven
+ * products, not five.
  *
- * The numbers of FlashAttention-2's Algorithm 2 are on the right.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
@@ -31,21 +31,21 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
-            __syncthreads();               // no thread reads the old slices any more
+            __syncthreads();               // the old slices are free
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
-            __syncthreads();               // the slices are there, and P
+            __syncthreads();               // the slices are loaded, and P
             add_to_keys(&dV[n], &smem);                                      // 12
             add_pairs(&dS, &smem);                                           // 13
         }
         score_gradients(&dS, P, &smem);                                      // 14
-        __syncthreads();                   // no thread reads P any more
+        __syncthreads();                   // P is free
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
-            __syncthreads();               // no thread reads the old slice any more
+            __syncthreads();               // the old slice is free
             load_slice(smem.A, Q, rows, n * SLICE, d);
-            __syncthreads();               // the slice is there, and dS
+            __syncthreads();               // the slice is loaded, and dS
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
@@ -75,9 +75,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
-            __syncthreads();               // no thread reads the old slice any more
+            __syncthreads();               // the old slice is free
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();               // the slice is there, and dS
+            __syncthreads();               // the slice is loaded, and dS
             add_to_queries(&dQ[n], &smem);                                   // 15
         }
     }

@@ -1,21 +1,20 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * Nothing of size N^2 is stored: P is made again from lse. K and V outside: a block of threads is a tile of keys, all
- * queries come by, and dK and dV stay in registers until they are done. A row of dQ, though, has a term from every
- * block. They run at the same time, so each adds its own atomically, and in which order is for the GPU to say.
+ * P is recomputed from lse, so nothing of size N^2 is stored. A block of threads is a tile of keys,
+ * loops over all queries, and keeps dK and dV in registers. Blocks add to dQ atomically, in any
+ * order.
  *
- * Three passes over the d elements of a tile, 32 at a time, in which shared memory holds a slice of a matrix of
- * queries and one of keys. (The paper keeps K_j and V_j in fast memory; 48 kB hold a slice of them.)
+ * Three passes over the elements, 32 at a time, with slices of queries and of keys in shared
+ * memory. (The paper's holds K_j and V_j; 48 kB do not.)
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-/* dQ += scale C for the rows of queries that begin at `to`, slice by slice. */
+/* Adds scale C to `rows` rows at `to`, in the slice from element k. */
 __device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
 {
     for (int r = 0; r < 4; r++)
@@ -46,23 +45,23 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
-            __syncthreads();               // no thread reads the old slices any more
+            __syncthreads();               // the old slices are free
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
-            __syncthreads();               // the slices are there, and P
+            __syncthreads();               // the slices are loaded, and P
             add_to_keys(&dV[n], &smem);                                      // 12
             add_pairs(&dS, &smem);                                           // 13
         }
         score_gradients(&dS, P, &smem);                                      // 14
-        __syncthreads();                   // no thread reads P any more
+        __syncthreads();                   // P is free
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             part dQ = {};
-            __syncthreads();               // no thread reads the old slices any more
+            __syncthreads();               // the old slices are free
             load_slice(smem.A, Q, rows, n * SLICE, d);
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();               // the slices are there, and dS
+            __syncthreads();               // the slices are loaded, and dS
             add_to_queries(&dQ, &smem);                                      // 15
             add_atomically(t.dQ + (size_t)i0 * p.d, dQ, rows, p.scale, n * SLICE, d);
             add_to_keys(&dK[n], &smem);                                      // 16

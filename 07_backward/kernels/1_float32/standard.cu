@@ -1,19 +1,19 @@
 /*
- * Standard backward, in the order of chapter 07's steps/standard.c.  10 pairs d + 11 pairs + Nq d + 2 Nk d accesses
+ * Standard backward, in the order of chapter 07's steps/standard.c.  10 pairs d + 11 pairs + Nq d +
+ * 2 Nk d accesses
  *
  *     S  = scale Q K^T        dV = P^T dO           D_i   = sum over j of P_ij dP_ij
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * Kernels one after the other, with P and dS whole in global memory between them; S is where P will be, and dP where
- * dS will be. Every element of a matrix has a thread of its own, which reads what it needs and keeps nothing; of P and
- * dS every row has one.
+ * P and dS overwrite S and dP in global memory. Each element of a matrix, and each row of P and dS,
+ * has its own thread.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { SIDE = 16, ROWS = 128 };  // threads of a block: 16 by 16, or 128 in a row
+enum { SIDE = 16, ROWS = 128 };
 
-/* One thread an element of X = factor A B^T, where A has a row for each query and B for each key. */
+/* X = factor A B^T; A has a row per query, B per key. */
 __device__ static void pair_product(const struct attention &p, const float *A, const float *B,
                                     float factor, float *X)
 {
@@ -38,7 +38,6 @@ static __global__ void standard_dP(struct attention p, struct backward_arrays a)
     pair_product(p, t.dO, t.V, 1.0f, t.dS);
 }
 
-/* One thread a row: scores become weights. */
 static __global__ void standard_softmax(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
@@ -55,7 +54,6 @@ static __global__ void standard_softmax(struct attention p, struct backward_arra
         P[j] = exp_minus(P[j], m) / (l == 0.0f ? 1.0f : l);
 }
 
-/* One thread a row: dP becomes dS. */
 static __global__ void standard_dS(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
@@ -71,7 +69,6 @@ static __global__ void standard_dS(struct attention p, struct backward_arrays a)
         dS[j] = pair_dS(P[j], dS[j], D);
 }
 
-/* One thread an element: dK_jc and dV_jc, sums over the queries that attend to key j. */
 static __global__ void standard_keys(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);
@@ -87,7 +84,6 @@ static __global__ void standard_keys(struct attention p, struct backward_arrays 
     t.dK[j * p.d + c] = p.scale * dK;
 }
 
-/* One thread an element: dQ_ic, a sum over the keys that query i sees. */
 static __global__ void standard_queries(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.z);

@@ -4,23 +4,22 @@
  *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
  *     kernel, d for each of its keys in the other
  *
- * mma_split, and what attention.h says of masks and dropout (pairs16.cuh), for d = 32, 64, 96, 128 and 256: the same bits
- * every time. As in complete a block of keys goes through all query heads that share its head, one after the other, so
- * their sum stays in registers; to the copies that run ahead this is one row of tiles, those that are skipped left out.
+ * mma_split with the masks and dropout of attention.h (pairs16.cuh). As in complete, a block of
+ * keys goes through all query heads that share it: one row of tiles.
  *
- * A warp has one band of 16 rows for each d, so that registers are left for the options. With d = 256 even that one
- * would take 256 for dK and dV alone, and a thread has 255. There two blocks have the same keys, and each has half of the
- * elements of dK and dV; S and dP need whole rows, so both make them, and the first kernel's loads come twice.
+ * A warp has one band of 16 rows, to leave registers for the options. With d = 256 dK and dV of a
+ * band take 256 registers, and a thread has 255: two blocks share the keys, each with half of the
+ * elements. Both compute S and dP.
  */
 #include "07_backward/kernels/parts/pairs16.cuh"
 
 enum { STAGES = 2 };
 
-/* What a block of the first kernel works on: keys j0 to j1 - 1, for the query heads from h on. */
+/* Keys j0 to j1 - 1, for the query heads from h. */
 struct block_of_keys {
     int b, h;
     int j0, j1;
-    int tiles, steps;  // tiles of queries in a head, and in all of the group
+    int tiles, steps;  // of a head, and of the group
 };
 
 template <class TRAITS>
@@ -37,13 +36,13 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     return t;
 }
 
-/* A tile of queries: its number among those of the group, and whether it has pairs that do not count. */
+/* A tile of queries: its number in the group; has it pairs that do not count? */
 struct step {
     int number;
     bool partial;
 };
 
-/* The first step from `number` on that is not skipped; it may be past the last. */
+/* The first step >= `number` that is not skipped; it may be past the last. */
 template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
@@ -58,7 +57,7 @@ __device__ static inline struct step next_step(const struct attention &p,
     return { number, false };
 }
 
-/* Issues the copies of the Q, dO, lse and D of a step, if it is one; they are those of round `round`. */
+/* Issues the copies of a step, if it exists, for round `round`. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
@@ -75,14 +74,14 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
 }
 
 /*
- * A block's part of the elements of dK and dV: all of them, or half. Rows in memory are whole, so ROW stays. Piece c of a
- * part that begins with piece 16 is piece 16 + c of the row, because swizzled_rows changes the last three bits of c alone.
+ * A block's elements of dK and dV: all, or half. ROW stays that of memory. Piece c of the second
+ * half is piece 16 + c: swizzled_rows changes only the last three bits.
  */
 template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };
 };
 
-/* S = A B^T for whole rows: where `me` has a part of them, the sum over all parts. */
+/* S = A B^T, summed over all parts of the rows. */
 template <class T, class TRAITS>
 __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> *acc,
                                              const uint4 *A, const uint4 *B)
@@ -98,7 +97,6 @@ __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> 
     }
 }
 
-/* A block's rows are keys, and tiles of queries come by. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_keys(struct attention p, struct backward_arrays a)
@@ -112,8 +110,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     const struct block_of_keys t = block_of_keys_of<TRAITS>(p);
     const int Nk = (int)p.Nk;
     const size_t first =
-        (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;                // element of the block's keys
-    const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;  // the first of its elements
+        (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;  // first element of the keys
+    const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     struct step step = next_step<TRAITS>(p, t, 0);
     fragments<part> dK, dV;
@@ -128,10 +126,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
                                             step.number % t.tiles * Br };
         uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
         const float *const lse = statistics + round % STAGES * 2 * Br, *const D_i = lse + Br;
-        cp_async_wait<0>();  // what this thread copied of the tile is there …
+        cp_async_wait<0>();
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
-        __syncthreads();  // … and all of it; and no thread reads the tile before any more
+        __syncthreads();  // all copies are done; the tile before is free
         copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
         weigh_columns(&dV, p.scale, lse);
@@ -152,12 +150,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dK, Q + mine / CHUNK);
         step = next;
     }
-    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
+    cp_async_wait<0>();  // without queries K and V are pending
     store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
     store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
 
-/* A block's rows are queries, and tiles of keys come by: chapter 06's loop. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_queries(struct attention p, struct backward_arrays a)
@@ -184,10 +181,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const struct tile_of_pairs tile = { (int)t.b, (int)t.h, i0, j0 };
         uint4 *const K = stage_of<TRAITS, STAGES>(dO, round), *const V = K + Bc * TRAITS::ROW;
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
-        cp_async_wait<0>();  // what this thread copied of the tile is there …
+        cp_async_wait<0>();
         if (partial)
             blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
-        __syncthreads();  // … and all of it; and no thread reads the tile before any more
+        __syncthreads();  // all copies are done; the tile before is free
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
         weigh_rows(&P, p.scale, lse);
@@ -205,11 +202,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dQ, K);
         n = next;
     }
-    cp_async_wait<0>();  // where there is no key, Q and dO are still on their way
+    cp_async_wait<0>();  // without keys Q and dO are pending
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many lse and D. */
+/* Two tiles of the block's rows, the stages, and `statistics` lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

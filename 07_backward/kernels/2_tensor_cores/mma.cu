@@ -1,17 +1,15 @@
 /*
- * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq)
+ * accesses of 4 bytes
  *
- * mma_split makes S and dP twice. One kernel makes them once, and then dQ has to be made where rows are keys. dQ = dS K sums
- * over keys, and those are spread over the lanes and the warps: so here dS goes through shared memory. A warp stores its
- * dS^T as it lies, and reads all keys' of it transposed, as mma's first factor: for all queries of the tile and 16 of the
- * d elements. What it gets is added to dQ atomically, as in recompute.
+ * S and dP are computed once, not twice as in mma_split. dQ = dS K sums over keys, here rows,
+ * spread over lanes and warps. So each warp stores its dS^T in shared memory, reads all of it
+ * transposed for 16 of the d elements, and adds to dQ atomically: a round later, so that one
+ * barrier is enough, and additions overlap the next scores.
  *
- * dQ of a tile is made a round later. Then the barrier at the head of a round, which says that the next tile is there, says
- * also that all warps have stored their dS of the last one; and while a warp's additions are under way it makes scores.
+ * HAS_MORE_ON_90: four numbers are added at once there (tensor.cuh).
  *
- * HAS_MORE_ON_90: there it adds four numbers to memory at once (tensor.cuh).
- *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -19,7 +17,7 @@
 
 enum { STAGES = 2 };
 
-/* dS^T in shared memory: a row of it is a key's, with the tile's queries. */
+/* A row per key. */
 template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
 template <class T, class TRAITS>
@@ -28,7 +26,7 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        // the order of pieces is the same 8 rows on, so the others are at a known distance from this one
+        // the order of pieces repeats every 8 rows
         uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
@@ -37,15 +35,15 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     }
 }
 
-/* Of two keys of a register, those from number `end` on become 0: they may hold NaN, and 0 times NaN is NaN. */
+/* Zeroes those of a register's two keys that are >= `end`: they may be NaN. */
 __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 {
     return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
 }
 
 /*
- * Of a row of dQ a lane has two neighbours in the first 8 elements and two in the other 8. Lanes t and t xor 1 exchange one
- * pair each: then an even lane has four neighbours in the first 8, and an odd one in the others.
+ * A lane has two elements in the first 8 of a row of dQ, and two in the other 8. Lanes t and t xor
+ * 1 exchange a pair; then each has four neighbours, the even lane in the first 8.
  */
 __device__ static inline float4 four_neighbours(float2 first, float2 other)
 {
@@ -55,7 +53,10 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
     return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
 }
 
-/* dQ += scale dS K, by all warps, for the queries that begin at `to`, which attend to the first `keys` keys of the tile. */
+/*
+ * dQ += scale dS K, by all warps, for queries at `to`, which attend to the tile's first `keys`
+ * keys.
+ */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
@@ -104,7 +105,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // V is followed by the stages
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
-    float *const statistics = (float *)(two_dS + 2 * DS);                    // after a tile's lse its D
+    float *const statistics = (float *)(two_dS + 2 * DS);                    // lse, D, lse, D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
@@ -119,12 +120,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
     copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it, and dS of tile n - 1; and no thread reads what is older
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done, and dS of tile n - 1; older ones are free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
@@ -139,8 +140,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
-    __syncthreads();     // dS of the last tile is there
+    cp_async_wait<0>();  // without queries K and V are pending
+    __syncthreads();     // dS of the last tile is complete
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15
     store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
@@ -149,7 +150,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-/* Bytes of shared memory: K and V, two tiles of Q and dO, two of dS, two of lse and D. */
+/* K and V, two tiles of Q and dO, two of dS, two of lse and D. */
 template <class TRAITS> constexpr size_t bytes_of(void)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
@@ -167,7 +168,7 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
     CHECK_CUDA(cudaGetLastError());
 }
 
-/* A GPU that gives a block less shared memory than the large tile takes has the small one. */
+/* The small tile, if blocks have too little shared memory for the large one. */
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {

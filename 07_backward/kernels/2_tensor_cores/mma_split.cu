@@ -3,12 +3,11 @@
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
- * deterministic, for inputs of 16 bits, and what multiplies is mma. Where dK and dV are made a warp has 16 or 32 keys, and
- * makes S^T = K Q^T: then P^T and dS^T, packed to 16 bits, are the first factor of the next product where they are, as P
- * was in chapter 06. Where dQ is made it has 32 queries and makes S, and dS is that factor. So P and dS, for which
- * deterministic needs shared memory, never leave their registers. The next tile is on its way meanwhile (pipeline.cuh).
+ * deterministic with mma. For dK and dV rows are keys, and a warp computes S^T = K Q^T: P^T and
+ * dS^T, packed to 16 bits, are the next product's A, as P was in chapter 06. For dQ rows are
+ * queries, and dS is that A. So P and dS never leave registers.
  *
- * The numbers of FlashAttention-2's Algorithm 2 are on the right.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -16,7 +15,6 @@
 
 enum { STAGES = 2 };
 
-/* A block's rows are keys, and tiles of queries come by. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
@@ -24,7 +22,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // V is followed by the stages, as chapter 06's Q is
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // the stages follow V
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
@@ -33,12 +31,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
     copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9, with the first group
+    copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
-        cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done; tile n - 1 is free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
@@ -50,12 +48,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // where no query attends to a key, K and V are still on their way
+    cp_async_wait<0>();  // without queries K and V are pending
     store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
 
-/* A block's rows are queries, and tiles of keys come by, as in chapter 06. */
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_queries(struct attention p, struct backward_arrays a)
@@ -67,16 +64,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     float *const lse = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = lse + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> P, dQ;
     copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);    // 9
     copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
     copy_statistics<TRAITS>(lse, t.lse, t.D, i0, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6, with the first group
+    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
-        cp_async_wait<0>();           // what this thread copied of tile n is there …
-        __syncthreads();              // … and all of it; and no thread reads tile n - 1 any more
+        cp_async_wait<0>();
+        __syncthreads();              // all copies are done; tile n - 1 is free
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
@@ -85,13 +82,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_queries(&dQ, P, D_i);                                          // 14
         tensor_product<T, rows>(&dQ, K);                                     // 15
     }
-    cp_async_wait<0>();  // where there is no key, Q and dO are still on their way
+    cp_async_wait<0>();  // without keys Q and dO are pending
     store_gradient(&dQ, t.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
 // clang-format on
 
-/* Bytes of shared memory: two tiles of the block's own rows, the stages of the others, and so many lse and D. */
+/* Two tiles of the block's rows, the stages, and `statistics` lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

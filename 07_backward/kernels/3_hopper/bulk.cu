@@ -1,11 +1,11 @@
 /*
  * dQ added in bulk: wgmma, and as many accesses.
  *
- * There each thread adds its numbers of dQ one by one. Here dQ of a tile goes to shared memory as four boxes, and one thread
- * has the TMA add them to global memory. The TMA leaves out the rows after the last query. There are two stages: while
- * one is read, the next tile's dQ is computed.
+ * A tile of dQ goes to shared memory as four boxes, and one thread has the TMA add them to global
+ * memory, without rows past the last query. While one stage is read, the next tile's dQ is
+ * computed.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -21,10 +21,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     unsigned char *const two_dQ = dS + Bc * Br * 2;
-    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // after a tile's lse its D
+    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // lse, D, lse, D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // the mbarriers are there, and lse and D of the first tile
+    __syncthreads();  // mbarriers, lse and D are ready
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -81,10 +81,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // threads have written what the tensor cores will read
+        fence_async();    // make threads' writes visible to the tensor cores
         if (threadIdx.x == 0)
-            bulk_wait_read<1>();  // dQ of the tile before the last has been read
-        __syncthreads();  // dS of both warpgroups is there, no thread makes scores with K any more, and dQ has room
+            bulk_wait_read<1>();  // dQ of two tiles ago has been read
+        __syncthreads();  // dS is complete, K no longer read for scores, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,17 +92,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
-        fence_async();    // threads have written what the TMA will add
+        fence_async();    // make threads' writes visible to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
+        __syncthreads();  // the tile is free; the next lse and D are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }
     if (threadIdx.x == 0)
-        bulk_wait_read<0>();  // shared memory must not go before
+        bulk_wait_read<0>();  // before the block exits
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18
     store_gradient(&dV, a.dV + key * HEAD_DIM, (int)p.Nk - j0, 1.0f);

@@ -1,20 +1,16 @@
 /*
- * dQ in turns: roles, and the same bits every time.
+ * dQ in a fixed order: roles, and the same bits every time.
  *
- * Sums of floats depend on their order, and blocks add when they happen to be ready. Here the blocks of a head add to a tile
- * of dQ in the order of their keys: each waits for its turn, and passes it on when all of it has been added. The warp that
- * has dQ added does both; the others go on meanwhile, up to the next tile of dQ.
+ * Float sums depend on their order, so the blocks of a head add to a tile of dQ in the order of
+ * their keys: the warp that adds waits for the block's turn, and passes it on when all has been
+ * added.
  *
- * A GPU promises no order in which blocks begin. If one waited for another that cannot begin before this one has ended, both
- * would wait for ever. So which keys a block has is not blockIdx: the block takes the next number when it begins, and
- * those that it waits for have begun before it.
+ * A GPU starts blocks in any order, and a block would wait forever for one that cannot start. So a
+ * block takes the next number when it starts. If there is room for one block at a time, all tiles
+ * take the order of the numbers: starting at different ones saves no wait. So numbers alternate
+ * between eight heads.
  *
- * Why do blocks not start at different tiles, so that none has to wait? There may be room for one block at a time. It has
- * added to all of its tiles before the next begins, so each tile must have the order of the numbers. In this order the first
- * addition of a block follows those of all blocks of its head before it, at whichever tile they start. So blocks that run
- * together should be of different heads: numbers go round eight heads, and among those of a head they still grow with the keys.
- *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
@@ -23,14 +19,14 @@
 
 static const unsigned HEADS_TOGETHER = 8;
 
-/* The turns at tiles of dQ: a counter for each, and the block's number among those of its head. */
+/* A counter for each tile of dQ, and the block's number in its head. */
 template <int Br> struct turns_of_block {
     unsigned *first, of_a_head, block;
     __device__ unsigned *of(int head, int i0) const { return first + (unsigned)head * of_a_head + (unsigned)(i0 / Br); }
     __device__ void wait(int head, int i0) const
     {
         turn_wait(of(head, i0), block);
-        fence_async_global();  // the TMA sees what blocks before have added
+        fence_async_global();  // make earlier blocks' additions visible to the TMA
     }
     __device__ void give(int head, int i0) const
     {

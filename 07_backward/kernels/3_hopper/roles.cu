@@ -1,12 +1,11 @@
 /*
  * Warps with roles: bulk, and as many accesses.
  *
- * There all threads copy, multiply and wait together, and meet twice a round. Here two warpgroups multiply, and the warps of a
- * third have one task each: to have the TMA load Q and dO, to load lse and D, to have the TMA add dQ. Between them are
- * full and empty mbarriers, chapter 06's pipeline. A warpgroup waits for the other once a round, when both have stored dS. dS
- * has two stages, so the other may still read that of the tile before.
+ * Two warpgroups multiply. Warps of a third have one task each: load Q and dO, load lse and D, add
+ * dQ. Chapter 06's pipeline connects them. Warpgroups meet once a round, when both have stored dS;
+ * it has two stages, since the other may still read the last one.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right. Roles: as in
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. Roles as in
  * FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/flash_bwd_kernel_sm90.h.
  */
 #include "07_backward/kernels/parts/roles.cuh"

@@ -1,9 +1,9 @@
 /*
  * Gradients in the inputs' type: roles, and fewer accesses.
  *
- * There gradients are float32, and threads store dK and dV. Here they have 16 bits, as in libraries. A warpgroup puts its 64
- * rows of dK and dV into boxes where K and V were, as chapter 06's store does with O, and one thread has the TMA store them.
- * Sums of 16 bits would lose most of what is added, so blocks still add to dQ in float32, and a last kernel rounds it.
+ * A warpgroup puts its 64 rows of dK and dV into boxes where K and V were, and the TMA stores them.
+ * 16-bit sums would lose most of what is added, so blocks still add to dQ in float32, and a last
+ * kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
@@ -11,7 +11,7 @@
 
 // clang-format off
 
-/* A warpgroup's 64 rows of factor * O go to its rows of `matrix`, and from there to the array, except rows past the last key. */
+/* Stores factor O of a warpgroup's 64 rows through its rows of `matrix`. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)
@@ -22,7 +22,7 @@ __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned 
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
         fill_box<T>(acc, factors, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH / 8);
-    fence_async();  // threads have written what the TMA will read
+    fence_async();  // make threads' writes visible to the TMA
     barrier_sync(STORE_BARRIER + group, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
@@ -39,20 +39,20 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ is there, which it makes of all of K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ has read K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);
         if (threadIdx.x % 128 == 0) {
             bulk_commit();
-            bulk_wait_read<0>();  // shared memory must not go before
+            bulk_wait_read<0>();  // before the block exits
         }
     });
 }
 
 // clang-format on
 
-enum { ROUND_THREADS = 256, ROUND_WIDE = 8 };  // of a block; elements of a thread
+enum { ROUND_THREADS = 256, ROUND_WIDE = 8 };  // per block; elements per thread
 
-/* dQ of n elements, of which 8 are in a row's part, from its sums. */
+/* Rounds n sums; n is a multiple of 8. */
 template <class T> static __global__ void round_dQ(const float *sums, uint16_t *dQ, size_t n)
 {
     const size_t k = ((size_t)blockIdx.x * ROUND_THREADS + threadIdx.x) * ROUND_WIDE;

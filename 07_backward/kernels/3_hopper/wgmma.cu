@@ -1,15 +1,14 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * As mma, but one thread has the TMA copy tiles, and two warpgroups issue the products. A block keeps K and V of 128 keys, and
- * loops over tiles of queries. S^T and dP^T are computed in registers, so that P^T and dS^T are there for dV and dK; only dS^T
- * is stored, for dQ.
+ * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. Only dS^T is
+ * stored, for dQ; P^T and dS^T for dV and dK stay in registers.
  *
- * Tiles are taken from the last to the first. So in causal order a key that is masked in a tile is masked in all that
- * follow, and its row of K can become 0: it may hold NaN. Query heads that share their keys come one after the other
- * in each tile.
+ * Tiles come from last to first. So in causal order a key that is masked in a tile is masked in all
+ * that follow, and its row of K, which may be NaN, can become 0. Query heads that share keys
+ * alternate in a tile.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -25,9 +24,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // each Q is followed by its dO
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // after a tile's lse its D
+    float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // lse, D, lse, D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
@@ -59,7 +58,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // the mbarriers are there, and lse and D of the first tile
+    __syncthreads();  // mbarriers, lse and D are ready
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -84,8 +83,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // threads have written what the tensor cores will read
-        __syncthreads();  // dS of both warpgroups is there, and no thread makes scores with K any more
+        fence_async();    // make threads' writes visible to the tensor cores
+        __syncthreads();  // dS is complete, and K no longer read for scores
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -93,14 +92,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is there, and is added while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         float *const to = a.dQ + ((size_t)head_of(r) * p.Nq + (size_t)i0) * HEAD_DIM;
         for (int n = 0; n < 32; n++)
             if (i0 + row_of_dQ<TRAITS>(n) < Nq)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // no thread reads this tile any more, nor its dS; and lse and D of the next are there
+        __syncthreads();  // the tile is free; the next lse and D are loaded
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18

@@ -1,15 +1,14 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * D does not depend on the keys: a kernel of its own computes it once, before the others. A warp has a row; its lanes
- * take neighbouring elements, so that 32 of them come in one piece, and at the end add up what each has. In 16 bits a lane
- * loads 8 elements at once, so a warp has as many rows as d leaves lanes for.
+ * A warp has a row, and its lanes read neighbouring elements. In 16 bits a lane loads 8 at once, so
+ * a warp has as many rows as d leaves lanes for.
  *
- * HAS_MORE_ON_90: there one instruction makes a float of a bfloat16.
+ * HAS_MORE_ON_90: one instruction converts bfloat16 to float there.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { WARPS = 8, WIDE = 8 };  // of a block; elements that a lane loads at once in 16 bits
+enum { WARPS = 8, WIDE = 8 };  // per block; elements per load of a lane in 16 bits
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 static __global__ void D_of_rows(struct attention p, const float *O, const float *dO, float *D)
@@ -27,7 +26,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
         D[row] = sum;
 }
 
-/* LANES have a row: 8, 16 or 32, so that there is one for each 8 elements. */
+/* LANES lanes have a row: one for each 8 elements. */
 template <class T, int LANES>
 static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
 {

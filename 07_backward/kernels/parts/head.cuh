@@ -1,6 +1,5 @@
 /*
- * What all kernels of the chapter share: one head of a problem, causal order as numbers of keys and queries,
- * and the two formulas of a pair. The pointers here lead to global memory.
+ * One head of a problem in global memory, causal order, and the formulas of a pair.
  */
 #ifndef BACKWARD_HEAD_CUH
 #define BACKWARD_HEAD_CUH
@@ -38,7 +37,7 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* How many keys query i attends to, from the first on: all, or in causal order those up to it. */
+/* How many keys, the first ones, query i attends to. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
@@ -52,19 +51,18 @@ __device__ static inline int first_query(const struct attention &p, int j)
     return (int)(first < 0 ? 0 : first < Nq ? first : Nq);
 }
 
-/* The weight of a score: e^{x - lse}, and 0 for x = -inf also where lse = -inf too. */
+/* e^{x - lse}; 0 for x = -inf, even if lse = -inf. */
 __device__ static inline float exp_minus(float x, float lse)
 {
     return x == -INFINITY ? 0.0f : expf(x - lse);
 }
 
-/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever a masked key holds. */
+/* P (dP - D); exactly 0 if P is 0, even if a masked key is NaN. */
 __device__ static inline float pair_dS(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* How many tiles of `size` cover n. */
 __host__ __device__ static inline unsigned ceil_div(size_t n, unsigned size)
 {
     return (unsigned)((n + size - 1) / size);

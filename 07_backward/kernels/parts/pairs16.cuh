@@ -1,13 +1,9 @@
 /*
- * Every option but --softcap in the fragments of the backward pass: which pairs of a tile count, and which weights stay.
+ * Every option but --softcap in the backward pass, pair by pair (chapter 06's complete16.cuh). Rows
+ * of a tile are queries or keys (tensor.cuh).
  *
- * A tile's rows are queries and its columns keys, or the other way round (tensor.cuh). Only what asks attention.h about a
- * pair has to know which. Causal order and windows are two comparisons a pair. Where there is a mask of keys or of blocks,
- * or dropout, a loop asks about each pair and keeps the answers as bits: registers have no index, so a loop that is not
- * written out cannot touch the pairs themselves.
- *
- * A pair that does not count gets the weight 0 after all the arithmetic, whatever that has made of it. With a score of
- * -inf, as in chapter 06, a scale below 0 would make an infinite weight of it.
+ * A pair that does not count gets weight 0 after all arithmetic: a score of -inf, as in chapter 06,
+ * would be an infinite weight with a negative scale.
  */
 #ifndef BACKWARD_PAIRS16_CUH
 #define BACKWARD_PAIRS16_CUH
@@ -17,12 +13,10 @@
 
 enum side { QUERIES, KEYS };
 
-/* A tile of head h: the numbers of its first row and its first column. */
 struct tile_of_pairs {
     int b, h, row, column;
 };
 
-/* S becomes P for every pair. Columns are queries, whose lse stand in their order … */
 template <class TRAITS>
 __device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -37,7 +31,6 @@ __device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale,
         }
 }
 
-/* … or rows are. */
 template <class TRAITS>
 __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -52,7 +45,7 @@ __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, co
         }
 }
 
-/* P becomes 0 past the last of `columns`, and where causal order or a window hides the key: two comparisons. */
+/* P = 0 past the last column, and outside causal order and window. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                  const struct tile_of_pairs &t, int columns)
@@ -73,12 +66,11 @@ __device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const s
         }
 }
 
-/* A query and a key. */
 struct pair_of_rows {
     size_t i, j;
 };
 
-/* The pair of a lane's bit n in a row: n / 2 is its 8 columns, n % 2 which of two neighbours. */
+/* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 one of two neighbours. */
 template <enum side ROWS>
 __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pairs &t, int row,
                                                          int n)
@@ -88,7 +80,7 @@ __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pa
     return ROWS == QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
 }
 
-/* P becomes 0 where a query does not attend to a key, by the masks that have to be looked at pair by pair. */
+/* P = 0 by masks of keys and blocks. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                             const struct tile_of_pairs &t)
@@ -109,7 +101,7 @@ __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct
         }
 }
 
-/* Which weights dropout keeps: a bit for each pair of a row. */
+/* The weights that dropout keeps, a bit for each. */
 template <class TRAITS> struct kept_pairs {
     unsigned of[TRAITS::M_TILES][2];
 };
@@ -131,7 +123,7 @@ __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struc
         }
 }
 
-/* Pairs that dropout keeps count `factor` times, and the others nothing. */
+/* Multiplies kept pairs by `factor`, the others by 0. */
 template <class TRAITS>
 __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pairs<TRAITS> &kept,
                                          float factor)
@@ -145,7 +137,7 @@ __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pair
             }
 }
 
-/* Does query i attend to one of the keys from j0 to before j1? */
+/* Does query i attend to one of the keys j0 … j1 - 1? */
 __device__ static inline bool sees_any(const struct attention &p, int b, int h, int i, int j0,
                                        int j1)
 {
@@ -158,8 +150,8 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
 }
 
 /*
- * A query that attends to no key of the tile may have NaN in its Q and dO, and 0 times NaN is NaN: so they become 0.
- * Columns are queries, rows the keys up to before `end`. Each thread does this for the pieces that it has copied itself.
+ * Q = dO = 0 for queries, here columns, that attend to no key of the tile: 0 times NaN is NaN. A
+ * thread clears pieces that it copied itself.
  */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,

@@ -1,6 +1,5 @@
 /*
- * A block of roles: what its warps do, and between which mbarriers (roles.cu). A kernel says which keys it has, when dQ may be
- * added, and how the gradients of its keys leave.
+ * A block with roles (roles.cu): what its warps do, and the mbarriers between them.
  */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
@@ -11,8 +10,8 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
-enum { FEW = 24, MANY = 240 };  // registers of a thread that does not multiply, and of one that does
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after the eight that multiply; the last are two
+enum { FEW = 24, MANY = 240 };  // registers of a producer thread and of a consumer thread
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -24,10 +23,10 @@ template <class TRAITS> struct roles_smem {
 
 struct roles_block {
     pipeline<STAGES> queries;  // with their lse and D
-    pipeline<1> dQ[2];         // from each warpgroup to the warp that has it added
+    pipeline<1> dQ[2];         // from each warpgroup
 };
 
-/* with(r, head, i0) for each tile of queries: from the last tile to the first, and of each the heads that share the keys. */
+/* with(r, head, i0) for each tile of queries, last to first, and each head that shares the keys. */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {
@@ -44,7 +43,6 @@ struct no_turns {
     __device__ void give(int, int) const {}
 };
 
-/* dK and dV of a block's keys, as float32. */
 template <class TRAITS>
 __device__ static inline void store_gradients(const struct attention &p, const struct backward_arrays &a,
                                               const fragments<TRAITS> *dK, const fragments<TRAITS> *dV, int j0, int kv)
@@ -55,8 +53,8 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * Of keys from j0 on, of head kv. One thread calls turns.wait(head, i0) before it has a tile of dQ added, and turns.give after.
- * Each thread that multiplies calls leave(&dK, &dV) after the last tile.
+ * For the keys from j0, of head kv. One thread calls turns.wait(head, i0) before it adds a tile of
+ * dQ, and turns.give after. Consumers call leave(&dK, &dV) at the end.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
@@ -67,12 +65,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
-        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread has Q and dO loaded, 64 load lse and D
+        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread starts the TMA, 64 load lse and D
         for (int g = 0; g < 2; g++)
             block.dQ[g].init(1, 128);
         fence_async();
     }
-    __syncthreads();  // the mbarriers are there
+    __syncthreads();
     if (threadIdx.x >= TRAITS::THREADS) {
         setmaxnreg_dec<FEW>();
         if (one_of_warp(QUERIES_WARP))
@@ -139,12 +137,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
             drop_dS(&dK, dV);
-        pack_weights<T>(&dV, P);  // not before: P is in registers twice then, and a thread has few
+        pack_weights<T>(&dV, P);  // not earlier: it doubles P's registers
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
-        fence_async();      // threads have written what the tensor cores will read
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS of both is there, and no thread makes scores with K any more
+        fence_async();      // make threads' writes visible to the tensor cores
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete, and K no longer read for scores
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
@@ -152,10 +150,10 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         }
         issue_dQ<T, TRAITS>(dQ, smem.dS[r % STAGES], smem.K);                // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is there, and is stored while dK is made
+        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
-        fence_async();      // and what will be added
+        fence_async();      // and to the TMA
         my_dQ.producer_arrive(r);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         block.queries.warpgroup_release(r);  // lse and D were read before the round's barrier

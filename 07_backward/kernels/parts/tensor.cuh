@@ -1,14 +1,13 @@
 /*
- * A tile of the backward pass on tensor cores. The fragments, the order of pieces in shared memory and the copies are
- * chapter 06's; here is what the backward pass adds: weights recomputed from lse, dS, and gradients that are stored.
+ * A tile of the backward pass on tensor cores, with chapter 06's fragments and copies.
  *
- * Chapter 06's functions know rows and columns of a tile of scores. There rows are queries and columns keys; here it may
- * be the other way round. For each of two gradients a lane has the fragments S and O:
+ * There rows of a tile are queries and columns keys; here it may be the other way round. For each
+ * of two gradients a lane has fragments S and O:
  *
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
  *
- * P and dS are rounded to 16 bits before the next product; all sums are float32, and so are the gradients.
+ * P and dS are rounded to 16 bits for the next product; sums and gradients are float32.
  */
 #ifndef BACKWARD_TENSOR_CUH
 #define BACKWARD_TENSOR_CUH
@@ -19,7 +18,6 @@
 
 static const float LOG2E = 1.44269504f;
 
-/* The arrays of one head, as elements of T. */
 template <class T> struct backward_head {
     const T *Q, *K, *V, *dO;
     const float *lse, *D;
@@ -42,14 +40,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The number of the first tile of Br queries of which one attends to key j; past the last tile, if none does. */
+/* The first tile of Br queries that attends to key j; past the last if none does. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* lse and D of `count` queries from i0 on are on their way, lse first. After the last query they are 0. */
+/* Issues copies of `count` lse, then of D; 0 past the last query. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -62,21 +60,21 @@ __device__ static inline void copy_statistics(float *to, const float *lse, const
 }
 
 /*
- * A score becomes a weight: P = e^{scale S - lse} = 2^{k S - log2(e) lse} with k = scale log2(e). A score of -inf has
- * the weight 0 also where lse is -inf too.
+ * P = e^{scale S - lse} = 2^{k S - log2(e) lse}, k = scale log2(e); 0 for S = -inf, even if lse =
+ * -inf.
  */
 __device__ static inline float weight_of(float S, float k, float lse)
 {
     return ex2(fmaf(S, k, -shift_of(LOG2E, lse)));
 }
 
-/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever a masked key holds. */
+/* P (dP - D); exactly 0 if P is 0, even if a masked key is NaN. */
 __device__ static inline float dS_of(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* S becomes P, where columns are queries: line 11. This is for all pairs, masked ones too. */
+/* Line 11 for all pairs, masked ones too; columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -91,7 +89,7 @@ __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale
         }
 }
 
-/* P becomes 0 where a key is masked: query i attends to key j from i = j - high on. Keys from j0, queries from i0 on. */
+/* P = 0 for masked pairs; columns are queries. Query i attends to keys j <= i + high. */
 template <class TRAITS>
 __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
@@ -110,7 +108,7 @@ __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Both, where rows are keys from j0 on and columns queries from i0 on. In most tiles no key is masked. */
+/* Line 11 with the mask, which few tiles need. */
 template <class TRAITS>
 __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
                                               const float *lse, int j0, int i0)
@@ -120,7 +118,7 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
         drop_unseen(acc, p, j0, i0);
 }
 
-/* dP becomes dS, where columns are queries: line 14. */
+/* Line 14; columns are queries. */
 template <class TRAITS>
 __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                          const float *D)
@@ -135,7 +133,7 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* The same where rows are queries and columns keys, whose lse and D are in the order of the block's rows. */
+/* The same; rows are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)
@@ -168,7 +166,7 @@ __device__ static inline void dS_of_queries(fragments<TRAITS> *acc, const fragme
         }
 }
 
-/* Adds four adjacent numbers to those at `to`, in global memory. GPUs of compute capability 9.0 and later can do it at once. */
+/* At once from compute capability 9.0. */
 __device__ static inline void add_four(float *to, float4 x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -181,7 +179,7 @@ __device__ static inline void add_four(float *to, float4 x)
 #endif
 }
 
-/* factor * O goes to global memory, where the block's rows of ROW chunks begin at `to`; there are `count` of them. */
+/* Stores factor O to `count` rows of ROW chunks at `to`. */
 template <class TRAITS>
 __device__ static inline void store_gradient(const fragments<TRAITS> *acc, float *to, int count,
                                              float factor)

@@ -1,15 +1,14 @@
 /*
  * A tile of the backward pass: 64 queries by 64 keys in the registers of 256 threads.
  *
- * The threads stand in 16 rows of 16. Thread (x, y) has the pairs of the queries y, y + 16, y + 32, y + 48 and the
- * keys x, x + 16, x + 32, x + 48. A product of the tile has one of three shapes:
+ * Thread (x, y) of 16 by 16 has the pairs of queries y, y + 16, y + 32, y + 48 and keys x, x + 16,
+ * x + 32, x + 48. Products of the tile:
  *
- *     pairs     X  = A B^T      d elements a pair, 32 of them at a time: a slice of A and one of B
- *     keys      C += X^T A      thread (x, y) has the keys 4y … 4y + 3, and of each slice the elements 2x and 2x + 1
- *     queries   C += X B        and here the queries y, y + 16, … as above
+ *     pairs     X  = A B^T      d elements a pair, by slices of 32
+ *     keys      C += X^T A      thread (x, y) has keys 4y … 4y + 3, and elements 2x and 2x + 1 of each slice
+ *     queries   C += X B        the same elements, of queries y, y + 16, …
  *
- * So P and dS, made by one layout and read by another, go through shared memory: X. All else that a thread has stays
- * in registers.
+ * X, P or dS, is written in one layout and read in another, so it goes through shared memory.
  */
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
@@ -21,17 +20,17 @@
 enum {
     SIDE = 16,
     THREADS = SIDE * SIDE,
-    SLICE = 32,          // elements of a row that are in shared memory at one time
-    PITCH = SLICE + 4,   // from row to row of a slice, so that 8 rows lie in different banks
-    X_PITCH = Bc + SIDE  // and of X, so that two rows do
+    SLICE = 32,          // elements of a row
+    PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
+    X_PITCH = Bc + SIDE  // and 2 rows of X
 };
 
-/* Shared memory, 39 kB: every GPU gives that much. */
+/* 39 kB */
 struct alignas(16) fast_memory {
     float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], lse[Br], D[Br];
 };
 
-/* A number for each of a thread's 16 pairs, and for its 4 keys or queries in a slice. */
+/* A thread's 16 pairs; its 4 keys or queries in a slice. */
 struct pairs {
     float of[4][4];
 };
@@ -49,14 +48,14 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* Where the first tile of queries begins that attends to key j; the number of queries, if none does. */
+/* The first query of the first tile that attends to key j; Nq if none does. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
     return first < (int)p.Nq ? first / Br * Br : first;
 }
 
-/* Four elements from k on of a row of d elements, 0 past its end. */
+/* Elements k to k + 3 of a row of d elements; 0 past its end. */
 __device__ static inline float4 piece(const float *row, int k, int d)
 {
     if (d % 4 == 0 && k < d)
@@ -69,7 +68,10 @@ __device__ static inline float4 piece(const float *row, int k, int d)
     return some;
 }
 
-/* All threads together copy the slice from element k on of 64 rows. The rows from `end` on are 0 and not read. */
+/*
+ * All threads copy a slice, beginning with element k, of 64 rows. Rows >= `end` are not read, and
+ * become 0.
+ */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
                                          int d)
 {
@@ -80,7 +82,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* lse and D of the tile's queries, 0 after the last; all threads can read them after the next barrier. */
+/* Readable after a barrier; 0 past the last query. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
@@ -91,7 +93,6 @@ __device__ static inline void load_statistics(fast_memory *smem, const struct he
     }
 }
 
-/* X += A B^T for the slices that are in shared memory. */
 __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
 {
 #pragma unroll 1
@@ -112,8 +113,8 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
 }
 
 /*
- * X = Q K^T, where the tile's queries begin at Q and its keys at K: pass 1 of every kernel. HEAD_DIM is d or more, a
- * multiple of SLICE that the compiler knows; chapter 06 calls it D, which is a vector here.
+ * X = Q K^T: pass 1 of every kernel. HEAD_DIM >= d is a multiple of SLICE; chapter 06 calls it D,
+ * which is a vector here.
  */
 template <int HEAD_DIM>
 __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
@@ -121,15 +122,15 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
 {
     *X = {};
     for (int k = 0; k < HEAD_DIM; k += SLICE) {
-        __syncthreads();  // no thread reads the old slices any more
+        __syncthreads();  // the old slices are free
         load_slice(smem->A, Q, rows, k, d);
         load_slice(smem->B, K, keys, k, d);
-        __syncthreads();  // the slices are there, and lse and D
+        __syncthreads();  // the slices are loaded, and lse and D
         add_pairs(X, smem);
     }
 }
 
-/* The pairs go where all threads can read them; no thread reads the old ones. */
+/* The old X in shared memory must be free. */
 __device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)
@@ -137,7 +138,7 @@ __device__ static inline void share(fast_memory *smem, const pairs &X)
             smem->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
 }
 
-/* C += X^T A, where A's slice holds the tile's queries. */
+/* C += X^T A, where A's slice has queries. */
 __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
 {
     // BEGIN SOLUTION
@@ -158,7 +159,7 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
     // STUB: (void)C, (void)smem;
 }
 
-/* C += X B, where B's slice holds the tile's keys. */
+/* C += X B, where B's slice has keys. */
 __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
 {
 #pragma unroll 2
@@ -180,7 +181,7 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
     }
 }
 
-/* Scores become weights, P = e^{scale S - lse}: line 11 of the paper. Causal order hides the others. */
+/* Line 11 of the paper: P = e^{scale S - lse}, 0 if masked. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {
@@ -195,7 +196,6 @@ __device__ static inline void weights(pairs *S, const fast_memory *smem, const s
     }
 }
 
-/* dP becomes dS = P (dP - D): line 14. */
 __device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *smem)
 {
     // BEGIN SOLUTION
@@ -207,7 +207,7 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
     // STUB: (void)dP, (void)P, (void)smem;
 }
 
-/* factor C goes to the rows of keys that begin at `to`, of which there are `keys`. */
+/* Stores factor C to `keys` rows at `to`. */
 template <int HEAD_DIM>
 __device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], float *to, int keys,
                                          float factor, int d)
@@ -222,7 +222,6 @@ __device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], floa
         }
 }
 
-/* And to the rows of queries. */
 template <int HEAD_DIM>
 __device__ static inline void store_queries(const part (&C)[HEAD_DIM / SLICE], float *to, int rows,
                                             float factor, int d)

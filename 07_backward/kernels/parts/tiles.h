@@ -1,5 +1,5 @@
 /*
- * How large the kernels' tiles are: Br queries by Bc keys. Host code that foretells accesses knows it too.
+ * Tiles in float32: Br queries by Bc keys.
  */
 #ifndef BACKWARD_TILES_H
 #define BACKWARD_TILES_H

@@ -1,11 +1,11 @@
 /*
- * A tile of the backward pass whose copies and products are made by Hopper's units. How wgmma reads its matrices is in
- * chapter 06's warpgroup.cuh. Here is what the backward pass adds: masked keys, dS through shared memory, and dQ.
+ * A tile of the backward pass with Hopper's copies and products (chapter 06's warpgroup.cuh).
  *
- * A block has 128 keys, 64 for each of its two warpgroups, and loops over tiles of queries. These are the columns of a tile
- * of scores, so what chapter 06 calls Q and K, its rows and its columns, are here K and Q, or V and dO.
+ * A block has 128 keys, 64 a warpgroup, and loops over tiles of queries. These are columns, so
+ * chapter 06's Q and K are here K and Q, or V and dO.
  *
- * A warpgroup computes 64 by 64 of dQ: with d = 64 half of the 128 queries, with d = 128 half of the elements of 64 queries.
+ * A warpgroup computes 64 by 64 of dQ: for d = 64 half of the 128 queries, for d = 128 half of the
+ * elements of 64 queries.
  */
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
@@ -13,12 +13,11 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 #include "07_backward/kernels/parts/tensor.cuh"
 
-/* The arrays of all heads, for the TMA. */
 struct backward_maps {
-    tensor_map Q, K, V, dO, dQ, dK, dV;  // the last two where the TMA stores them
+    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* Boxes of dQ, in float32: a row has half as many elements. */
+/* Boxes of dQ: float32, so half as many elements a row. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -42,20 +41,19 @@ static struct backward_maps make_backward_maps(const struct attention *p,
     return maps;
 }
 
-/* The number of a thread's warpgroup. */
 __device__ static inline int group_of_thread(void)
 {
     return (int)threadIdx.x / 128;
 }
 
-/* dS^T, packed as wgmma takes it from registers, goes to shared memory as well: a row is a key's, in boxes of 64 queries. */
+/* Stores dS^T, packed as wgmma's A, to shared memory: a row per key, boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
 {
     const int row = tensor_row<TRAITS>(0, 0);
-    int first =
-        row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of piece 0, whose place is row % 8
+    int first = row * ROW_BYTES + row % 8 * 16 +
+                2 * tensor_column();  // of piece 0, which is at place row % 8
 
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
@@ -65,7 +63,7 @@ __device__ static inline void share_dS(unsigned char *dS,
     }
 }
 
-/* The rows of K from `from` on become 0: no query of the tile attends to these keys. */
+/* K = 0 in rows >= `from`: the tile attends to none of these keys. */
 template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;
@@ -74,7 +72,7 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The first query from which on tiles are full: it attends to all keys of the block, as do all after it. */
+/* The first query that attends to all keys of the block: tiles from there are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -82,7 +80,7 @@ __device__ static inline int full_tiles_from(const struct attention &p, int j0)
     return j0 + TRAITS::BR > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* S becomes P: line 11. The shifts are log2(e) lse, so a score takes one multiply-add and one power. */
+/* Line 11. Shifts are log2(e) lse: one multiply-add and one power a score. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -94,7 +92,7 @@ __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                 ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
 }
 
-/* dP becomes dS = P (dP - D): line 14. */
+/* Line 14. */
 template <class TRAITS>
 __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                               const float *D)
@@ -105,7 +103,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
             acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
 }
 
-/* And in one that is not: exactly 0 where P is 0, whatever a masked key holds. */
+/* In a partial tile: exactly 0 if P is 0, even if a masked key is NaN. */
 template <class TRAITS>
 __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
@@ -117,8 +115,8 @@ __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TR
 }
 
 /*
- * Issues this warpgroup's part of dQ = dS K, 16 keys at a time. dS^T lies by keys, and so does K: wgmma takes both with their
- * columns together, and so A is transposed on its way.
+ * Issues this warpgroup's part of dQ = dS K, 16 keys at a time. Rows of dS^T and K are keys, so
+ * wgmma takes both by columns, and transposes A.
  */
 template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
@@ -136,7 +134,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
     wgmma_commit();
 }
 
-/* The row of the tile and the element that are number n of a thread's part of dQ. */
+/* The tile's row, and the element, of number n of a thread's part of dQ. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
@@ -149,9 +147,9 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * factor dQ, this warpgroup's part, goes to shared memory: two boxes of 32 elements a row, as the TMA has them. A warp stores
- * pairs of floats, of four rows at a time, and a pair of chunks holds those of one row. It lies at pair k ^ r / 2 % 4, so two
- * rows that follow one another would meet in the same banks. Odd rows therefore store their pairs in another order.
+ * Stores factor dQ, this warpgroup's part, to two boxes of 32 elements a row. A warp stores pairs
+ * of floats of four rows at a time, a row's in chunk pair k ^ r / 2 % 4. Two adjacent rows would
+ * share banks, so odd rows have another order.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -172,7 +170,6 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
         }
 }
 
-/* One thread has the TMA add the two boxes of a warpgroup's part of dQ. */
 template <class TRAITS>
 __device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
                                            int group, int i0, int head)
@@ -185,7 +182,6 @@ __device__ static inline void tma_add_part(const tensor_map *map, const unsigned
                 i0 + row, head);
 }
 
-/* Both warpgroups' parts. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
