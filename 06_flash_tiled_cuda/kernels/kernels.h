@@ -33,8 +33,8 @@ struct device_arrays {
  * attends to no key has O = 0 and lse = -inf. Keys that no query of a tile attends to may hold anything; in naive
  * and fa1, whose threads go key by key, a NaN also stays with the queries of a tile that attend to its key.
  *
- * Those are for float32. The kernels on tensor cores, mma and what follows it, are for bfloat16 and float16,
- * d = 64 and 128, and a GPU of compute capability 8.0 or later, those from wgmma on for one of 9.0; complete knows these types
+ * Those are for float32. The kernels on tensor cores are for d = 64 and 128: turing for float16 and a GPU of compute capability
+ * 7.5 or later, mma and what follows it also for bfloat16, and for 8.0 or later, those from wgmma on for 9.0; complete knows these types
  * too, and then d = 32, 64, 96, 128 and 256.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays,

@@ -30,8 +30,18 @@ STEP(FA2, fa2,
      .f32 = { .only = { 16, 32, 64, 96, 128 } },
      .supports = SHAPES)
 
+STEP(TURING, turing,
+     .idea = "tensor cores of a T4: float16 inputs, float32 sums",
+     .formula = "d / key + …",
+     .predict = predict_tensor,
+     .shape = shape_turing,
+     .f16 = { .only = { 64, 128 } },
+     .float16_only = true,
+     .supports = SHAPES,
+     .compute_capability = 75)
+
 STEP(MMA, mma,
-     .idea = "tensor cores: 16-bit inputs, sums in float32",
+     .idea = "Ampere: products twice as long, and bfloat16",
      .formula = "d / key + …",
      .predict = predict_tensor,
      .shape = shape_tensor,

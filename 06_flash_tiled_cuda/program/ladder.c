@@ -62,7 +62,10 @@ static void print_others(enum dtype type)
 {
     enum { WIDTH = 54 };
     char what[40], names[WIDTH + 2] = "";
-    snprintf(what, sizeof what, "for %s: ", type == DTYPE_F32 ? "--dtype bf16 and f16" : "float32");
+    snprintf(what, sizeof what, "for %s: ",
+             type == DTYPE_F32    ? "--dtype bf16 and f16"
+             : type == DTYPE_BF16 ? "float32 or --dtype f16"
+                                  : "float32");
     int indent = 0;
     for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
         const size_t used = strlen(names);

@@ -1,8 +1,10 @@
 #include "06_flash_tiled_cuda/program/on_device.h"
 
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
+#include "common/cuda/cpu.h"
 
 void kernel_take(struct on_device *l, const struct step *kernel,
                  const struct attention_input *input)
@@ -59,6 +61,7 @@ struct on_device kernel_load(const struct step *kernel, const struct device *dev
 
 void kernel_launch(const struct on_device *l)
 {
+    cuda_cpu_capability(step_capability(l->kernel, l->p.dtype));
     l->kernel->runs->on[l->device->build](&l->p, &l->arrays, l->stream);
 }
 

@@ -20,6 +20,12 @@ static struct kernel_shape shape_fa2(const struct attention *p)
     return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, Br), 128, Br, FA2_BC };
 }
 
+static struct kernel_shape shape_turing(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TURING_BR);
+    return (struct kernel_shape){ blocks, 128, TURING_BR, TENSOR_BC(p->d) };
+}
+
 static struct kernel_shape shape_tensor(const struct attention *p)
 {
     const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);

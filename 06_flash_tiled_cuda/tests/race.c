@@ -63,8 +63,8 @@ int main(int count, char **names)
         checked++;
         if (step_takes_type(kernel, DTYPE_F32))
             check(kernel, DTYPE_F32);
-        if (step_takes_type(kernel, DTYPE_BF16))
-            check(kernel, DTYPE_BF16);
+        if (step_takes_type(kernel, DTYPE_F16))
+            check(kernel, step_takes_type(kernel, DTYPE_BF16) ? DTYPE_BF16 : DTYPE_F16);
     }
     if (checked == 0)
         fprintf(stderr, "%s: expected the names of kernels\n", names[0]);

@@ -67,10 +67,19 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 
 enum kernel_name kernel_after(enum kernel_name name)
 {
-    const char *unsupported = device_unsupported(test_device(), DTYPE_BF16);
-    while (++name < KERNELS && unsupported && is_tensor(name))
-        printf("skipped: %s: %s\n", kernels[name].name, unsupported);
+    const char *wrong;
+    while (++name < KERNELS && !is_hopper(name) &&
+           (wrong = step_wrong_device(&kernels[name], test_device())))
+        printf("skipped: %s: not for %s\n", kernels[name].name, wrong);
     return name;
+}
+
+enum dtype kernel_type(enum kernel_name name)
+{
+    for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++)
+        if (step_takes_type(&kernels[name], type))
+            return type;
+    return DTYPE_F32;
 }
 
 static void run(const struct attention *p, const float *Q, const float *K, const float *V, float *O,
@@ -122,9 +131,8 @@ forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
                               size_t Nk)
 {
-    const bool tensor = is_tensor(name);
-    struct attention p = attention_of(B, H, Hkv, Nq, Nk, tensor ? 64 : 16);
-    p.dtype = tensor ? DTYPE_BF16 : DTYPE_F32;
+    struct attention p = attention_of(B, H, Hkv, Nq, Nk, is_tensor(name) ? 64 : 16);
+    p.dtype = kernel_type(name);
     return p;
 }
 
@@ -137,7 +145,7 @@ struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t 
     p.d = dims[seed % 5];
     if (is_tensor(name)) {
         p.d = seed % 2 ? 64 : 128;
-        p.dtype = seed / 2 % 2 ? DTYPE_BF16 : DTYPE_F16;
+        p.dtype = seed / 2 % 2 ? kernel_type(name) : DTYPE_F16;
     }
     problem_free(&t);
     return problem_of(p, options, seed);

@@ -47,7 +47,10 @@ struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t 
 /* The same of bfloat16 or of float16, for a kernel that knows float32 too: complete. */
 struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options);
 
-/* attention_of, with a d and a type that the kernel has: 16 and float32, or 64 and bfloat16. */
+/* The first of float32, bfloat16 and float16 that the kernel takes. */
+enum dtype kernel_type(enum kernel_name name);
+
+/* attention_of, with a d and a type that the kernel has: 16 and float32, or 64 and 16 bits. */
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
                               size_t Nk);
 

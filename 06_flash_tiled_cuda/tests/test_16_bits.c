@@ -20,7 +20,11 @@ TEST(program, runs_the_kernels_for_16_bits)
                        (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels", " mma ",
                                               " 05\n", " swizzle ", "mma\n", " budget ", " wgmma ",
                                               "budget\n", " roles ", "wgmma\n", "complete ",
-                                              "for float32: naive, fa1, fa2", NULL });
+                                              "for float32 or --dtype f16: naive, fa1, fa2, turing",
+                                              NULL });
+    verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype f16 --step turing",
+                       (const char *const[]){ "turing: 2 blocks of 128 threads",
+                                              "tiles of 64 queries by 64 keys", NULL });
     verifies_and_tells("--n-q 20 --d 128 --dtype f16 --step async",
                        (const char *const[]){ "async: 1 blocks of 128 threads",
                                               "tiles of 128 queries by 32 keys", "Nq d / 2",
@@ -31,7 +35,7 @@ TEST(program, runs_the_kernels_for_16_bits)
                                               NULL });
     verifies_and_tells("--n-q 9 --d 64 --step all",
                        (const char *const[]){
-                           "complete ", "for --dtype bf16 and f16: mma, swizzle, async", NULL });
+                           "complete ", "for --dtype bf16 and f16: turing, mma, swizzle,", NULL });
     verifies_and_tells("--n-q 20 --d 256 --dtype bf16 --causal --window 5,-1 --dropout 0.2",
                        (const char *const[]){ "complete: 1 blocks of 128 threads", "ok\n", NULL });
 }

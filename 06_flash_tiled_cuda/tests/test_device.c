@@ -94,7 +94,7 @@ static int choose(const char *where, enum dtype type, const struct device *gpu, 
     return WEXITSTATUS(status);
 }
 
-/* Tensor cores as these kernels use them came with compute capability 8.0. */
+/* bfloat16 came to tensor cores with compute capability 8.0; float16 was there before. */
 TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
 {
     struct device old = device_cpu;
@@ -107,13 +107,13 @@ TEST(device, is_not_asked_for_types_that_it_is_too_old_for)
     cr_assert(choose("cpu", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
     cr_assert(choose("auto", DTYPE_BF16, &old, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
     cr_assert(choose("gpu", DTYPE_BF16, &old, &name) == EXIT_SKIPPED, "bf16 on a T4");
-    cr_assert(choose("gpu", DTYPE_F16, &old, &name) == EXIT_SKIPPED, "f16 on a T4");
+    cr_assert(choose("gpu", DTYPE_F16, &old, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
     cr_assert(choose("gpu", DTYPE_F16, NULL, &name) == EXIT_SKIPPED, "f16 on no GPU");
     cr_assert(choose(NULL, DTYPE_F16, NULL, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
     cr_assert(!device_unsupported(&device_cpu, DTYPE_BF16) && !device_unsupported(&old, DTYPE_F32),
               "lacks");
-    const char *const unsupported = device_unsupported(&old, DTYPE_F16);
-    cr_assert(unsupported && strstr(unsupported, "--dtype f16 needs") &&
+    const char *const unsupported = device_unsupported(&old, DTYPE_BF16);
+    cr_assert(unsupported && strstr(unsupported, "--dtype bf16 needs") &&
                   strstr(unsupported, "Tesla T4 has 7.5"),
               "%s", unsupported ? unsupported : "nothing");
 }
@@ -168,6 +168,23 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &device_cpu), "on the CPU");
 }
 
+TEST(device, of_turing_runs_one_kernel_on_tensor_cores)
+{
+    struct device gpu = device_cpu;
+    gpu.build = BUILD_GPU;
+    gpu.facts = facts_of_a_T4;
+    for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
+        struct attention p = attention_of(1, 1, 1, 5, 5, 64);
+        p.dtype = DTYPE_F16;
+        const char *const unsupported = step_unsupported_on(&kernels[name], &p, &gpu);
+        cr_assert((unsupported == NULL) == (name == TURING), "%s: %s", kernels[name].name,
+                  unsupported ? unsupported : "runs");
+        p.dtype = DTYPE_F32;
+        cr_assert(is_tensor(name) || !step_unsupported_on(&kernels[name], &p, &gpu), "%s",
+                  kernels[name].name);
+    }
+}
+
 TEST(device, has_room_for_a_tile_or_not)
 {
     struct device old = device_cpu;
@@ -211,7 +228,7 @@ static void assert_launches_fail(const struct test_problem *t, bool tensor)
 TEST(device, does_not_let_a_launch_fail_unnoticed)
 {
     struct test_problem wide = problem_of(kernel_shape(FA2, 70000, 1, 1, 1, 1), 0, 1);
-    struct test_problem narrow = problem_of(kernel_shape(MMA, 70000, 1, 1, 1, 1), 0, 1);
+    struct test_problem narrow = problem_of(kernel_shape(TURING, 70000, 1, 1, 1, 1), 0, 1);
     assert_launches_fail(&wide, false);
     assert_launches_fail(&narrow, true);
     problem_free(&wide);
@@ -258,7 +275,7 @@ static void assert_same_everywhere(enum kernel_name name, enum dtype type)
 TEST(device, starts_kernels_on_any_stream_and_device)
 {
     for (enum kernel_name name = NAIVE; name < KERNELS; name++)
-        assert_same_everywhere(name, is_tensor(name) ? DTYPE_BF16 : DTYPE_F32);
+        assert_same_everywhere(name, kernel_type(name));
     assert_same_everywhere(COMPLETE, DTYPE_F16);
 }
 
@@ -305,6 +322,9 @@ TEST(device, launches_nothing_that_is_not_compiled)
         snprintf(launcher, sizeof launcher, "%s_cpu", kernels[name].name);
         if (is_tensor(name) && name != BUDGET) {
             assert_not_compiled(name, launcher, 96, DTYPE_BF16, 0, 0, "d = 96 with --dtype bf16");
+            if (kernels[name].float16_only)
+                assert_not_compiled(name, launcher, 64, DTYPE_BF16, 0, 0,
+                                    "d = 64 with --dtype bf16");
             assert_not_compiled(name, launcher, 256, DTYPE_F16, 0, 0, "d = 256 with --dtype f16");
             assert_not_compiled(name, launcher, 64, DTYPE_F32, 0, 0, "d = 64 with --dtype f32");
         } else if (name != BUDGET) {

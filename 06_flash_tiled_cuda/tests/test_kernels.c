@@ -13,7 +13,8 @@ static void assert_right(enum kernel_name name, unsigned options)
     forward *const kernel = on_device(name);
     if (is_tensor(name)) {
         struct attention p = attention_of(1, 1, 1, 1, 1, 64);
-        p.dtype = name % 2 ? DTYPE_BF16 : DTYPE_F16;  // the random problems below are of both
+        p.dtype =
+            name % 2 ? kernel_type(name) : DTYPE_F16;  // the random problems below are of both
         assert_forward_at_lengths(kernel, p);
     } else
         assert_forward_at_every_size(kernel);
@@ -40,6 +41,11 @@ TEST(fa1, agrees_with_the_reference)
 TEST(fa2, agrees_with_the_reference)
 {
     assert_right(FA2, WITH_ORDER);
+}
+
+TEST(turing, agrees_with_the_reference)
+{
+    assert_right(TURING, WITH_ORDER);
 }
 
 TEST(mma, agrees_with_the_reference)

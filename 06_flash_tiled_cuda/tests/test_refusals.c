@@ -30,6 +30,7 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
     refuses("--step all --n-q 5 --d 129", "some kernel can do; none supports d = 129");
     refuses("--step mma --n-q 5", "supports --dtype f32, and mma does not");
     refuses("--step fa2 --n-q 5 --dtype f16", "supports --dtype f16, and fa2 does not");
+    refuses("--step turing --n-q 5 --d 64 --dtype bf16", "turing does not; it takes f16");
     refuses("--step swizzle --n-q 5 --d 96 --dtype f16", "supports d = 96 (d is 64 or 128)");
     refuses("--n-q 5 --d 40 --dtype bf16",
             "supports d = 40 (d is 32, 64, 96, 128 or 256 with --dtype bf16)");

@@ -26,6 +26,11 @@ TEST(fa2, gives_each_row_its_own_maximum)
     assert_rows_apart(FA2);
 }
 
+TEST(turing, gives_each_row_its_own_maximum)
+{
+    assert_rows_apart(TURING);
+}
+
 TEST(mma, gives_each_row_its_own_maximum)
 {
     assert_rows_apart(MMA);

@@ -40,6 +40,12 @@ void cuda_cpu_patience(unsigned seconds);
 void cuda_cpu_shared(size_t bytes);
 
 /*
+ * Ten times the compute capability of the GPU that is imitated, 90 if this is not called. An instruction that a GPU of this kind
+ * lacks is reported, and ends the program.
+ */
+void cuda_cpu_capability(int capability);
+
+/*
  * How many devices there seem to be, 1 if this is not called, and which of them is the calling thread's current one. All are
  * this CPU and its memory, but for their names and for the attributes of kernels, which each device has of its own.
  */

@@ -73,6 +73,8 @@ static const struct dims *dims_of(const struct step *step, enum dtype type)
 
 bool step_takes_type(const struct step *step, enum dtype type)
 {
+    if (type == DTYPE_BF16 && step->float16_only)
+        return false;
     return dims_of(step, type)->most > 0 || dims_of(step, type)->only[0] > 0;
 }
 
@@ -148,7 +150,9 @@ bool step_comes_before(const struct step *step, const struct attention *p)
 /* What a step takes that does not take the type it was given. */
 static const char *types_instead(const struct step *step)
 {
-    return step_takes_type(step, DTYPE_F32) ? "; it takes f32" : "; it takes bf16 and f16";
+    if (step_takes_type(step, DTYPE_F32))
+        return "; it takes f32";
+    return step->float16_only ? "; it takes f16" : "; it takes bf16 and f16";
 }
 
 void step_require(const struct step *step, const struct attention *p, const struct options *options)

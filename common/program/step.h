@@ -72,15 +72,16 @@ struct step {
     unsigned supports, stores;
     struct dims f32,
         f16;  // of a kernel, in float32, and in bfloat16 and float16; a step in C takes any d in float32
-    bool any_order;   // it adds in no fixed order, so its bits may differ from run to run
-    bool is_product;  // block_matmul: no attention, so no later step is compared with it
+    bool float16_only;  // it has no bfloat16
+    bool any_order;     // it adds in no fixed order, so its bits may differ from run to run
+    bool is_product;    // block_matmul: no attention, so no later step is compared with it
 
     // A step in C: its usual tile, and the tile that suits a fast memory of M elements, for --sram and where `usual` is 0.
     struct tile_size usual;
     struct tile_size (*size)(size_t M, size_t d);
 
-    // A kernel, which runs on a GPU, or on the CPU that stands in for one: the compute capability that it needs, 90 for 9.0
-    // (0: any); the tiles that it is compiled for, which d = 0 ends, or else how it is started.
+    // A kernel, which runs on a GPU, or on the CPU that stands in for one: the compute capability that it needs, 75 for 7.5
+    // and later, 90 for 9.0 alone (0: 7.5, with 16 bits 8.0); the tiles that it is compiled for, which d = 0 ends, or else how it is started.
     bool is_kernel;
     int compute_capability;
     const struct kernel_tile *tiles;

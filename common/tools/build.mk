@@ -113,8 +113,9 @@ SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # Linked statically, so that the program runs without CUDA's libraries.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
-# These kernels' tensor cores need compute capability 8.0.
+# These kernels' tensor cores need compute capability 8.0; turing's are older.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/2_tensor_cores/%.o): TOO_OLD = 75
+$(OBJ)/gpu/06_flash_tiled_cuda/kernels/2_tensor_cores/turing.o: TOO_OLD =
 $(patsubst %.cu,$(OBJ)/gpu/%.o,$(shell grep -l HAS_MORE_ON_90 /dev/null $(wildcard 0*/kernels/*/*.cu))): HAS_MORE_ON_90 = yes
 # Hopper kernels are for Hopper only. We make ptxas's notes errors: serialised products, ignored register
 # counts, added fences.

@@ -6,8 +6,8 @@ from pathlib import Path
 MAIN_PATH = """README.md 01_standard_softmax/README.md 02_safe_softmax/README.md 03_online_softmax/README.md
     04_flash_no_tiling/README.md 05_flash_tiled_cpu/README.md 05_flash_tiled_cpu/pages/fa2.md
     05_flash_tiled_cpu/pages/masks.md 05_flash_tiled_cpu/pages/fast.md 06_flash_tiled_cuda/README.md
-    06_flash_tiled_cuda/pages/fa1.md 06_flash_tiled_cuda/pages/registers.md 07_backward/README.md
-    07_backward/pages/tiles.md 07_backward/pages/checking.md 07_backward/pages/cuda.md""".split()
+    06_flash_tiled_cuda/pages/fa1.md 06_flash_tiled_cuda/pages/registers.md 06_flash_tiled_cuda/pages/turing.md
+    07_backward/README.md 07_backward/pages/tiles.md 07_backward/pages/checking.md 07_backward/pages/cuda.md""".split()
 CHAPTER = re.compile(r"((?:.*/)?0[1-7]_[^/]*)/(?:(?:pages|exercise)/)?[^/]*\.md")
 LESSON = re.compile(r"(?:.*/)?(?:0[1-7]_[^/]*/(?:pages/)?[^/]*\.md|common/(?:cuda|python)/README\.md)")
 

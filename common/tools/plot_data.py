@@ -287,6 +287,13 @@ def fragments(programs):
     return lines
 
 
+def fragments_k8(programs):
+    """x, y, lane: the same of mma_k8; A from x = 0 on, B from 11, D from 22."""
+    return [f"{x} {y} {lane}" for lane in range(32) for g, t in [divmod(lane, 4)] for which in range(2)
+            for x, y in ((2 * t + which, g), (2 * t + which, g + 8), (11 + g, 2 * t + which),
+                         (22 + 2 * t + which, g), (22 + 2 * t + which, g + 8))]
+
+
 def swizzle(programs):
     """x, row, chunk: as in kernels/parts/swizzle.cuh; plain at x = 0, swizzled at 10."""
     return [line for row in range(8) for chunk in range(8)

@@ -37,7 +37,7 @@ def pictures():
                   tile_order=d.tile_order, block_sparse=d.block_sparse, attention_map=d.attention_map,
                   percent_of_peak=d.percent_of_peak, roofline=d.roofline, time_against_n=d.time_against_n)
     yield from of(six, accesses=d.cuda_accesses, grid=d.grid, lanes=d.lanes, memories=d.memories, fragments=d.fragments,
-                  swizzle=d.swizzle)
+                  fragments_k8=d.fragments_k8, swizzle=d.swizzle)
     if plot_data.measured.CURVE.exists():  # the front page shows it then
         yield from of(six, time_against_n=d.gpu_time_against_n)
     yield from of(seven, accesses_against_m=d.backward_against_m, loss_curves=d.loss_curves, products=d.products, dS=d.dS,

@@ -3,7 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSOR_MAJOR = 8 };  // compute capability from which mma, ldmatrix and cp.async are there
+enum { HOPPER = 90 };  // what is for it needs it alone, and no later one
+
+static int capability_of(const struct device_facts *facts)
+{
+    return 10 * facts->major + facts->minor;
+}
+
+int step_capability(const struct step *kernel, enum dtype type)
+{
+    if (kernel->compute_capability)
+        return kernel->compute_capability;
+    return type == DTYPE_F32 ? 75 : 80;
+}
 
 const char *device_unsupported(const struct device *device, enum dtype type)
 {
@@ -12,11 +24,12 @@ const char *device_unsupported(const struct device *device, enum dtype type)
     if (type == DTYPE_F32 || device->build != BUILD_GPU)
         return NULL;
     device->facts(&facts);
-    if (facts.major >= TENSOR_MAJOR)
+    const int wanted = type == DTYPE_F16 ? 75 : 80;
+    if (capability_of(&facts) >= wanted)
         return NULL;
     snprintf(text, sizeof text,
-             "--dtype %s needs a GPU of compute capability 8.0 or later, and %s has %d.%d",
-             dtype_name(type), facts.name, facts.major, facts.minor);
+             "--dtype %s needs a GPU of compute capability %d.%d or later, and %s has %d.%d",
+             dtype_name(type), wanted / 10, wanted % 10, facts.name, facts.major, facts.minor);
     return text;
 }
 
@@ -57,17 +70,28 @@ const char *device_text(const struct device *device)
     return text;
 }
 
-const char *step_wrong_device(const struct step *kernel, const struct device *device)
+static const char *wrong_device(const struct step *kernel, enum dtype type,
+                                const struct device *device)
 {
     static char text[180];
-    const int wanted = kernel->compute_capability;
+    const int wanted = step_capability(kernel, type);
     struct device_facts facts;
-    device->facts(&facts);
-    if (wanted == 0 || device->build != BUILD_GPU || facts.major * 10 + facts.minor == wanted)
+    if (device->build != BUILD_GPU)
         return NULL;
-    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for %d.%d)", facts.name,
-             facts.major, facts.minor, wanted / 10, wanted % 10);
+    device->facts(&facts);
+    const int has = capability_of(&facts);
+    if (wanted == HOPPER ? has == wanted : has >= wanted)
+        return NULL;
+    snprintf(text, sizeof text, "%s, of compute capability %d.%d (it is for %d.%d%s)", facts.name,
+             facts.major, facts.minor, wanted / 10, wanted % 10,
+             wanted == HOPPER ? "" : " or later");
     return text;
+}
+
+const char *step_wrong_device(const struct step *kernel, const struct device *device)
+{
+    const bool float32 = step_takes_type(kernel, DTYPE_F32);
+    return wrong_device(kernel, float32 ? DTYPE_F32 : DTYPE_F16, device);
 }
 
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
@@ -76,13 +100,13 @@ const char *step_unsupported_on(const struct step *kernel, const struct attentio
     if (options_excluded(kernel->name))
         return "an excluded kernel";
     const char *const unsupported = step_unsupported(kernel, p);
-    return unsupported ? unsupported : step_wrong_device(kernel, device);
+    return unsupported ? unsupported : wrong_device(kernel, p->dtype, device);
 }
 
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *o)
 {
-    const char *const wrong = step_wrong_device(kernel, chosen);
+    const char *const wrong = wrong_device(kernel, o->dtype, chosen);
     if (!wrong)
         return chosen;
     if (o->device && strcmp(o->device, "gpu") == 0)

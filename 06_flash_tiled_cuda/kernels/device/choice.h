@@ -24,7 +24,11 @@ const char *device_unsupported(const struct device *device, enum dtype type);
 /* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
 const char *device_text(const struct device *device);
 
-/* What a GPU of another kind than the kernel is for is called, in static memory; NULL: the kernel runs on the device. */
+/* Ten times the compute capability that a GPU needs for the kernel with this type. */
+int step_capability(const struct step *kernel, enum dtype type);
+
+/* What a GPU of another kind than the kernel is for is called, in static memory; NULL: the kernel runs on the device,
+ * where it takes float32 with that. */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
 /* step_unsupported, also for the device and for kernels of --exclude. */

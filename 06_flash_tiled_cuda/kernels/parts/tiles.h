@@ -12,7 +12,10 @@
 #define FA2_BR(d) (16 * ((d) <= 64 ? 8 : 4))
 #define FA2_BC 64
 
-/* The kernels on tensor cores: 4 warps of 32 queries, and as many keys as there are registers for scores. */
+/* The first kernel on tensor cores: 4 warps of 16 queries. */
+#define TURING_BR 64
+
+/* The others: 4 warps of 32 queries, and as many keys as there are registers for scores. */
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 

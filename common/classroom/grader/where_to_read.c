@@ -62,10 +62,9 @@ static const struct {
       "pages/options.md, Step 4, continued: other masks: which blocks are skipped whole" },
     { ON_GROUPS, "04 05 06", "common/docs/GLOSSARY.md: grouped heads" },
     { ON_WARP, "06", "pages/registers.md, Which thread has which scores: which lanes share a row" },
-    { ON_FRAGMENTS, "06",
-      "pages/tensor_cores.md, Kernel 4, mma: fragments: which lane has which element" },
+    { ON_FRAGMENTS, "06", "pages/tensor_cores.md, mma: fragments: which lane has which element" },
     { ON_SWIZZLE, "06",
-      "pages/tensor_cores.md, Kernel 5, swizzle: banks: each piece has a place of its own" },
+      "pages/tensor_cores.md, swizzle: banks: each piece has a place of its own" },
     { ON_GRADIENTS, "07", "README.md, The derivation: which of the five products is it?" },
     { ON_DV, "07", "README.md, Through O = P V: dV is right if P and dO are" },
     { ON_DK, "07", "README.md, Through S = c Q K^T: dQ is right, so dS is" },
@@ -79,7 +78,7 @@ static const struct {
     { ON_COUNTS, "02 03", "README.md, What it costs: how many passes there are" },
     { ON_COUNTS, "04", "README.md, Count it: what is read how often" },
     { ON_COUNTS, "05", "pages/counting.md, The formulas: what is read how often" },
-    { ON_COUNTS, "06", "pages/tensor_cores.md, Kernel 5, swizzle: banks: what costs a cycle" },
+    { ON_COUNTS, "06", "pages/tensor_cores.md, swizzle: banks: what costs a cycle" },
     { ON_COUNTS, "07", "pages/tiles.md, Count it: what is read how often" },
 };
 

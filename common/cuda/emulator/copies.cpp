@@ -5,6 +5,7 @@
 #include "common/cuda/emulator/diagnostics/timeline.h"
 #include "common/cuda/emulator/diagnostics/watch.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/shared.h"
 #include "common/cuda/emulator/tensor_cpu.h"
 
@@ -21,6 +22,7 @@ void copy_async(void *to, const void *from, unsigned bytes, int given, site at)
     const void *const instruction = __builtin_return_address(0);
     if (!self)
         refuse_at(at, "cp.async is called outside a kernel");
+    needs_capability(80, "cp.async", at);
     self->at = at;
     if (given < 0 || given > int(bytes))
         refuse_at(at, "cp.async of %u bytes is given %d", bytes, given);

@@ -2,6 +2,7 @@
 #define COMMON_CUDA_SETTINGS_H
 
 #include "common/cuda/cpu.h"
+#include "common/cuda/emulator/site.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,12 @@ struct cuda_settings {
     unsigned patience;   // seconds that a thread may run
     size_t shared;       // bytes of shared memory that a block may ask for
     int devices;         // how many there seem to be
+    int capability;      // of the GPU that is imitated: 75 for 7.5
 };
 extern cuda_settings settings;
+
+/* Ends the program if the GPU that is imitated is too old for this instruction. */
+void needs_capability(int capability, const char *instruction, site at);
 
 }  // namespace cpu
 

@@ -4,6 +4,7 @@
 #include "common/cuda/emulator/diagnostics/timeline.h"
 #include "common/cuda/emulator/diagnostics/watch.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/sums.h"
 #include "common/cuda/emulator/warp.h"
 
@@ -12,12 +13,13 @@
 namespace cpu
 {
 
-// ---- mma.m16n8k16 -------------------------------------------------------------------------------
+// ---- mma.m16n8k16, mma.m16n8k8 ------------------------------------------------------------------
 
-enum { M = 16, N = 8, K = 16 };
+enum { M = 16, N = 8, MOST_K = 16 };
 
 struct product {
     element type;
+    int K;
     float *d;
     const unsigned *a, *b;
 };
@@ -29,9 +31,9 @@ static float element_of(unsigned pair, int which, element type)
 }
 
 /* The lanes wait for their product: what they do next needs it. */
-static void time_product(unsigned first, site at)
+static void time_product(unsigned first, int K, site at)
 {
-    const unsigned job = timeline_product(first, WARP, double(2 * M * N * K), 1, at);
+    const unsigned job = timeline_product(first, WARP, 2.0 * M * N * K, 1, at);
     for (unsigned t = first; t < first + WARP; t++)
         timeline_other_awaits(t, timeline_done(job));
 }
@@ -39,18 +41,19 @@ static void time_product(unsigned first, site at)
 /* The last lane computes for all of them. */
 static void multiply(void *operands[], unsigned)
 {
+    const int K = static_cast<product *>(operands[0])->K;
     if (timeline_runs)
-        time_product(self->number - self->lane, self->at);
-    float A[M][K];
-    eight B[K];
+        time_product(self->number - self->lane, K, self->at);
+    float A[M][MOST_K];
+    eight B[MOST_K];
     for (int lane = 0; lane < WARP; lane++) {
         const product *of = static_cast<product *>(operands[lane]);
         const int g = lane / 4, t = lane % 4;
         for (int which = 0; which < 2; which++) {
-            for (int r = 0; r < 4; r++)
+            for (int r = 0; r < K / 4; r++)
                 A[g + 8 * (r % 2)][2 * t + 8 * (r / 2) + which] =
                     element_of(of->a[r], which, of->type);
-            for (int r = 0; r < 2; r++)
+            for (int r = 0; r < K / 8; r++)
                 B[2 * t + 8 * r + which].set(unsigned(g),
                                              double(element_of(of->b[r], which, of->type)));
         }
@@ -70,10 +73,12 @@ static void multiply(void *operands[], unsigned)
         }
 }
 
-void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *b, site at)
+void matrix_multiply(element type, int K, float *d, const unsigned *a, const unsigned *b, site at)
 {
-    product mine = { type, d, a, b };
-    warp_meet(0xffffffff, "mma.sync", at, &mine, multiply);
+    product mine = { type, K, d, a, b };
+    if (K == 16)
+        needs_capability(80, "mma.m16n8k16", at);
+    warp_meet(0xffffffff, K == 16 ? "mma.m16n8k16" : "mma.m16n8k8", at, &mine, multiply);
 }
 
 // ---- ldmatrix, stmatrix --------------------------------------------------------------------------
@@ -136,6 +141,7 @@ void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, 
 
 void matrix_store(void *row, const unsigned *r, unsigned count, site at)
 {
+    needs_capability(90, "stmatrix", at);
     check_row(row, count, true, "stmatrix", at, __builtin_return_address(0));
     matrices mine = { const_cast<unsigned *>(r), count, false, static_cast<uint16_t *>(row) };
     warp_meet(0xffffffff, "stmatrix", at, &mine, gather_matrices);

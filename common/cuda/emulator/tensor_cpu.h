@@ -17,7 +17,7 @@ namespace cpu
 
 /* All lanes of the warp pass their registers. */
 enum element { HALF, BFLOAT16 };
-void matrix_multiply(element type, float *d, const unsigned *a, const unsigned *b, site at);
+void matrix_multiply(element type, int K, float *d, const unsigned *a, const unsigned *b, site at);
 
 /* All lanes pass an address; `count` matrices are loaded or stored. */
 void matrix_load(unsigned *r, unsigned count, bool transposed, const void *row, const char *name,
@@ -37,8 +37,13 @@ __forceinline__ void mma(float *d, const unsigned *a, const unsigned *b, CUDA_SI
 {
     static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>,
                   "mma takes __half or __nv_bfloat16");
-    cpu::matrix_multiply(std::is_same_v<T, __half> ? cpu::HALF : cpu::BFLOAT16, d, a, b,
+    cpu::matrix_multiply(std::is_same_v<T, __half> ? cpu::HALF : cpu::BFLOAT16, 16, d, a, b,
                          { file, line });
+}
+
+static __forceinline__ void mma_k8(float *d, const unsigned *a, unsigned b, CUDA_SITE)
+{
+    cpu::matrix_multiply(cpu::HALF, 8, d, a, &b, { file, line });
 }
 
 template <int N> __forceinline__ void ldmatrix(unsigned (&r)[N], const void *row, CUDA_SITE)

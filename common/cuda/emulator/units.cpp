@@ -22,6 +22,7 @@ void units_called(const char *name, site at)
 {
     if (!self)
         refuse_at(at, "%s is called outside a kernel", name);
+    needs_capability(90, name, at);
     self->at = at;
 }
 

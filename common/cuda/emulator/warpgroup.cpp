@@ -3,6 +3,7 @@
 #include "common/cuda/emulator/diagnostics/diagnose.h"
 #include "common/cuda/emulator/diagnostics/timeline.h"
 #include "common/cuda/emulator/launch.h"
+#include "common/cuda/emulator/settings.h"
 #include "common/cuda/emulator/units.h"
 
 namespace cpu
@@ -16,6 +17,7 @@ warpgroup *group_called(const char *name, site at)
 {
     if (!self)
         refuse_at(at, "%s is called outside a kernel", name);
+    needs_capability(90, name, at);
     self->at = at;
     self->waits_in = name;
     const size_t threads = own->threads.size();

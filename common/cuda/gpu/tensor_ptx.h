@@ -31,27 +31,35 @@ CUDA_MMA(__half, "f16")
 CUDA_MMA(__nv_bfloat16, "bf16")
 #undef CUDA_MMA
 
-#define CUDA_LDMATRIX(name, trans)                                                           \
-    __device__ static inline void name(unsigned(&r)[1], const void *row)                     \
-    {                                                                                        \
-        CUDA_PTX("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];"             \
-                 : "=r"(r[0])                                                                \
-                 : "r"(shared_address(row))                                                  \
-                 : "memory");                                                                \
-    }                                                                                        \
-    __device__ static inline void name(unsigned(&r)[2], const void *row)                     \
-    {                                                                                        \
-        CUDA_PTX("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0, %1}, [%2];"         \
-                 : "=r"(r[0]), "=r"(r[1])                                                    \
-                 : "r"(shared_address(row))                                                  \
-                 : "memory");                                                                \
-    }                                                                                        \
-    __device__ static inline void name(unsigned(&r)[4], const void *row)                     \
-    {                                                                                        \
-        CUDA_PTX("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0, %1, %2, %3}, [%4];" \
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                            \
-                 : "r"(shared_address(row))                                                  \
-                 : "memory");                                                                \
+__device__ static inline void mma_k8(float *d, const unsigned *a, unsigned b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+#define CUDA_LDMATRIX(name, trans)                                                               \
+    __device__ static inline void name(unsigned(&r)[1], const void *row)                         \
+    {                                                                                            \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];"             \
+                     : "=r"(r[0])                                                                \
+                     : "r"(shared_address(row))                                                  \
+                     : "memory");                                                                \
+    }                                                                                            \
+    __device__ static inline void name(unsigned(&r)[2], const void *row)                         \
+    {                                                                                            \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0, %1}, [%2];"         \
+                     : "=r"(r[0]), "=r"(r[1])                                                    \
+                     : "r"(shared_address(row))                                                  \
+                     : "memory");                                                                \
+    }                                                                                            \
+    __device__ static inline void name(unsigned(&r)[4], const void *row)                         \
+    {                                                                                            \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                            \
+                     : "r"(shared_address(row))                                                  \
+                     : "memory");                                                                \
     }
 CUDA_LDMATRIX(ldmatrix, "")
 CUDA_LDMATRIX(ldmatrix_trans, ".trans")

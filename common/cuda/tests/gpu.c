@@ -25,13 +25,23 @@ TEST(gpu, mma_has_its_elements_where_ptx_says)
 {
     if (!is_at_least(80))
         return;
-    assert_places_of_mma(products_gpu);
-    assert_products_of_mma(products_gpu, products_gpu);
+    for (enum factors factors = HALVES; factors < HALVES_K8; factors++) {
+        assert_places_of_mma(products_gpu, factors);
+        assert_products_of_mma(products_gpu, products_gpu, factors);
+    }
+}
+
+TEST(gpu, mma_k8_has_its_elements_where_ptx_says)
+{
+    if (!is_at_least(75))
+        return;
+    assert_places_of_mma(products_gpu, HALVES_K8);
+    assert_products_of_mma(products_gpu, products_gpu, HALVES_K8);
 }
 
 TEST(gpu, ldmatrix_deals_rows_and_columns)
 {
-    if (is_at_least(80))
+    if (is_at_least(75))
         assert_loads(matrices_gpu);
 }
 

@@ -6,8 +6,9 @@
 extern "C" {
 #endif
 
-/* `count` products of one warp: d[128] += a[128] b[64] each, of bfloat16 or of half. */
-typedef void products_runner(int bfloat, const unsigned *a, const unsigned *b, float *d,
+/* `count` products of one warp: d[128] += a[128] b[64] each. mma_k8 leaves the second half of each lane's a and b alone. */
+enum factors { HALVES, BFLOATS, HALVES_K8, FACTORS };
+typedef void products_runner(enum factors factors, const unsigned *a, const unsigned *b, float *d,
                              unsigned count);
 products_runner products_cpu, products_instrumented;
 
@@ -34,8 +35,8 @@ products_runner products_gpu;
 matrices_runner matrices_gpu;
 async_copies_runner async_copies_gpu;
 conversions_runner conversions_gpu;
-void assert_places_of_mma(products_runner *run);
-void assert_products_of_mma(products_runner *run, products_runner *sometimes);
+void assert_places_of_mma(products_runner *run, enum factors factors);
+void assert_products_of_mma(products_runner *run, products_runner *sometimes, enum factors factors);
 void assert_loads(matrices_runner *run);
 void assert_copies(async_copies_runner *run);
 void assert_conversions(conversions_runner *run, double error);

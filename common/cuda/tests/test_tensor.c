@@ -84,9 +84,11 @@ static int small(unsigned seed, unsigned k)
 }
 
 /* d += A B for whole numbers, which every order of summing gets exactly. */
-static void assert_product(products_runner *run, int bfloat, int A[M][K], int B[K][N],
+static void assert_product(products_runner *run, enum factors factors, int A[M][K], int B[K][N],
                            unsigned seed)
 {
+    static const char *const names[] = { "f16", "bf16", "f16, k8" };
+    const int bfloat = factors == BFLOATS, depth = factors == HALVES_K8 ? 8 : K;
     unsigned a[128], b[64];
     float d[128];
     memset(a, 0, sizeof a);
@@ -95,58 +97,58 @@ static void assert_product(products_runner *run, int bfloat, int A[M][K], int B[
     put_B(b, B, bfloat);
     for (int k = 0; k < 128; k++)
         d[k] = (float)small(seed + 1, (unsigned)k);
-    run(bfloat, a, b, d, 1);
+    run(factors, a, b, d, 1);
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
             const struct place p = place_in_D(lane, i);
             int sum = small(seed + 1, (unsigned)(4 * lane + i));
-            for (int k = 0; k < K; k++)
+            for (int k = 0; k < depth; k++)
                 sum += A[p.row][k] * B[k][p.col];
             cr_assert(d[4 * lane + i] == (float)sum,
                       "%s, product %u: lane %d, element %d (row %d, column %d) is %g, expected %d",
-                      bfloat ? "bf16" : "f16", seed, lane, i, p.row, p.col, (double)d[4 * lane + i],
-                      sum);
+                      names[factors], seed, lane, i, p.row, p.col, (double)d[4 * lane + i], sum);
         }
 }
 
-void assert_places_of_mma(products_runner *run)
+void assert_places_of_mma(products_runner *run, enum factors factors)
 {
-    for (int bfloat = 0; bfloat < 2; bfloat++)
-        for (int one = 0; one < M * K + K * N; one++) {
-            int A[M][K] = { { 0 } }, B[K][N] = { { 0 } };
-            if (one < M * K) {  // one element of A meets a row of different numbers
-                A[one / K][one % K] = 1;
-                for (int n = 0; n < K * N; n++)
-                    B[n / N][n % N] = n + 1;
-            } else {
-                B[(one - M * K) / N][one % N] = 1;
-                for (int n = 0; n < M * K; n++)
-                    A[n / K][n % K] = n % 251 + 1;
-            }
-            assert_product(run, bfloat, A, B, (unsigned)one);
+    for (int one = 0; one < M * K + K * N; one++) {
+        int A[M][K] = { { 0 } }, B[K][N] = { { 0 } };
+        if (one < M * K) {  // one element of A meets a row of different numbers
+            A[one / K][one % K] = 1;
+            for (int n = 0; n < K * N; n++)
+                B[n / N][n % N] = n + 1;
+        } else {
+            B[(one - M * K) / N][one % N] = 1;
+            for (int n = 0; n < M * K; n++)
+                A[n / K][n % K] = n % 251 + 1;
         }
+        assert_product(run, factors, A, B, (unsigned)one);
+    }
 }
 
 TEST(tensor, every_element_of_a_and_b_is_where_ptx_has_it)
 {
-    assert_places_of_mma(products_cpu);
+    for (enum factors factors = HALVES; factors < FACTORS; factors++)
+        assert_places_of_mma(products_cpu, factors);
 }
 
-void assert_products_of_mma(products_runner *run, products_runner *sometimes)
+void assert_products_of_mma(products_runner *run, products_runner *sometimes, enum factors factors)
 {
-    for (unsigned seed = 0; seed < 200; seed++) {
+    for (unsigned seed = 0; seed < 100; seed++) {
         int A[M][K], B[K][N];
         for (unsigned n = 0; n < M * K; n++)
             A[n / K][n % K] = small(3 * seed + 100, n);
         for (unsigned n = 0; n < K * N; n++)
             B[n / N][n % N] = small(3 * seed + 101, n);
-        assert_product(seed % 10 ? run : sometimes, (int)(seed % 2), A, B, seed);
+        assert_product(seed % 10 ? run : sometimes, factors, A, B, seed);
     }
 }
 
 TEST(tensor, products_of_whole_numbers_are_exact)
 {
-    assert_products_of_mma(products_cpu, products_instrumented);
+    for (enum factors factors = HALVES; factors < FACTORS; factors++)
+        assert_products_of_mma(products_cpu, products_instrumented, factors);
 }
 
 TEST(tensor, sums_are_rounded_once)
@@ -159,7 +161,7 @@ TEST(tensor, sums_are_rounded_once)
     put_A(a, A, 1);
     put_B(b, B, 1);
     d[0] = 0x1p25f;  // where a float's neighbours are 4 apart: 16 ones at a time are not lost
-    products_cpu(1, a, b, d, 1);
+    products_cpu(BFLOATS, a, b, d, 1);
     cr_assert(d[0] == 0x1p25f + 16.0f, "2^25 + 16 is %.9g", (double)d[0]);
 }
 
@@ -172,7 +174,7 @@ TEST(tensor, infinity_and_nan_go_through)
     put_B(b, B, 1);
     put(b, 2, 0, 0, 0x7f80);  // B[0][0] is infinite
     put(b, 2, 4, 1, 0x7fc0);  // B[1][1] is NaN
-    products_cpu(1, a, b, d, 1);
+    products_cpu(BFLOATS, a, b, d, 1);
     cr_assert(isinf(d[0]) && isnan(d[4 * 4 + 1]) && isnan(d[4 * 8]), "%g, %g, %g", (double)d[0],
               (double)d[17], (double)d[32]);
 }

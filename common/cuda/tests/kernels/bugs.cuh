@@ -2,6 +2,7 @@
 #ifndef COMMON_CUDA_TESTS_BUGS_CUH
 #define COMMON_CUDA_TESTS_BUGS_CUH
 
+#include "common/cuda/cpu.h"
 #include "common/cuda/device.h"
 
 #include <string.h>

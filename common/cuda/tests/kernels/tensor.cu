@@ -6,7 +6,7 @@
 
 // ---- mma ----------------------------------------------------------------------------------------
 
-template <class T>
+template <class T, bool K8>
 __global__ void products(const unsigned *a, const unsigned *b, float *d, unsigned count)
 {
     const unsigned lane = threadIdx.x;
@@ -19,21 +19,26 @@ __global__ void products(const unsigned *a, const unsigned *b, float *d, unsigne
             B[r] = b[2 * lane + r];
         for (unsigned e = 0; e < 4; e++)
             D[e] = d[4 * lane + e];
-        mma<T>(D, A, B);
+        if (K8)
+            mma_k8(D, A, B[0]);
+        else
+            mma<T>(D, A, B);
         for (unsigned e = 0; e < 4; e++)
             d[4 * lane + e] = D[e];
     }
 }
 
-extern "C" void LAUNCHER(products)(int bfloat, const unsigned *a, const unsigned *b, float *d,
-                                   unsigned count)
+extern "C" void LAUNCHER(products)(enum factors factors, const unsigned *a, const unsigned *b,
+                                   float *d, unsigned count)
 {
     unsigned *A = there(a, 128 * count), *B = there(b, 64 * count);
     float *D = there(d, 128 * count);
-    if (bfloat)
-        products<__nv_bfloat16><<<1, 32>>>(A, B, D, count);
+    if (factors == BFLOATS)
+        products<__nv_bfloat16, false><<<1, 32>>>(A, B, D, count);
+    else if (factors == HALVES)
+        products<__half, false><<<1, 32>>>(A, B, D, count);
     else
-        products<__half><<<1, 32>>>(A, B, D, count);
+        products<__half, true><<<1, 32>>>(A, B, D, count);
     CHECK_LAUNCH("products");
     back(d, D, 128 * count);
     CHECK_CUDA(cudaFree(A));

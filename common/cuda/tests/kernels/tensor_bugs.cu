@@ -150,6 +150,24 @@ __global__ void copy_to_global_memory(const float *in, float *out)
     cp_async_wait<0>();
 }
 
+__global__ void instruction_of_a_newer_gpu(float *out)
+{
+    float d[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
+    const unsigned a[4] = { 0, 0, 0, 0 }, b[2] = { 0, 0 };
+    mma_k8(d, a, b[0]);
+    mma<__half>(d, a, b);
+    out[threadIdx.x] = d[0];
+}
+
+__global__ void copy_of_a_newer_gpu(const float *in, float *out)
+{
+    __shared__ float4 x[THREADS];
+    cp_async<BYTES>(&x[threadIdx.x], in + threadIdx.x / 4 * 4);
+    cp_async_commit();
+    cp_async_wait<0>();
+    out[threadIdx.x] = x[threadIdx.x].x;
+}
+
 static constexpr bug bugs[] = {
     { "row_out_of_step", [](arrays a) { row_out_of_step<<<1, THREADS>>>(a.out); } },
     { "row_in_global_memory", [](arrays a) { row_in_global_memory<<<1, THREADS>>>(a.in, a.out); } },
@@ -171,6 +189,16 @@ static constexpr bug bugs[] = {
     { "copy_of_too_much", [](arrays a) { copy_of_too_much<<<1, THREADS>>>(a.in, a.out); } },
     { "copy_to_global_memory",
       [](arrays a) { copy_to_global_memory<<<1, THREADS>>>(a.in, a.out); } },
+    { "instruction_of_a_newer_gpu",
+      [](arrays a) {
+          cuda_cpu_capability(75);
+          instruction_of_a_newer_gpu<<<1, THREADS>>>(a.out);
+      } },
+    { "copy_of_a_newer_gpu",
+      [](arrays a) {
+          cuda_cpu_capability(75);
+          copy_of_a_newer_gpu<<<1, THREADS>>>(a.in, a.out);
+      } },
 };
 
 extern "C" bool LAUNCHER(tensor_bug)(const char *name)
