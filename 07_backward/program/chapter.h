@@ -44,8 +44,8 @@ bool is_small(const struct attention *p);
 bool can_be_counted(const struct step *step, const struct attention *p);
 
 /* Runs the watched step on the input, with its output thrown away. */
-struct count count_step(const struct step *step, const struct attention_input *input,
-                        const struct kept *kept, const float *dO, struct tile_size size);
+struct count count_layer(const struct step *step, const struct attention_input *input,
+                         const struct kept *kept, const float *dO, struct tile_size size);
 
 /* The predictions, one for each way of going through the pairs. */
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);

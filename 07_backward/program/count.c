@@ -146,8 +146,8 @@ static void watch_all(const struct attention *p, struct tensors x)
     traffic_watch("dV", x.dV, keys);
 }
 
-struct count count_step(const struct step *step, const struct attention_input *input,
-                        const struct kept *kept, const float *dO, struct tile_size size)
+struct count count_layer(const struct step *step, const struct attention_input *input,
+                         const struct kept *kept, const float *dO, struct tile_size size)
 {
     const struct attention *p = &input->p;
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);

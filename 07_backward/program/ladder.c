@@ -29,7 +29,7 @@ static struct counts count_row(const struct step *step, const struct layer *laye
     snprintf(row.csv, sizeof row.csv, ",%zu,%zu,,", all, products);
     if (!can_be_counted(step, p))
         return row;
-    const struct count c = count_step(step, &layer->input, &layer->kept, layer->dO, size);
+    const struct count c = count_layer(step, &layer->input, &layer->kept, layer->dO, size);
     snprintf(row.text, sizeof row.text, "%11s %8.2f %8s %8.2f", report_number(c.total, accesses),
              (double)c.total / pairs, report_bytes(c.slow_bytes, stored), each);
     snprintf(row.csv, sizeof row.csv, "%zu,%zu,%zu,%zu,%zu", c.total, c.pairs, products,
@@ -46,7 +46,7 @@ static struct attention_errors print_row(const struct step *step, const struct l
     const struct attention *p = &layer->input.p;
     const struct tile_size size = step_size(step, o, p->d);
     const struct counts counts = count_row(step, layer, size);
-    struct result r = step_run(step, layer, size);
+    struct result r = layer_run(step, layer, size);
     const struct attention_errors e = step_check(check, previous, &r, false);
     char name[32], before[40] = "-", before_csv[40] = ",", line[400];
     step_label(&table, step, name);
@@ -74,7 +74,7 @@ static void print_wrong_steps(const struct layer *layer, const struct gradient_c
     for (const struct step *step = steps; step < steps + STEPS; step++) {
         if (step_unsupported(step, p))
             continue;
-        struct result r = step_run(step, layer, step_size(step, o, p->d));
+        struct result r = layer_run(step, layer, step_size(step, o, p->d));
         struct previous previous = previous_run(step_before(step, p), layer, o);
         if (!step_check(check, &previous, &r, false).right) {
             report_part("Wrong");

@@ -72,7 +72,7 @@ static void print_step(const struct step *step, const struct layer *layer, const
     const struct step *plain = in_plain_c(step, &input->p);
     struct count count = { .total = 0 };
     if (plain && can_be_counted(plain, &input->p) && (plain == step || o->csv))
-        count = count_step(plain, input, &layer->kept, layer->dO, size);
+        count = count_layer(plain, input, &layer->kept, layer->dO, size);
     if (is_small(&input->p))
         print_tiles(step, &input->p, size);
     if (plain == step && count.total > 0) {
@@ -84,7 +84,7 @@ static void print_step(const struct step *step, const struct layer *layer, const
         report_line(plain == step ? "left out: a counted run of a problem of this size takes long"
                                   : "not done: the step goes through its tiles as fa2 does");
     }
-    struct result r = step_run(step, layer, size);
+    struct result r = layer_run(step, layer, size);
     struct previous previous = previous_run(step_before(step, &input->p), layer, o);
     const struct attention_errors e = step_check(&check, &previous, &r, true);
     attention_write(o, input, layer->kept.O, layer->kept.lse);

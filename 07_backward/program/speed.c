@@ -41,7 +41,7 @@ static struct job line_up(const struct step *step, const struct layer *layer, si
 {
     const struct tile_size size = step_size(step, o, layer->input.p.d);
     threads_use(threads);
-    struct job job = { step, layer, size, threads, step_run(step, layer, size), 0.0 };
+    struct job job = { step, layer, size, threads, layer_run(step, layer, size), 0.0 };
     struct previous previous = previous_run(step_before(step, &layer->input.p), layer, o);
     const struct attention_errors e = step_check(check, &previous, &job.result, false);
     result_free(&previous.result);

@@ -60,7 +60,7 @@ struct tensors layer_tensors(const struct layer *layer, const struct result *r)
     return x;
 }
 
-struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size)
+struct result layer_run(const struct step *step, const struct layer *layer, struct tile_size size)
 {
     const struct attention_input *input = &layer->input;
     struct result r = result_new(&input->p);
@@ -91,7 +91,7 @@ struct previous previous_run(const struct step *step, const struct layer *layer,
     if (!step)
         return (struct previous){ .name = NULL };
     const struct tile_size size = step_size(step, options, layer->input.p.d);
-    return (struct previous){ step->name, step_run(step, layer, size) };
+    return (struct previous){ step->name, layer_run(step, layer, size) };
 }
 
 void previous_keep(struct previous *previous, const char *name, struct result *r)

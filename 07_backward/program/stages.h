@@ -29,7 +29,7 @@ struct result {
     enum dtype type;
 };
 struct result result_new(const struct attention *p);
-struct result step_run(const struct step *step, const struct layer *layer, struct tile_size size);
+struct result layer_run(const struct step *step, const struct layer *layer, struct tile_size size);
 void result_free(struct result *r);
 /* What a step reads, and where it writes these gradients. */
 struct tensors layer_tensors(const struct layer *layer, const struct result *r);

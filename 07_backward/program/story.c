@@ -30,7 +30,7 @@ static void by_hand(void)
                            .dO = dO };
     layer.input.p.scale = 1.0f;
     layer_forward(&layer);
-    struct result r = step_run(&steps[STANDARD], &layer, (struct tile_size){ 2, 2 });
+    struct result r = layer_run(&steps[STANDARD], &layer, (struct tile_size){ 2, 2 });
     float S[4], P[4], dP[4], dS[4], D[2];
     for (size_t n = 0; n < 4; n++) {
         const size_t i = n / 2, j = n % 2;
@@ -106,7 +106,7 @@ static void where_the_scale_goes(void)
 {
     enum { D_OF_ROW = 64 };
     struct layer layer = layer_random(attention_of(1, 1, 1, 16, 16, D_OF_ROW), 1);
-    struct result r = step_run(&steps[COMPLETE], &layer, steps[COMPLETE].usual);
+    struct result r = layer_run(&steps[COMPLETE], &layer, steps[COMPLETE].usual);
     static const char *const names[] = { "dQ", "dK", "dV" };
     report_part("Scale");
     report_line("16 queries and keys, d = 64: element 0 of each gradient");
@@ -174,7 +174,7 @@ static void finite_differences(void)
 
 static struct count counted(enum step_name name, const struct layer *layer, struct tile_size size)
 {
-    const struct count c = count_step(&steps[name], &layer->input, &layer->kept, layer->dO, size);
+    const struct count c = count_layer(&steps[name], &layer->input, &layer->kept, layer->dO, size);
     if (!c.as_predicted)
         report_wrong("%s: counted %zu accesses, which its formula does not give", steps[name].name,
                      c.total);

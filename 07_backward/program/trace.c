@@ -63,7 +63,7 @@ static void trace_query(const struct backward_head *a, size_t i, struct place at
 void trace_layer(const struct layer *layer, bool csv)
 {
     const struct attention *p = &layer->input.p;
-    struct result r = step_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
+    struct result r = layer_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
     struct place at = { .csv = csv };
     if (csv) {
         report_aside();

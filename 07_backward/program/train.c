@@ -74,7 +74,7 @@ static void forward(struct layer *layer)
 static struct result by_step(const struct step *step, const struct layer *layer)
 {
     const size_t d = layer->input.p.d;
-    return step_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, d));
+    return layer_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, d));
 }
 
 static struct result by_standard(const struct layer *layer)

@@ -56,7 +56,7 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
     struct result first = { .of = { NULL } };
     for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
         threads_use(threads[k]);
-        struct result r = step_run(&steps[COMPLETE], &layer, size);
+        struct result r = layer_run(&steps[COMPLETE], &layer, size);
         for (size_t g = 0; g < GRADIENTS && k > 0; g++)
             cr_assert(memcmp(r.of[g], first.of[g], (g == DQ ? queries : keys) * sizeof(float)) == 0,
                       "%s --br %zu --bc %zu: run %zu, with %zu threads, differs from the first, "

@@ -15,7 +15,7 @@ static struct count count_of(enum step_name name, const struct test_problem *t,
                              struct tile_size size)
 {
     struct layer layer = layer_with_forward(t);
-    const struct count c = count_step(&steps[name], &layer.input, &layer.kept, t->dO, size);
+    const struct count c = count_layer(&steps[name], &layer.input, &layer.kept, t->dO, size);
     kept_free(&layer.kept);
     return c;
 }
@@ -95,7 +95,7 @@ TEST(count, notices_one_access_too_many)
         return;
     step.watched = fa2_and_a_load;
     const struct count c =
-        count_step(&step, &layer.input, &layer.kept, t.dO, (struct tile_size){ 2, 3 });
+        count_layer(&step, &layer.input, &layer.kept, t.dO, (struct tile_size){ 2, 3 });
     cr_assert(!c.as_predicted, "one load more goes unseen");
     cr_assert(strcmp(wrong_line(&c.accesses), "V loads are 28, and should be 27, Nk d") == 0,
               "it says: %s", wrong_line(&c.accesses));
@@ -110,7 +110,7 @@ TEST(count, sees_steps_and_kernels_in_turn)
     struct layer layer = layer_with_forward(&t);
     for (int n = 0; CAN_WATCH && n < 2; n++) {
         const struct count step =
-            count_step(&steps[FA2], &layer.input, &layer.kept, t.dO, (struct tile_size){ 7, 3 });
+            count_layer(&steps[FA2], &layer.input, &layer.kept, t.dO, (struct tile_size){ 7, 3 });
         const struct count kernel = cuda_count(&cuda_kernels[CUDA_RECOMPUTE], &layer);
         cr_assert(step.as_predicted && step.total > 0, "fa2: %s", wrong_line(&step.accesses));
         cr_assert(kernel.as_predicted && kernel.total > 0, "a kernel: %s",

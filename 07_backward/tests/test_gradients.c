@@ -23,7 +23,7 @@ static void assert_differences(enum step_name name, uint64_t seed, unsigned opti
     static const char *const names[] = { "dQ", "dK", "dV" };
     struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 8, 8, 4), options);
     struct layer layer = layer_with_forward(&t);
-    struct result r = step_run(&steps[name], &layer, (struct tile_size){ 3, 5 });
+    struct result r = layer_run(&steps[name], &layer, (struct tile_size){ 3, 5 });
     for (size_t g = 0; g < GRADIENTS; g++)
         for (size_t k = 0; k < 6; k++) {
             const size_t at = random_between(seed, 50 + (uint32_t)g, k, 0, elements(&t.p, g) - 1);

@@ -93,7 +93,7 @@ backward *all_in_tiles(void)
 struct result gradients_of(enum step_name name, const struct test_problem *t, struct tile_size size)
 {
     struct layer layer = layer_with_forward(t);
-    struct result r = step_run(&steps[name], &layer, size);
+    struct result r = layer_run(&steps[name], &layer, size);
     kept_free(&layer.kept);
     return r;
 }
@@ -200,7 +200,7 @@ TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
             struct layer layer = layer_with_forward(&t);
             masks(&t.p, (struct tile_size){ 2, 3 },
                   problem_tensors(&t, layer.kept.O, layer.kept.lse));
-            struct result r = step_run(&steps[name], &layer, tiles_of(name, form, &t.p));
+            struct result r = layer_run(&steps[name], &layer, tiles_of(name, form, &t.p));
             kept_free(&layer.kept);
             for (size_t n = 0; n < N * D; n++)
                 cr_assert(!isnan(r.of[DQ][n]) == (n / D < ODD), "%s, form %zu: dQ[%zu] is %g",
@@ -245,9 +245,9 @@ TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
     for (enum step_name name = STANDARD; name < STEPS; name++) {
         struct test_problem t = problem_of(attention_of(1, 2, 2, 20, 20, 5), 0, 4);
         struct layer layer = layer_with_forward(&t);
-        struct result without = step_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
+        struct result without = layer_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
         attention_set_dropout(&layer.input.p, 0.4, 1);
-        struct result with = step_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
+        struct result with = layer_run(&steps[name], &layer, (struct tile_size){ 7, 6 });
         const bool same =
             memcmp(with.of[DV], without.of[DV], attention_key_elements(&t.p) * sizeof(float)) == 0;
         cr_assert(same == !(steps[name].supports & SUPPORTS_DROPOUT), "%s: dropout %s its dV",

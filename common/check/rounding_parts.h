@@ -58,6 +58,8 @@ struct key {
     size_t j;
     double score, variance, dot, slope, of_slope;
 };
+struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
+                        size_t h, size_t i, size_t j);
 
 /* A row of scores with m and l of it, and the variance of the largest. Weights are e^{score - m} / l. free() keys. */
 struct scores_of_query {

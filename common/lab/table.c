@@ -150,3 +150,29 @@ void table_end(struct lab *lab)
     free(lab->table);
     lab->table = NULL;
 }
+
+struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
+{
+    struct previous before = lab_run_before(lab, step);
+    struct tensors x =
+        step_run(step, &lab->input.p, step_size(step, &lab->o, lab->input.p.d), lab->x);
+    const struct attention_errors errors =
+        lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
+    outputs_free(&x);
+    previous_free(&before);
+    return errors;
+}
+
+const struct step *table_from(struct lab *lab, const struct step *step)
+{
+    for (; step <= lab->last; step++) {
+        const char *const unsupported = step_unsupported(step, &lab->input.p);
+        char name[32];
+        if (!unsupported)
+            return step;
+        step_label(lab->chapter->table, step, name);
+        report_line("%s does not support %s", name, unsupported);
+    }
+    table_end(lab);
+    return NULL;
+}

@@ -12,7 +12,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 from reference import philox  # noqa: E402
 
-SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/random.c; above so many multiply-adds only some rows are checked
+SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/attention.c; above so many multiply-adds only some rows are checked
 CHUNK = 512
 
 
@@ -22,7 +22,7 @@ def words(seed, stream, index, attempt):
 
 
 def logarithm(x):
-    """As in random.c: nothing but + - * /, so that every machine has the same bits."""
+    """As in attention.c: nothing but + - * /, so that every machine has the same bits."""
     m, e = np.frexp(x)
     low = m < 0.70710678118654752
     m, e = np.where(low, 2 * m, m), e - low

@@ -218,7 +218,7 @@ struct previous cuda_previous_run(const struct step *kernel, const struct device
 
 struct result complete_on_the_cpu(const struct layer *layer)
 {
-    return step_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
+    return layer_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
 }
 
 struct cuda_verdict cuda_check(const struct gradient_check *check, const struct previous *previous,
