@@ -56,7 +56,7 @@ WATCHED_02 := $(LESSON_02)
 WATCHED_03 := $(LESSON_03)
 WATCHED_04 := $(LESSON_02) $(wildcard 04_flash_no_tiling/*.c)
 WATCHED_05 := $(LESSON_02) $(filter-out %/observe.c %/trace.c,$(wildcard 05_flash_tiled_cpu/steps/*.c))
-WATCHED_07 := $(wildcard 07_backward/steps/*.c)
+WATCHED_07 := $(filter-out %/forward.c %/trace.c %/train.c %/differences.c,$(wildcard 07_backward/steps/*.c))
 EARLIER_02 := $(LESSON_01) 01_standard_softmax/lanes.c
 EARLIER_03 := $(LESSON_02) 02_safe_softmax/lanes.c
 EARLIER_04 := $(LESSON_02) 03_online_softmax/softmax_state.c
@@ -65,6 +65,7 @@ EARLIER_05 := $(EARLIER_04) 04_flash_no_tiling/flash_no_tiling.c $(LESSON_04)
 STEPS_05   := $(filter-out %/trace.c %/bench.c,$(call files,05_flash_tiled_cpu/steps/*.c 05_flash_tiled_cpu/fast/*.c))
 EARLIER_06 := $(EARLIER_05) $(STEPS_05)
 EARLIER_07 := $(EARLIER_06)
+STEPS_07   := $(EARLIER_06) $(WATCHED_07) $(filter-out %/bench.c,$(wildcard 07_backward/fast/*.c))
 # Its kernels run on chapter 06's devices.
 KERNELS_07 := 06_flash_tiled_cuda/kernels
 OBJ    := $(BUILD)/obj

@@ -23,12 +23,15 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
     if (lab_asks_for(&lab, "list")) {
         options_no_run(o, "--step list");
         step_list(chapter->table, o->quiet, o->dtype);
+        if (chapter->kernels && *chapter->kernels)
+            step_list(*chapter->kernels, o->quiet, o->dtype);
         options_flush();
         exit(EXIT_VERIFIED);
     }
     if (o->threads || getenv("OMP_NUM_THREADS"))
         threads_begin(o->threads);
-    lab.story = !o->quiet && !o->trace && !o->traffic && !o->bench && options_usual(o);
+    lab.story = !o->quiet && !o->train && !o->device && o->dtype == DTYPE_F32 && !o->trace &&
+                !o->traffic && !o->bench && options_usual(o);
     return lab;
 }
 
@@ -319,6 +322,8 @@ void lab_free(struct lab *lab)
     if (lab->chapter->backward)
         gradient_check_end(&lab->gradients);
     attention_input_free(&lab->input);
+    free(lab->csv);
+    lab->csv = NULL;
 }
 
 int lab_close(struct lab *lab)

@@ -32,19 +32,14 @@ struct chapter {
     const char *number, *title, *idea;  // "05": the title of what is printed
     const char *next;                   // what to read after it
     const struct step_table *table;
-    bool backward;  // its steps compute gradients
+    const struct step_table *const *kernels;  // where the table of its kernels is, or NULL
+    bool backward;                            // its steps compute gradients
 };
 
 /* What a step is compared with besides the reference. Backward: its gradients; forward: those rows of O that are checked, in of[0]. */
 struct previous {
     const char *name;  // NULL: there is none
     float *of[GRADIENTS];
-};
-
-/* The table of all steps, as far as it has come. */
-struct lab_table {
-    struct attention_errors worst;
-    char csv[REPORT_CSV];
 };
 
 struct lab {
@@ -63,7 +58,8 @@ struct lab {
         plain;  // complete is in vectors and not counted: this step goes through its tiles as complete does
     struct attention_check check;     // of O and lse …
     struct gradient_check gradients;  // … or of the gradients
-    struct lab_table *table;
+    struct attention_errors worst;    // of the table of all steps, as far as it has come
+    char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
 /* Reads the command line; --step list ends the program here. */
@@ -111,6 +107,9 @@ bool can_be_counted(const struct lab *lab, const struct step *step);
 
 /* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
+
+/* The lines of --csv, with a line for each step, to which others may be added. */
+char *lab_csv(struct lab *lab);
 
 /* Runs a step, on the options' tiles or its own, and compares it; `tell` says whether that is printed. */
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell);

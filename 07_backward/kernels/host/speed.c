@@ -1,6 +1,7 @@
-#include "07_backward/program/cuda/speed.h"
+#include "07_backward/kernels/host/speed.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
+#include "07_backward/program.h"
 #include "common/cpu/memory.h"
 #include "common/measure/bench.h"
 #include "common/program/attention_load.h"
@@ -25,26 +26,26 @@ static const struct ladder_shape ladder_16[] = {
 };
 enum { MOST_SHAPES = sizeof ladder_16 / sizeof ladder_16[0] };
 
-enum { LONGEST_ROW = 160 };
-_Static_assert(2 * MOST_SHAPES * CUDA_KERNELS * LONGEST_ROW + sizeof REPORT_SPEED_CSV("device") <
+enum { LONGEST_ROW = 160, MOST_KERNELS = 20 };
+_Static_assert(2 * MOST_SHAPES * MOST_KERNELS * LONGEST_ROW + sizeof REPORT_SPEED_CSV("device") <
                    REPORT_CSV,
                "the ladder's rows have to fit");
 
 /* One head, with normal numbers, and its forward pass: what is checked. */
-static struct layer one_head(const struct ladder_shape *s, enum dtype type, bool causal)
+static struct lab one_head(const struct ladder_shape *s, enum dtype type, bool causal)
 {
     struct attention p = attention_of(1, 1, 1, s->N, s->N, s->d);
     const struct options made = { .seed = 1 };
     p.dtype = type;
     p.causal = causal;
-    struct layer one = { .input = attention_input_random(p, 1) };
+    struct lab one = lab_of(&chapter, attention_input_random(p, 1), &made);
     dtype_round_all(type, one.input.Q, attention_query_elements(&p));
     dtype_round_all(type, one.input.K, attention_key_elements(&p));
     dtype_round_all(type, one.input.V, attention_key_elements(&p));
-    one.dO = attention_input_dO(&one.input, &made);
-    one.kept.O = allocate(attention_query_elements(&p), sizeof(float), "O");
-    one.kept.lse = allocate(attention_rows(&p), sizeof(float), "lse");
-    complete(&p, (struct tile_size){ 64, 128 }, tensors_of(&one.input, one.kept.O, one.kept.lse));
+    one.x.dO = attention_input_dO(&one.input, &made);
+    one.x.O = allocate(attention_query_elements(&p), sizeof(float), "O");
+    one.x.lse = allocate(attention_rows(&p), sizeof(float), "lse");
+    complete(&p, (struct tile_size){ 64, 128 }, one.x);
     return one;
 }
 
@@ -57,18 +58,18 @@ static float *repeated(const float *x, size_t n, size_t times, const char *name)
 }
 
 /* Many heads with the same numbers, to draw which would take minutes: to a kernel each is a new one. */
-static struct layer all_heads(const struct ladder_shape *s, const struct layer *one)
+static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
 {
     const size_t times = BATCH * s->heads, n = attention_query_elements(&one->input.p);
-    struct layer all = *one;
+    struct lab all = *one;
     all.input.p.B = BATCH;
     all.input.p.H = all.input.p.Hkv = s->heads;
     all.input.Q = repeated(one->input.Q, n, times, "Q");
     all.input.K = repeated(one->input.K, n, times, "K");
     all.input.V = repeated(one->input.V, n, times, "V");
-    all.dO = repeated(one->dO, n, times, "dO");
-    all.kept.O = repeated(one->kept.O, n, times, "O");
-    all.kept.lse = repeated(one->kept.lse, s->N, times, "lse");
+    all.x.dO = repeated(one->x.dO, n, times, "dO");
+    all.x.O = repeated(one->x.O, n, times, "O");
+    all.x.lse = repeated(one->x.lse, s->N, times, "lse");
     return all;
 }
 
@@ -87,8 +88,8 @@ struct timing {
 };
 
 /* A kernel is checked before it is timed, and if it is wrong it is not timed. */
-static bool is_right(struct timing *timing, const struct device *device, const struct layer *one,
-                     const struct gradient_check *check, struct previous *previous,
+static bool is_right(struct timing *timing, const struct device *device, const struct lab *one,
+                     const struct gradient_check *check, struct cuda_previous *previous,
                      const struct result *on_cpu)
 {
     struct result r = cuda_run(timing->kernel, device, one);
@@ -96,7 +97,7 @@ static bool is_right(struct timing *timing, const struct device *device, const s
     if (!v.right)
         report_wrong("%s: it is not timed; --step %s shows where", timing->kernel->name,
                      timing->kernel->name);
-    previous_keep(previous, timing->kernel->name, &r);
+    cuda_previous_keep(previous, timing->kernel->name, &r);
     timing->error = v.errors.reference;
     return v.right;
 }
@@ -117,10 +118,10 @@ static int by_size(const void *a, const void *b)
  * arrays are many times as large as an L2 cache: no run finds there what it needs first.
  */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,
-                         const struct layer *all)
+                         const struct lab *all)
 {
     struct step all_of_them = { .name = "all" };  // it stores what any of them stores
-    double times[CUDA_KERNELS][RUNS], once = 0.0, before = 0.0;
+    double times[MOST_KERNELS][RUNS], once = 0.0, before = 0.0;
     size_t runs = RUNS;
     for (size_t k = 0; k < n; k++) {
         all_of_them.stores |= timings[k].kernel->stores;
@@ -164,17 +165,17 @@ static void tell(const struct timing *timing, double before, const struct attent
     report_append(csv, line);
 }
 
-static void bench_problem(const struct device *device, const struct layer *one,
-                          const struct layer *all, char *csv)
+static void bench_problem(const struct device *device, const struct lab *one, const struct lab *all,
+                          char *csv)
 {
     const struct attention *p = &all->input.p;
     const double peak = device->fma_peak();
-    struct gradient_check check = gradient_check_begin(&one->input, one->dO, false);
-    struct previous previous = { .name = NULL };
+    struct gradient_check check = gradient_check_begin(&one->input, one->x.dO, false);
+    struct cuda_previous previous = { .name = NULL };
     struct result on_cpu = complete_on_the_cpu(one);
-    struct timing timings[CUDA_KERNELS];
+    struct timing timings[MOST_KERNELS];
     size_t n = 0;
-    for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+    for (const struct step *k = cuda_table.steps; k < cuda_table.steps + cuda_table.count; k++) {
         if (step_unsupported_on(k, p, device))
             continue;
         timings[n] = (struct timing){ .kernel = k };
@@ -196,11 +197,11 @@ static void bench_problem(const struct device *device, const struct layer *one,
     gradient_check_end(&check);
 }
 
-static void free_repeated(struct layer *all)
+static void free_repeated(struct lab *all)
 {
-    free(all->kept.O);
-    free(all->kept.lse);
-    free(all->dO);
+    free(all->x.O);
+    free(all->x.lse);
+    free((float *)all->x.dO);
     attention_input_free(&all->input);
 }
 
@@ -215,14 +216,14 @@ void cuda_bench_ladder(const struct device *device, const struct options *o)
         for (int causal = 0; causal < 2; causal++) {
             if (!bench_ladder_has(s->N, s->d, causal == 1))
                 continue;
-            struct layer one = one_head(s, o->dtype, causal == 1), all = all_heads(s, &one);
+            struct lab one = one_head(s, o->dtype, causal == 1), all = all_heads(s, &one);
             attention_describe(&all.input);
             bench_problem(device, &one, &all, csv);
             if (o->csv)
                 report_csv(o->csv, csv);
             report_close();
             free_repeated(&all);
-            layer_free(&one);
+            backward_release(&one);
         }
 }
 
@@ -230,9 +231,9 @@ void cuda_bench_ladder(const struct device *device, const struct options *o)
 
 /* Seconds that the kernel takes, the best of some runs, on a GPU. */
 static double seconds_of(const struct step *kernel, const struct device *device,
-                         const struct layer *layer)
+                         const struct lab *lab)
 {
-    struct on_device l = cuda_load(kernel, device, layer);
+    struct on_device l = cuda_load(kernel, device, lab);
     double best = device->seconds(launch, &l);
     for (int run = 1; run < BEST_OF; run++) {
         const double time = device->seconds(launch, &l);
@@ -242,11 +243,10 @@ static double seconds_of(const struct step *kernel, const struct device *device,
     return best;
 }
 
-void cuda_print_speed(const struct step *kernel, const struct device *device,
-                      const struct layer *layer)
+void cuda_print_speed(const struct step *kernel, const struct device *device, const struct lab *lab)
 {
-    const double seconds = seconds_of(kernel, device, layer);
+    const double seconds = seconds_of(kernel, device, lab);
     report_part("Speed");
     report_line("%s: %.3f ms, %.2f TFLOP/s, the best of %d runs", kernel->name, 1e3 * seconds,
-                1e-12 * operations(&layer->input.p) / seconds, BEST_OF);
+                1e-12 * operations(&lab->input.p) / seconds, BEST_OF);
 }

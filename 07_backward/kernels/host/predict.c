@@ -1,13 +1,14 @@
 /*
  * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
  */
+#include "07_backward/kernels/host/run.h"
 #include "07_backward/kernels/parts/tensor_tiles.h"
 #include "07_backward/kernels/parts/tiles.h"
-#include "07_backward/program/cuda/run.h"
 #include "common/cuda/cpu.h"
 #include "common/measure/traffic.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static size_t min(size_t a, size_t b)
 {
@@ -256,14 +257,23 @@ bool cuda_can_be_counted(const struct attention *p)
     return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
 }
 
-struct count cuda_count(const struct step *kernel, const struct layer *layer)
+enum { MOST_D = 128 };  // for larger ones complete in 16 bits is another kernel
+
+const char *cuda_kernel_formula(const struct step *kernel, const struct attention *p)
 {
-    const struct attention *p = &layer->input.p;
+    if (strcmp(kernel->name, "cuda_complete") != 0 || p->dtype == DTYPE_F32)
+        return kernel->formula;
+    return p->d > MOST_D ? "2 Tc Nq d + Tr Nk d + …" : cuda_named("cuda_mma_split")->formula;
+}
+
+struct count cuda_count(const struct step *kernel, const struct lab *lab)
+{
+    const struct attention *p = &lab->input.p;
     const size_t rows = attention_rows(p);
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
     cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are instrumented
-    struct on_device l = cuda_load(kernel, &device_instrumented, layer);
+    struct on_device l = cuda_load(kernel, &device_instrumented, lab);
     cuda_launch(&l);
     cuda_cpu_watch(0);
     kernel->predict(p, (struct tile_size){ 0, 0 }, &c.accesses);

@@ -1,5 +1,6 @@
-#include "07_backward/program/trace.h"
+#include "07_backward/steps/trace.h"
 
+#include "07_backward/steps/steps.h"
 #include "07_backward/steps/tile.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 enum { MOST_PAIRS = 64, MOST_KEYS = 8, MOST_D = 8 };
 
-void layer_trace_check(const struct attention *p)
+void backward_trace_check(const struct attention *p)
 {
     const size_t pairs = attention_rows(p) * p->Nk;
     if (pairs > MOST_PAIRS || p->Nk > MOST_KEYS || p->d > MOST_D)
@@ -60,11 +61,12 @@ static void trace_query(const struct backward_head *a, size_t i, struct place at
     tell(at, "query", "dS", dS, p->Nk);
 }
 
-void trace_layer(const struct layer *layer, bool csv)
+void backward_trace(const struct lab *lab, bool csv)
 {
-    const struct attention *p = &layer->input.p;
-    struct result r = layer_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
+    const struct attention *p = &lab->input.p;
+    struct tensors x = outputs_new(p, lab->x);
     struct place at = { .csv = csv };
+    backward_complete(p, (struct tile_size){ 64, 128 }, x);
     if (csv) {
         report_aside();
         puts("b,h,what,of,row,column,value");
@@ -72,7 +74,7 @@ void trace_layer(const struct layer *layer, bool csv)
         report_part("Trace");
     }
     for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct backward_head a = backward_head_of(p, n, layer_tensors(layer, &r));
+        const struct backward_head a = backward_head_of(p, n, x);
         at.b = a.b;
         at.h = a.h;
         for (size_t i = 0; i < p->Nq; i++)
@@ -87,5 +89,5 @@ void trace_layer(const struct layer *layer, bool csv)
         for (at.row = 0; at.row < p->Nk; at.row++)
             tell(at, "key", "dV", a.dV + at.row * p->d, p->d);
     }
-    result_free(&r);
+    outputs_free(&x);
 }

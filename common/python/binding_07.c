@@ -1,26 +1,35 @@
 /* Chapter 07 as libflash.so shows it. */
 #include "common/python/binding.h"
 
-#include "07_backward/program/stages.h"
+#include "07_backward/program.h"
+#include "07_backward/steps/forward.h"
 
 #include <string.h>
 
 static struct binding_step step(size_t n)
 {
-    return (struct binding_step){ .name = steps[n].name, .idea = steps[n].idea, .backward = true };
+    return (struct binding_step){ .name = table.steps[n].name,
+                                  .idea = table.steps[n].idea,
+                                  .backward = true };
 }
 
 static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     (void)call;  // any tile will do
-    return step_unsupported(&steps[n], p);
+    return step_unsupported(&table.steps[n], p);
 }
 
 static struct tile_size size_of(size_t n, const struct attention *p,
                                 const struct binding_call *call)
 {
     const struct options asked = { .br = call->br, .bc = call->bc };
-    return step_size(&steps[n], &asked, p->d);
+    return step_size(&table.steps[n], &asked, p->d);
+}
+
+/* Does the step want m and l? */
+static bool wants_statistics(size_t n)
+{
+    return strcmp(table.steps[n].name, "fa1") == 0;
 }
 
 /* S, P, dP and dS of one head; D and the turns of complete; for fa1 the forward pass, of up to 16 parts. */
@@ -30,9 +39,9 @@ static double room(size_t n, const struct attention *p, const struct binding_cal
     const struct tile_size size = size_of(n, p, call);
     const double rows = (double)attention_rows(p);
     double stored = 4.0 * rows, tiles = binding_tile_bytes(p, size.Br, size.Bc);
-    if (steps[n].stores & STORES_SCORES)
+    if (table.steps[n].stores & STORES_SCORES)
         stored += 4.0 * (double)p->Nq * (double)p->Nk;
-    if (n == FA1) {
+    if (wants_statistics(n)) {
         stored += rows * (20.0 * (double)p->d + 36.0);
         tiles += binding_tile_bytes(p, 64, 128);
     }
@@ -52,18 +61,14 @@ static void run(size_t n, const struct attention *p, const struct binding_call *
         .dK = call->dK,
         .dV = call->dV,
     };
-    struct kept kept = { 0 };
-    if (n == FA1) {  // which wants m and l, and nobody else keeps them
-        struct attention_input input = { .p = *p };
-        memcpy(&input.Q, &call->Q, sizeof input.Q);  // only read, though its type does not say so
-        memcpy(&input.K, &call->K, sizeof input.K);
-        memcpy(&input.V, &call->V, sizeof input.V);
-        kept = kept_by_forward(&input);
-        x.m = kept.m;
-        x.l = kept.l;
+    struct tensors forward = { .Q = call->Q, .K = call->K, .V = call->V };
+    if (wants_statistics(n)) {  // which nobody else keeps
+        forward_pass(p, &forward);
+        x.m = forward.m;
+        x.l = forward.l;
     }
-    steps[n].run(p, size_of(n, p, call), x);
-    kept_free(&kept);
+    table.steps[n].run(p, size_of(n, p, call), x);
+    forward_free(&forward);
 }
 
 const struct binding binding_07 = BINDING(&table.count);

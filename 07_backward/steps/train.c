@@ -1,7 +1,6 @@
-#include "07_backward/program/train.h"
+#include "07_backward/steps/train.h"
 
-#include "07_backward/program/cuda/program.h"
-#include "07_backward/program/stages.h"
+#include "07_backward/steps/steps.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/progress.h"
@@ -14,7 +13,8 @@
 enum { N = 64, DESCENTS = 300, LINE = 80 };
 static const float RATE = 200.0f, LONG_RATE = 1000.0f;
 
-void train_check(const struct options *o)
+/* Ends the program if the command line asks for something that --train has of its own, or lacks. */
+static void train_check(const struct options *o)
 {
     const struct {
         bool given;
@@ -61,33 +61,33 @@ void train_check(const struct options *o)
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
 /* Chapter 05's fa2, which is no vector step: so the losses are the same on every machine. */
-static void forward(struct layer *layer)
+static void forward(struct lab *lab)
 {
-    const struct attention_input *in = &layer->input;
-    layer->kept = (struct kept){
-        .O = allocate(attention_query_elements(&in->p), sizeof(float), "O"),
-        .lse = allocate(attention_rows(&in->p), sizeof(float), "lse"),
-    };
-    fa2(&in->p, (struct tile_size){ 32, 32 }, tensors_of(in, layer->kept.O, layer->kept.lse));
+    const struct attention *p = &lab->input.p;
+    lab->x.O = allocate(attention_query_elements(p), sizeof(float), "O");
+    lab->x.lse = allocate(attention_rows(p), sizeof(float), "lse");
+    fa2(p, (struct tile_size){ 32, 32 }, lab->x);
 }
 
-static struct result by_step(const struct step *step, const struct layer *layer)
+static struct result by_step(const char *name, const struct lab *lab)
 {
-    const size_t d = layer->input.p.d;
-    return layer_run(step, layer, step->usual.Br ? step->usual : fa1_size(4096, d));
+    const struct step *step = step_named(lab->chapter->table, name);
+    const size_t d = lab->input.p.d;
+    return backward_run(step, lab, step->usual.Br ? step->usual : fa1_size(4096, d));
 }
 
-static struct result by_standard(const struct layer *layer)
+static struct result by_standard(const struct lab *lab)
 {
-    return by_step(&steps[STANDARD], layer);
+    return by_step("standard", lab);
 }
 
-static struct result by_complete(const struct layer *layer)
+static struct result by_complete(const struct lab *lab)
 {
-    return by_step(&steps[COMPLETE], layer);
+    return by_step("complete", lab);
 }
 
 /* Who is held against standard: complete, or, where a device is asked for, the kernels. */
+static const struct chapter *chapter;
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
 /* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
@@ -95,23 +95,23 @@ static float *target_of(const struct options *options, size_t *d)
 {
     const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
     struct attention_input real = attention_input_load(&usual);
-    struct layer first = { .input = real };
+    struct lab first = { .input = real, .x = tensors_of(&real, NULL, NULL) };
     first.input.p = attention_of(1, 1, 1, N, N, real.p.d);
     forward(&first);
-    float *target = first.kept.O;
+    float *target = first.x.O;
     *d = real.p.d;
-    free(first.kept.lse);
+    free(first.x.lse);
     attention_input_free(&real);
     return target;
 }
 
 /* The loss, half the mean square of O - target; and its gradient by O. */
-static double loss_of(const struct layer *layer, const float *target, float *dO)
+static double loss_of(const struct lab *lab, const float *target, float *dO)
 {
-    const size_t n = attention_query_elements(&layer->input.p);
+    const size_t n = attention_query_elements(&lab->input.p);
     double loss = 0.0;
     for (size_t k = 0; k < n; k++) {
-        const float off = layer->kept.O[k] - target[k];
+        const float off = lab->x.O[k] - target[k];
         loss += 0.5 * (double)off * (double)off / (double)n;
         dO[k] = off / (float)n;
     }
@@ -125,34 +125,35 @@ static void step_down(float *x, const float *gradient, size_t n, float rate)
 }
 
 /* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
-static double descend(struct layer *layer, const float *target, enum guide guide, float rate)
+static double descend(struct lab *lab, const float *target, enum guide guide, float rate)
 {
-    const struct attention *p = &layer->input.p;
+    const struct attention *p = &lab->input.p;
     const struct trainer standard = { "standard", forward, by_standard };
     const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
     const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
-    trainer->forward(layer);
-    const double loss = loss_of(layer, target, layer->dO);
-    struct result r = trainer->backward(layer);
-    step_down(layer->input.Q, r.of[DQ], n, rate * forgotten);
-    step_down(layer->input.K, r.of[DK], n, rate * forgotten);
-    step_down(layer->input.V, r.of[DV], n, rate);
+    trainer->forward(lab);
+    const double loss = loss_of(lab, target, (float *)lab->x.dO);
+    struct result r = trainer->backward(lab);
+    step_down(lab->input.Q, r.of[DQ], n, rate * forgotten);
+    step_down(lab->input.K, r.of[DK], n, rate * forgotten);
+    step_down(lab->input.V, r.of[DV], n, rate);
     result_free(&r);
-    kept_free(&layer->kept);
+    forward_free(&lab->x);
     return loss;
 }
 
 static void train_by(enum guide guide, float rate, const float *target, size_t d, double *losses)
 {
-    struct layer layer = layer_random(attention_of(1, 1, 1, N, N, d), 5);
-    kept_free(&layer.kept);
+    const struct options made = { .seed = 5 };
+    struct lab lab = backward_random(chapter, attention_of(1, 1, 1, N, N, d), &made);
+    forward_free(&lab.x);
     for (size_t k = 0; k < DESCENTS; k++) {
         progress("descending", k, DESCENTS);
-        losses[k] = descend(&layer, target, guide, rate);
+        losses[k] = descend(&lab, target, guide, rate);
     }
     progress("descending", 1, 1);
-    layer_free(&layer);
+    backward_release(&lab);
 }
 
 /* The largest |a - b| as a part of b. */
@@ -205,13 +206,17 @@ static void train_in_long_steps(const float *target, size_t d)
         report_wrong("the right one should come down, and the wrong one not");
 }
 
-void train(const struct options *options)
+int train(struct lab *lab, const struct trainer *other)
 {
+    const struct options *const options = &lab->o;
     static double losses[GUIDES][DESCENTS];
     size_t d;
+    train_check(options);
+    report_start("07", "Backward", "gradient descent, and what a wrong scale does", options->quiet);
     float *target = target_of(options, &d);
-    if (cuda_is_wanted(options))
-        complete_trainer = cuda_trainer(options);
+    chapter = lab->chapter;
+    if (other)
+        complete_trainer = *other;
     threads_use(1);  // so small a problem is not worth waking others for
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
         train_by(guide, RATE, target, d, losses[guide]);
@@ -239,4 +244,5 @@ void train(const struct options *options)
     report_verified("losses of standard", text);
     if (options->csv)
         write_losses(options->csv, losses);
+    return lab_close(lab);
 }

@@ -1,8 +1,10 @@
-#include "07_backward/program/cuda/run.h"
+#include "07_backward/kernels/host/run.h"
 
 #include "06_flash_tiled_cuda/kernels/device/copies.h"
 #include "06_flash_tiled_cuda/kernels/kernels.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
+#include "07_backward/program.h"
+#include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
 #include "common/program/attention_report.h"
 
@@ -13,42 +15,42 @@
 
 /* What a backward pass reads, in the type that its kernels want. */
 static void load_inputs(struct backward_arrays *a, const struct device *device,
-                        const struct layer *layer)
+                        const struct lab *lab)
 {
-    const struct attention_input *in = &layer->input;
+    const struct attention_input *in = &lab->input;
     const enum dtype type = in->p.dtype;
     const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
     if (type == DTYPE_F32) {
         a->Q = device_copy(device, in->Q, queries * sizeof(float), "Q");
         a->K = device_copy(device, in->K, keys * sizeof(float), "K");
         a->V = device_copy(device, in->V, keys * sizeof(float), "V");
-        a->O = device_copy(device, layer->kept.O, queries * sizeof(float), "O");
-        a->dO = device_copy(device, layer->dO, queries * sizeof(float), "dO");
+        a->O = device_copy(device, lab->x.O, queries * sizeof(float), "O");
+        a->dO = device_copy(device, lab->x.dO, queries * sizeof(float), "dO");
     } else {
         a->Q16 = device_copy_rounded(device, in->Q, queries, type, "Q");
         a->K16 = device_copy_rounded(device, in->K, keys, type, "K");
         a->V16 = device_copy_rounded(device, in->V, keys, type, "V");
-        a->O16 = device_copy_rounded(device, layer->kept.O, queries, type, "O");
-        a->dO16 = device_copy_rounded(device, layer->dO, queries, type, "dO");
+        a->O16 = device_copy_rounded(device, lab->x.O, queries, type, "O");
+        a->dO16 = device_copy_rounded(device, lab->x.dO, queries, type, "dO");
     }
 }
 
 struct on_device cuda_load(const struct step *kernel, const struct device *device,
-                           const struct layer *layer)
+                           const struct lab *lab)
 {
-    struct on_device l = { .device = device, .kernel = kernel, .p = layer->input.p };
+    struct on_device l = { .device = device, .kernel = kernel, .p = lab->input.p };
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
     const bool sums =
         kernel->stores & STORES_SUMS;  // then the gradients' names are of those in 16 bits
     l.arrays = (struct backward_arrays){
-        .lse = device_copy(device, layer->kept.lse, rows * size, "lse"),
+        .lse = device_copy(device, lab->x.lse, rows * size, "lse"),
         .dQ = device_poisoned(device, queries, sums ? "sums" : "dQ"),
         .dK = device_poisoned(device, keys, sums ? NULL : "dK"),
         .dV = device_poisoned(device, keys, sums ? NULL : "dV"),
         .D = device_poisoned(device, rows, "D"),
     };
-    load_inputs(&l.arrays, device, layer);
+    load_inputs(&l.arrays, device, lab);
     if (sums) {
         l.arrays.dQ16 = device_poisoned_16(device, queries, "dQ");
         l.arrays.dK16 = device_poisoned_16(device, keys, "dK");
@@ -81,6 +83,13 @@ void cuda_unload(struct on_device *l)
     l->arrays = (struct backward_arrays){ 0 };
 }
 
+/* Poisoned memory for gradients. */
+static struct result result_new(const struct attention *p)
+{
+    const struct tensors x = outputs_new(p, (struct tensors){ .dO = &(const float){ 0.0f } });
+    return (struct result){ { x.dQ, x.dK, x.dV }, DTYPE_F32 };
+}
+
 struct result cuda_download(const struct on_device *l)
 {
     const struct backward_arrays *a = &l->arrays;
@@ -99,9 +108,9 @@ struct result cuda_download(const struct on_device *l)
 }
 
 struct result cuda_run(const struct step *kernel, const struct device *device,
-                       const struct layer *layer)
+                       const struct lab *lab)
 {
-    struct on_device l = cuda_load(kernel, device, layer);
+    struct on_device l = cuda_load(kernel, device, lab);
     cuda_launch(&l);
     struct result r = cuda_download(&l);
     cuda_unload(&l);
@@ -150,15 +159,15 @@ static void download_output(float *O, const struct device *device, const struct 
         device_download_16(device, O, a->O16, n, type);
 }
 
-void cuda_forward(const struct device *device, const struct layer *layer)
+void cuda_forward(const struct device *device, const struct lab *lab)
 {
     static kernel_launcher *const launch[BUILDS] = LAUNCHERS(complete);
-    struct attention p = layer->input.p;
-    const struct device_arrays a = load_forward(device, &layer->input);
+    struct attention p = lab->input.p;
+    const struct device_arrays a = load_forward(device, &lab->input);
     device_copy_masks(device, &p);
     launch[device->build](&p, &a, NULL);
-    download_output(layer->kept.O, device, &a, attention_query_elements(&p), p.dtype);
-    device->download(layer->kept.lse, a.lse, attention_rows(&p) * sizeof(float));
+    download_output(lab->x.O, device, &a, attention_query_elements(&p), p.dtype);
+    device->download(lab->x.lse, a.lse, attention_rows(&p) * sizeof(float));
     const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,
                                 a.K16, a.V16, a.O16, p.key_mask, p.block_mask };
     device_release_all(device, all, sizeof all / sizeof all[0]);
@@ -167,15 +176,15 @@ void cuda_forward(const struct device *device, const struct layer *layer)
 // ---- again and again ----------------------------------------------------------------------------
 
 struct cuda_spread cuda_run_again(const struct step *kernel, const struct device *device,
-                                  const struct layer *layer, size_t runs)
+                                  const struct lab *lab, size_t runs)
 {
-    const struct attention *p = &layer->input.p;
+    const struct attention *p = &lab->input.p;
     struct cuda_spread spread = { { 0 }, { 0 } };
     cuda_cpu_threads(1);  // so that the order drawn is the order there is
-    struct result first = cuda_run(kernel, device, layer), differs = result_new(p);
+    struct result first = cuda_run(kernel, device, lab), differs = result_new(p);
     for (size_t k = 0; k < runs; k++) {
         cuda_cpu_schedule(CUDA_RANDOM, k + 1);
-        struct result again = cuda_run(kernel, device, layer);
+        struct result again = cuda_run(kernel, device, lab);
         for (size_t g = 0; g < GRADIENTS; g++) {
             const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
             for (size_t e = 0; e < n; e++) {
@@ -200,7 +209,7 @@ struct cuda_spread cuda_run_again(const struct step *kernel, const struct device
 const struct step *cuda_kernel_before(const struct step *kernel, const struct attention *p,
                                       const struct device *device)
 {
-    while (kernel > cuda_kernels) {
+    while (kernel > cuda_table.steps) {
         kernel--;
         if (!step_unsupported_on(kernel, p, device))
             return kernel;
@@ -208,23 +217,32 @@ const struct step *cuda_kernel_before(const struct step *kernel, const struct at
     return NULL;
 }
 
-struct previous cuda_previous_run(const struct step *kernel, const struct device *device,
-                                  const struct layer *layer)
+void cuda_previous_keep(struct cuda_previous *previous, const char *name, struct result *r)
+{
+    result_free(&previous->result);
+    *previous = (struct cuda_previous){ name, *r };
+    *r = (struct result){ .of = { NULL } };
+}
+
+struct cuda_previous cuda_previous_run(const struct step *kernel, const struct device *device,
+                                       const struct lab *lab)
 {
     if (!kernel)
-        return (struct previous){ .name = NULL };
-    return (struct previous){ kernel->name, cuda_run(kernel, device, layer) };
+        return (struct cuda_previous){ .name = NULL };
+    return (struct cuda_previous){ kernel->name, cuda_run(kernel, device, lab) };
 }
 
-struct result complete_on_the_cpu(const struct layer *layer)
+struct result complete_on_the_cpu(const struct lab *lab)
 {
-    return layer_run(&steps[COMPLETE], layer, steps[COMPLETE].usual);
+    const struct step *complete = step_named(&table, "complete");
+    return backward_run(complete, lab, complete->usual);
 }
 
-struct cuda_verdict cuda_check(const struct gradient_check *check, const struct previous *previous,
-                               const struct result *on_cpu, const struct result *r, bool tell)
+struct cuda_verdict cuda_check(const struct gradient_check *check,
+                               const struct cuda_previous *previous, const struct result *on_cpu,
+                               const struct result *r, bool tell)
 {
-    const char *const complete = steps[COMPLETE].name;
+    const char *const complete = "complete";
     struct gradient_check of_type = *check;
     of_type.stored = r->type;
     const struct attention_errors other =
@@ -233,7 +251,8 @@ struct cuda_verdict cuda_check(const struct gradient_check *check, const struct 
     struct cuda_verdict v = { other, complete, other.previous, other.right };
     if (!previous->name)
         return v;
-    v.errors = step_check(&of_type, previous, r, tell);
+    v.errors = tell ? gradient_check_report(&of_type, r->of, previous->name, previous->result.of)
+                    : gradient_check_errors(&of_type, r->of, previous->result.of);
     v.before = previous->name;
     v.right &= v.errors.right;
     if (tell)
@@ -244,6 +263,5 @@ struct cuda_verdict cuda_check(const struct gradient_check *check, const struct 
 void cuda_report_types(enum dtype type)
 {
     if (type != DTYPE_F32)
-        report_line("gradients are float32, and those of %s %s", cuda_kernels[CUDA_STORE].name,
-                    dtype_name(type));
+        report_line("gradients are float32, and those of %s %s", "cuda_store", dtype_name(type));
 }

@@ -8,7 +8,7 @@
 #ifndef BACKWARD_DIFFERENCES_H
 #define BACKWARD_DIFFERENCES_H
 
-#include "07_backward/program/stages.h"
+#include "07_backward/steps/forward.h"
 
 /* Which forward pass computes the loss: the reference in double, or chapter 05's in float32. */
 enum precision { IN_DOUBLE, IN_FLOAT };
@@ -17,7 +17,7 @@ enum precision { IN_DOUBLE, IN_FLOAT };
  * The central difference of the loss by element `index` of Q, K or V (DQ, DK, DV), with step h. The element is
  * moved and put back.
  */
-double difference_at(const struct layer *layer, size_t array, size_t index, float h,
+double difference_at(const struct lab *lab, size_t array, size_t index, float h,
                      enum precision precision);
 
 /* The steps that suit each: as small as rounding lets them be. */

@@ -4,7 +4,7 @@
 #ifndef BACKWARD_CUDA_SPEED_H
 #define BACKWARD_CUDA_SPEED_H
 
-#include "07_backward/program/cuda/run.h"
+#include "07_backward/kernels/host/run.h"
 
 /*
  * The ladder: all kernels of --dtype, without a mask and causal, checked and timed in turns, as in chapter 06. In float32
@@ -14,6 +14,6 @@ void cuda_bench_ladder(const struct device *device, const struct options *option
 
 /* The part "Speed" about one kernel with this layer: the best of some runs. */
 void cuda_print_speed(const struct step *kernel, const struct device *device,
-                      const struct layer *layer);
+                      const struct lab *lab);
 
 #endif

@@ -1,8 +1,10 @@
-#include "07_backward/program/story.h"
-
-#include "07_backward/program/differences.h"
-#include "07_backward/program/ladder.h"
-#include "07_backward/program/trace.h"
+/*
+ * What the program tells of the chapter before it comes to the input.
+ */
+#include "07_backward/program.h"
+#include "07_backward/steps/differences.h"
+#include "07_backward/steps/forward.h"
+#include "07_backward/steps/steps.h"
 #include "common/check/reference.h"
 #include "common/cpu/memory.h"
 #include "common/measure/watch.h"
@@ -11,6 +13,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static const struct options seed_1 = { .seed = 1, .window_left = -1, .window_right = -1 };
+
+static const struct step *step(const char *name)
+{
+    return step_named(&table, name);
+}
 
 // ---- by hand ------------------------------------------------------------------------------------
 
@@ -26,18 +35,18 @@ static void by_hand(void)
 {
     static float Q[] = { 1, 0, 0, 1 }, K[] = { 1, 1, 0, 2 }, V[] = { 1, 0, 0, 2 };
     static float dO[] = { 1, 0, 0, 1 };
-    struct layer layer = { .input = { attention_of(1, 1, 1, 2, 2, 2), .Q = Q, .K = K, .V = V },
-                           .dO = dO };
-    layer.input.p.scale = 1.0f;
-    layer_forward(&layer);
-    struct result r = layer_run(&steps[STANDARD], &layer, (struct tile_size){ 2, 2 });
+    struct lab lab = { .input = { attention_of(1, 1, 1, 2, 2, 2), .Q = Q, .K = K, .V = V },
+                       .x = { .Q = Q, .K = K, .V = V, .dO = dO } };
+    lab.input.p.scale = 1.0f;
+    forward_pass(&lab.input.p, &lab.x);
+    struct result r = backward_run(step("standard"), &lab, (struct tile_size){ 2, 2 });
     float S[4], P[4], dP[4], dS[4], D[2];
     for (size_t n = 0; n < 4; n++) {
         const size_t i = n / 2, j = n % 2;
         S[n] = Q[2 * i] * K[2 * j] + Q[2 * i + 1] * K[2 * j + 1];
         dP[n] = dO[2 * i] * V[2 * j] + dO[2 * i + 1] * V[2 * j + 1];
-        D[i] = dO[2 * i] * layer.kept.O[2 * i] + dO[2 * i + 1] * layer.kept.O[2 * i + 1];
-        P[n] = expf(S[n] - layer.kept.lse[i]);
+        D[i] = dO[2 * i] * lab.x.O[2 * i] + dO[2 * i + 1] * lab.x.O[2 * i + 1];
+        P[n] = expf(S[n] - lab.x.lse[i]);
         dS[n] = P[n] * (dP[n] - D[i]);
     }
     char one[60], two[60];
@@ -45,7 +54,7 @@ static void by_hand(void)
     report_line("2 queries, 2 keys, d = 2, scale 1; a row of each matrix between the bars");
     report_line("%s   %s", matrix("Q", Q, one), matrix("S", S, two));
     report_line("%s   %s", matrix("K", K, one), matrix("P", P, two));
-    report_line("%s   %s", matrix("V", V, one), matrix("O", layer.kept.O, two));
+    report_line("%s   %s", matrix("V", V, one), matrix("O", lab.x.O, two));
     report_line("%s   %s", matrix("dO", dO, one), matrix("dP", dP, two));
     report_line("D   [%6.3f | %6.3f]                 %s", (double)D[0], (double)D[1],
                 matrix("dS", dS, two));
@@ -53,7 +62,7 @@ static void by_hand(void)
     report_line("%s   %s", matrix("dK", r.of[DK], one), "= dS^T Q");
     report_line("%s   %s", matrix("dV", r.of[DV], one), "= P^T dO");
     result_free(&r);
-    kept_free(&layer.kept);
+    forward_free(&lab.x);
 }
 
 // ---- softmax ------------------------------------------------------------------------------------
@@ -105,22 +114,22 @@ static void softmax_row(void)
 static void where_the_scale_goes(void)
 {
     enum { D_OF_ROW = 64 };
-    struct layer layer = layer_random(attention_of(1, 1, 1, 16, 16, D_OF_ROW), 1);
-    struct result r = layer_run(&steps[COMPLETE], &layer, steps[COMPLETE].usual);
+    struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, 16, 16, D_OF_ROW), &seed_1);
+    struct result r = backward_run(step("complete"), &lab, step("complete")->usual);
     static const char *const names[] = { "dQ", "dK", "dV" };
     report_part("Scale");
     report_line("16 queries and keys, d = 64: element 0 of each gradient");
     report_line("%4s %14s %20s %22s", "", "complete", "scale forgotten", "differences, double");
     for (size_t g = 0; g < GRADIENTS; g++) {
         const double right = (double)r.of[g][0];
-        const double tried = difference_at(&layer, g, 0, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE);
-        const double wrong = g == DV ? right : right / (double)layer.input.p.scale;
+        const double tried = difference_at(&lab, g, 0, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE);
+        const double wrong = g == DV ? right : right / (double)lab.input.p.scale;
         report_line("%4s %14.6f %20.6f %22.6f", names[g], right, wrong, tried);
         if (!(fabs(right - tried) <= 1e-4))
             report_wrong("that is not the gradient");
     }
     result_free(&r);
-    layer_free(&layer);
+    backward_release(&lab);
 }
 
 // ---- finite differences -------------------------------------------------------------------------
@@ -128,16 +137,16 @@ static void where_the_scale_goes(void)
 enum { SAMPLES = 8 };
 
 /* The largest distance of a difference from the gradient, at some elements drawn by seed. */
-static double distance(const struct layer *layer, double *const right[GRADIENTS], float h,
+static double distance(const struct lab *lab, double *const right[GRADIENTS], float h,
                        enum precision precision)
 {
-    const struct attention *p = &layer->input.p;
+    const struct attention *p = &lab->input.p;
     double largest = 0.0;
     for (size_t g = 0; g < GRADIENTS; g++)
         for (size_t k = 0; k < SAMPLES; k++) {
             const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
             const size_t at = random_between(7, (uint32_t)g, k, 0, n - 1);
-            const double off = fabs(difference_at(layer, g, at, h, precision) - right[g][at]);
+            const double off = fabs(difference_at(lab, g, at, h, precision) - right[g][at]);
             largest = off <= largest ? largest : off;  // NaN is larger
         }
     return largest;
@@ -145,13 +154,13 @@ static double distance(const struct layer *layer, double *const right[GRADIENTS]
 
 static void finite_differences(void)
 {
-    struct layer layer = layer_random(attention_of(1, 1, 1, 32, 32, 16), 1);
-    const struct attention_input *in = &layer.input;
+    struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, 32, 32, 16), &seed_1);
+    const struct attention_input *in = &lab.input;
     const size_t n = attention_query_elements(&in->p);
     double *right[GRADIENTS];
     for (size_t g = 0; g < GRADIENTS; g++)
         right[g] = allocate(n, sizeof(double), "the reference");
-    reference_backward(&in->p, in->Q, in->K, in->V, layer.dO, right[DQ], right[DK], right[DV]);
+    reference_backward(&in->p, in->Q, in->K, in->V, lab.x.dO, right[DQ], right[DK], right[DV]);
     report_part("Differences");
     report_line("32 queries and keys, d = 16: the largest error of %d central differences,",
                 GRADIENTS * SAMPLES);
@@ -159,25 +168,24 @@ static void finite_differences(void)
     report_line("%12s %22s %22s", "h", "loss in double", "O in float32");
     for (int power = 0; power >= -18; power -= 2) {
         const float h = ldexpf(1.0f, power);
-        report_line("%12.2e %22.1e %22.1e", (double)h, distance(&layer, right, h, IN_DOUBLE),
-                    distance(&layer, right, h, IN_FLOAT));
+        report_line("%12.2e %22.1e %22.1e", (double)h, distance(&lab, right, h, IN_DOUBLE),
+                    distance(&lab, right, h, IN_FLOAT));
     }
-    if (!(distance(&layer, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
-        !(distance(&layer, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
+    if (!(distance(&lab, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
+        !(distance(&lab, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
         report_wrong("the best steps are not good enough");
     for (size_t g = 0; g < GRADIENTS; g++)
         free(right[g]);
-    layer_free(&layer);
+    backward_release(&lab);
 }
 
 // ---- accesses and operations --------------------------------------------------------------------
 
-static struct count counted(enum step_name name, const struct layer *layer, struct tile_size size)
+static struct count counted(const char *name, const struct lab *lab, struct tile_size size)
 {
-    const struct count c = count_layer(&steps[name], &layer->input, &layer->kept, layer->dO, size);
+    const struct count c = count_step(step(name), &lab->input.p, size, lab->x);
     if (!c.as_predicted)
-        report_wrong("%s: counted %zu accesses, which its formula does not give", steps[name].name,
-                     c.total);
+        report_wrong("%s: counted %zu accesses, which its formula does not give", name, c.total);
     return c;
 }
 
@@ -185,12 +193,12 @@ static void accesses(void)
 {
     enum { N = 256, D = 32 };
     static const size_t fast[] = { 64, 256, 1024, 2048, 4096, 8192 };
-    static const enum step_name names[] = { STANDARD, RECOMPUTE, FA1, FA2, SPLIT };
+    static const char *const names[] = { "standard", "recompute", "fa1", "fa2", "split" };
     if (!CAN_WATCH) {
         report_not_counted("Accesses");
         return;
     }
-    struct layer layer = layer_random(attention_of(1, 1, 1, N, N, D), 1);
+    struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, N, N, D), &seed_1);
     report_part("Accesses");
     report_line("accesses / N^2, counted, N = %d, d = %d, one head", N, D);
     report_line("%7s %17s %11s %9s %9s %9s", "M", "standard, tiled", "recompute", "fa1", "fa2",
@@ -198,34 +206,34 @@ static void accesses(void)
     for (size_t k = 0; k < sizeof fast / sizeof fast[0]; k++) {
         double per_pair[5];
         for (size_t n = 0; n < 5; n++)
-            per_pair[n] =
-                (double)counted(names[n], &layer, steps[names[n]].size(fast[k], D)).total /
-                (N * (double)N);
+            per_pair[n] = (double)counted(names[n], &lab, step(names[n])->size(fast[k], D)).total /
+                          (N * (double)N);
         report_line("%7zu %17.2f %11.2f %9.2f %9.2f %9.2f", fast[k], per_pair[0], per_pair[1],
                     per_pair[2], per_pair[3], per_pair[4]);
     }
-    layer_free(&layer);
+    backward_release(&lab);
 }
 
 // ---- all steps ----------------------------------------------------------------------------------
 
-static void all_steps(void)
+static void all_steps(void (*run_steps)(struct lab *lab))
 {
-    const struct options none = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct layer layer = layer_load(&none);
-    layer_forward(&layer);
-    char csv[REPORT_CSV] = "";
-    print_steps(&layer, &none, csv);
+    struct lab lab = { .chapter = &chapter, .o = seed_1 };
+    backward_load(&lab);
+    lab.last = table.steps + table.count - 1;
+    forward_pass(&lab.input.p, &lab.x);
+    lab_ready(&lab);
+    run_steps(&lab);
     report_line("(the real input, with its key mask, and normal numbers for dO)");
-    layer_free(&layer);
+    backward_release(&lab);
 }
 
-void print_story(void)
+void tell_story(void (*run_steps)(struct lab *lab))
 {
     by_hand();
     softmax_row();
     where_the_scale_goes();
     finite_differences();
     accesses();
-    all_steps();
+    all_steps(run_steps);
 }
